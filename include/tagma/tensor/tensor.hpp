@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A tensor in host memory that owns its elements.
+
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "tagma/base/error.hpp"
+#include "tagma/tensor/dtype.hpp"
+#include "tagma/tensor/shape.hpp"
+#include "tagma/tensor/view.hpp"
+
+namespace tagma {
+
+/// Bytes to which the elements of every tensor that is not a scalar are aligned: a cache line, and the widest vector.
+inline constexpr std::size_t tensor_alignment = 64;
+
+namespace detail {
+template <class From, class To>
+concept scalar_for =
+    std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
+}  // namespace detail
+
+/// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything else
+/// lives in one block of the heap. A moved-from tensor has shape [0].
+template <element T>
+class tensor {
+ public:
+  using element_type = T;
+  using value_type = T;
+
+  /// An empty tensor of shape [0].
+  tensor() noexcept : dims_{0} {}
+
+  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
+  /// the number of bytes does not fit into 63 bits.
+  explicit tensor(const shape& dims) : dims_(dims) {
+    allocate();
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
+  }
+
+  /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
+  tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
+    const extent expected = count_elements(dims);
+    if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
+      fail(status_code::invalid_argument, std::to_string(values.size()) + " values for a tensor of shape " +
+                                              to_string(dims) + ", which has " + std::to_string(expected) + " elements");
+    allocate();
+    copy_from(values.data());
+  }
+  tensor(const shape& dims, std::initializer_list<T> values)
+      : tensor(dims, std::span<const T>(values.begin(), values.size())) {}
+
+  /// A scalar: rank 0, one element, nothing on the heap.
+  template <detail::scalar_for<T> U>
+  tensor(U value) : size_(1), data_(&scalar_), scalar_(static_cast<T>(value)) {}
+
+  /// A copy of what a view shows.
+  explicit tensor(const view<const T>& v) : tensor(v.dims(), v.span()) {}
+
+  tensor(const tensor& other) : dims_(other.dims_) {
+    allocate();
+    copy_from(other.data_);
+  }
+  tensor(tensor&& other) noexcept : dims_{0} { take(other); }
+  tensor& operator=(const tensor& other) {
+    if (this != &other) *this = tensor(other);
+    return *this;
+  }
+  tensor& operator=(tensor&& other) noexcept {
+    if (this != &other) {
+      release();
+      take(other);
+    }
+    return *this;
+  }
+  ~tensor() { release(); }
+
+  [[nodiscard]] T* data() noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
+
+  /// The number of elements.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] const shape& dims() const noexcept { return dims_; }
+  [[nodiscard]] std::span<T> span() noexcept { return {data_, size_}; }
+  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] T* begin() noexcept { return data_; }
+  [[nodiscard]] T* end() noexcept { return data_ + size_; }
+  [[nodiscard]] const T* begin() const noexcept { return data_; }
+  [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
+
+  operator view<T>() noexcept { return {data_, dims_}; }
+  operator view<const T>() const noexcept { return {data_, dims_}; }
+
+  /// The element at a flat, row-major position, which is not checked.
+  [[nodiscard]] T& operator[](extent i) { return data_[i]; }
+  [[nodiscard]] const T& operator[](extent i) const { return data_[i]; }
+
+  /// The element at one index for each axis. Throws as `view::operator()` does.
+  template <class... Index>
+  [[nodiscard]] T& operator()(Index... index) {
+    return view<T>(data_, dims_)(index...);
+  }
+  template <class... Index>
+  [[nodiscard]] const T& operator()(Index... index) const {
+    return view<const T>(data_, dims_)(index...);
+  }
+
+  /// A view of positions `first` to `last`, exclusive, of the outermost axis. Throws as `view::rows` does.
+  [[nodiscard]] view<T> rows(extent first, extent last) { return view<T>(data_, dims_).rows(first, last); }
+  [[nodiscard]] view<const T> rows(extent first, extent last) const {
+    return view<const T>(data_, dims_).rows(first, last);
+  }
+
+  /// Equal shapes and equal elements; a NaN equals nothing.
+  [[nodiscard]] friend bool operator==(const tensor& a, const tensor& b) {
+    return view<const T>(a) == view<const T>(b);
+  }
+
+ private:
+  void allocate() {
+    const extent n = count_elements(dims_, sizeof(T));
+    if (n < 0) fail_dims();
+    size_ = static_cast<std::size_t>(n);
+    if (dims_.rank == 0)
+      data_ = &scalar_;
+    else if (size_ > 0)
+      data_ = static_cast<T*>(::operator new(size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+  }
+  void copy_from(const T* values) {
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
+  }
+  void take(tensor& other) noexcept {
+    dims_ = std::exchange(other.dims_, shape{0});
+    size_ = std::exchange(other.size_, 0);
+    scalar_ = other.scalar_;
+    data_ = std::exchange(other.data_, nullptr);
+    if (dims_.rank == 0) data_ = &scalar_;
+  }
+  void release() noexcept {
+    static_assert(std::is_trivially_destructible_v<T>);
+    if (data_ != nullptr && data_ != &scalar_) ::operator delete(data_, std::align_val_t{tensor_alignment});
+  }
+  [[noreturn]] TAGMA_COLD void fail_dims() const {
+    for (const extent e : dims_.span())
+      if (e < 0)
+        fail(status_code::invalid_argument,
+             "a tensor cannot be made with shape " + to_string(dims_) + ": every extent must be known");
+    fail(status_code::resource_exhausted, "a tensor of " + std::string(to_string(dtype_of<T>)) + " " +
+                                              to_string(dims_) + " has more bytes than can be addressed");
+  }
+
+  shape dims_;
+  std::size_t size_ = 0;
+  T* data_ = nullptr;
+  T scalar_{};
+};
+
+template <class T>
+view(tensor<T>&) -> view<T>;
+template <class T>
+view(const tensor<T>&) -> view<const T>;
+
+/// Forgets the element type of a tensor; the result refers to the tensor.
+template <class T>
+[[nodiscard]] raw_view erase(const tensor<T>& t) {
+  return {t.data(), dtype_of<T>, t.dims()};
+}
+
+}  // namespace tagma

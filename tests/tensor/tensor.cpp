@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/tensor/tensor.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using tagma::shape;
+using tagma::tensor;
+using tagma::view;
+
+static_assert(std::is_convertible_v<float, tensor<float>>);
+static_assert(std::is_convertible_v<int, tensor<float>>);
+static_assert(!std::is_convertible_v<double, tensor<std::int32_t>>);
+static_assert(!std::is_convertible_v<shape, tensor<float>>);
+static_assert(std::is_convertible_v<tensor<float>&, view<float>>);
+static_assert(std::is_convertible_v<tensor<float>&, view<const float>>);
+static_assert(std::is_convertible_v<const tensor<float>&, view<const float>>);
+static_assert(!std::is_convertible_v<const tensor<float>&, view<float>>);
+static_assert(std::is_nothrow_move_constructible_v<tensor<float>>);
+static_assert(std::is_nothrow_move_assignable_v<tensor<float>>);
+
+namespace {
+
+tagma::status_code code_of(auto&& f) {
+  try {
+    f();
+  } catch (const tagma::error& e) {
+    return e.code();
+  }
+  return tagma::status_code::ok;
+}
+
+bool inside(const auto& object, const void* p) {
+  const auto first = reinterpret_cast<std::uintptr_t>(&object), at = reinterpret_cast<std::uintptr_t>(p);
+  return at >= first && at < first + sizeof(object);
+}
+
+}  // namespace
+
+TEST_CASE("a tensor of a shape is zero and aligned") {
+  tensor<float> t(shape{3, 5});
+  CHECK(t.size() == 15);
+  CHECK(t.dims() == shape{3, 5});
+  CHECK(reinterpret_cast<std::uintptr_t>(t.data()) % tagma::tensor_alignment == 0);
+  for (const float x : t) CHECK(x == 0.0f);
+  t(2, 4) = 1.0f;
+  CHECK(t[14] == 1.0f);
+  CHECK(std::as_const(t)(2, 4) == 1.0f);
+  CHECK(code_of([&] { (void)t(3, 0); }) == tagma::status_code::out_of_range);
+}
+
+TEST_CASE("a tensor takes as many values as its shape has elements") {
+  const tensor<float> t({2, 2}, {1, 2, 3, 4});
+  CHECK(t(1, 0) == 3.0f);
+  const std::vector<float> values{1, 2, 3, 4};
+  CHECK(t == tensor<float>({2, 2}, std::span<const float>(values)));
+  CHECK_FALSE(t == tensor<float>({4}, {1, 2, 3, 4}));
+  CHECK_FALSE(t == tensor<float>({2, 2}, {1, 2, 3, 5}));
+  CHECK(code_of([] { tensor<float>({2, 2}, {1, 2, 3}); }) == tagma::status_code::invalid_argument);
+  CHECK(code_of([] { tensor<float>({2, 2}, {1, 2, 3, 4, 5}); }) == tagma::status_code::invalid_argument);
+}
+
+TEST_CASE("a scalar lives inside the object, also after copies and moves") {
+  tensor<double> t = 2.5;
+  CHECK(t.dims().rank == 0);
+  CHECK(t.size() == 1);
+  CHECK(t() == 2.5);
+  CHECK(inside(t, t.data()));
+
+  tensor<double> copy = t;
+  CHECK(inside(copy, copy.data()));
+  copy() = 3;
+  CHECK(t() == 2.5);
+  tensor<double> moved = std::move(copy);
+  CHECK(inside(moved, moved.data()));
+  CHECK(moved() == 3.0);
+  CHECK(copy.empty());
+
+  tensor<double> target(shape{100});
+  target = std::move(moved);
+  CHECK(inside(target, target.data()));
+  CHECK(target() == 3.0);
+
+  std::vector<tensor<float>> many;
+  for (int i = 0; i < 40; ++i) many.emplace_back(static_cast<float>(i));
+  for (int i = 0; i < 40; ++i) CHECK(many[static_cast<std::size_t>(i)]() == static_cast<float>(i));
+}
+
+TEST_CASE("copies are deep and moves keep the block") {
+  tensor<std::int32_t> a({3}, {1, 2, 3});
+  tensor<std::int32_t> b = a;
+  b[0] = 9;
+  CHECK(a[0] == 1);
+  const auto* block = a.data();
+  tensor<std::int32_t> c = std::move(a);
+  CHECK(c.data() == block);
+  CHECK(a.empty());
+  CHECK(a.dims() == shape{0});
+  a = c;
+  CHECK(a == c);
+  CHECK(a.data() != c.data());
+  tensor<std::int32_t>& alias = a;
+  a = alias;
+  CHECK(a == c);
+  a = std::move(alias);
+  CHECK(a == c);
+  a = 7;
+  CHECK(a() == 7);
+}
+
+TEST_CASE("impossible shapes are errors") {
+  CHECK(code_of([] { tensor<float>(shape{2, tagma::dyn}); }) == tagma::status_code::invalid_argument);
+  CHECK(code_of([] { tensor<float>(shape{INT64_MAX, 2}); }) == tagma::status_code::resource_exhausted);
+  CHECK(code_of([] { tensor<float>(shape{INT64_MAX / 2}); }) == tagma::status_code::resource_exhausted);
+  const tensor<float> none(shape{4, 0});
+  CHECK(none.empty());
+  CHECK(none.begin() == none.end());
+  CHECK(tensor<float>().empty());
+}
+
+TEST_CASE("views refer to the tensor and can be copied out of it") {
+  tensor<float> t({3, 2}, {1, 2, 3, 4, 5, 6});
+  view all(t);
+  static_assert(std::is_same_v<decltype(all), view<float>>);
+  view constant(std::as_const(t));
+  static_assert(std::is_same_v<decltype(constant), view<const float>>);
+  t.rows(1, 2)(0, 1) = 40;
+  CHECK(all(1, 1) == 40.0f);
+  CHECK(tensor<float>(std::as_const(t).rows(1, 2)) == tensor<float>({1, 2}, {3, 40}));
+  CHECK(tagma::erase(t).as<float>() == constant);
+  CHECK(tagma::erase(t).data == t.data());
+}
+
+TEST_CASE("every element type has a tensor") {
+  CHECK(tensor<bool>({2}, {true, false})[0]);
+  CHECK(tensor<tagma::string_element>({2}, {"a", "bc"})[1] == "bc");
+  CHECK(tensor<tagma::string_element>(shape{2})[1].empty());
+  CHECK(float(tensor<tagma::float16>(tagma::float16(1.5f))()) == 1.5f);
+  CHECK(tensor<tagma::bfloat16>(shape{3})[2].bits == 0);
+}
