@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Compiles one program that must be refused. Its first lines say what the compiler has to answer:
+
+    // expect: TAGMA-E012
+    // mentions: 784 x 300
+
+With -DREJECT the program must fail, and the number and each mentioned text must occur in the first five lines of the
+answer. Without it, the same program is its own accepted twin and must compile."""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FIRST_LINES = 5
+
+
+def compile_program(compiler, flags, source, reject):
+    command = [compiler, "-std=c++20", "-fsyntax-only", *flags, *(["-DREJECT"] if reject else []), str(source)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    return run.returncode, run.stderr + run.stdout
+
+
+def judge(compiler, flags, source):
+    """The reason why this program does not do its duty, or None."""
+    text = source.read_text(encoding="utf-8")
+    expected = re.findall(r"^// expect: (TAGMA-E\d{3})\s*$", text, re.M)
+    if len(expected) != 1:
+        return "needs exactly one line '// expect: TAGMA-Ennn'"
+    status, output = compile_program(compiler, flags, source, reject=False)
+    if status != 0:
+        return f"the accepted twin does not compile:\n{output[:3000]}"
+    status, output = compile_program(compiler, flags, source, reject=True)
+    if status == 0:
+        return "compiles with -DREJECT, and must not"
+    if status < 0 or "internal compiler error" in output or "PLEASE submit a bug report" in output:
+        return f"the compiler crashed:\n{output[:3000]}"
+    head = "\n".join(output.splitlines()[:FIRST_LINES])
+    for wanted in expected + [m.strip() for m in re.findall(r"^// mentions: (.+)$", text, re.M)]:
+        if wanted not in head:
+            where = "only later" if wanted in output else "nowhere"
+            return f"'{wanted}' is not in the first {FIRST_LINES} lines ({where}):\n{output[:3000]}"
+    return None
+
+
+PROGRAM = """// expect: TAGMA-E001
+// mentions: 2 x 3
+#ifdef REJECT
+{rejected}
+#endif
+{always}
+int main() {{}}
+"""
+REFUSED = 'static_assert(1 > 2, "TAGMA-E001 add: 2 x 3 does not fit");'
+CASES = [
+    ("good", PROGRAM.format(rejected=REFUSED, always=""), None),
+    ("refused inside a template", PROGRAM.format(
+        rejected="template <int N> void f() { static_assert(N > 2, \"TAGMA-E001 add: 2 x 3 does not fit\"); }\n"
+                 "void g() { f<1>(); }", always=""), None),
+    ("fails for another reason", PROGRAM.format(rejected="int x = nothing;", always=""), "nowhere"),
+    ("another number", PROGRAM.format(rejected=REFUSED.replace("001", "002"), always=""), "nowhere"),
+    ("does not say what", PROGRAM.format(rejected=REFUSED.replace("2 x 3", "it"), always=""), "nowhere"),
+    ("says it too late", PROGRAM.format(rejected="int x = nothing;\n" * 5 + REFUSED, always=""), "only later"),
+    ("is accepted", PROGRAM.format(rejected="", always=""), "must not"),
+    ("the twin fails", PROGRAM.format(rejected="", always=REFUSED), "twin does not compile"),
+    ("expects nothing", "int main() {}\n", "exactly one line"),
+]
+
+
+def self_test(compiler):
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text, expected in CASES:
+            source = pathlib.Path(folder) / "program.cpp"
+            source.write_text(text, encoding="utf-8")
+            reason = judge(compiler, [], source)
+            if (reason is None) != (expected is None) or (expected and expected not in reason):
+                wrong += 1
+                print(f"self-test '{name}': expected {expected!r}, got {reason!r}")
+    print(f"self-test: {len(CASES)} programs, {wrong} judged wrongly")
+    return 1 if wrong else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*", type=pathlib.Path)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flag", action="append", default=[])
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        return self_test(arguments.compiler)
+    failures = 0
+    for program in arguments.programs:
+        reason = judge(arguments.compiler, arguments.flag, program)
+        if reason:
+            failures += 1
+            print(f"{program.name}: {reason}")
+    print(f"{arguments.compiler}: {len(arguments.programs)} programs to refuse, {failures} do not do their duty")
+    return 1 if failures or not arguments.programs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
