@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Builds and runs a consumer of the library in a fresh folder, the way users do: through an installed CMake package that
+was moved after the installation, add_subdirectory, pkg-config, or the single header; and links two units that both
+include every umbrella."""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def run(*command, env=None):
+    words = [str(word) for word in command]
+    print("+", " ".join(words), flush=True)
+    subprocess.run(words, check=True, env={**os.environ, **(env or {})})
+
+
+def output_of(*command, env=None):
+    words = [str(word) for word in command]
+    return subprocess.run(words, check=True, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, text=True).stdout.split()
+
+
+def install(arguments, work):
+    """Installs, then moves: a package that remembers where it was installed is broken."""
+    output_of(arguments.cmake, "--install", arguments.build, "--prefix", work / "first")
+    shutil.move(work / "first", work / "moved")
+    return work / "moved"
+
+
+def cmake_consumer(arguments, work, project, *definitions):
+    run(arguments.cmake, "-S", HERE / project, "-B", work / "build", f"-DCMAKE_CXX_COMPILER={arguments.compiler}",
+        "-DCMAKE_BUILD_TYPE=Debug", *definitions)
+    run(arguments.cmake, "--build", work / "build")
+    run(work / "build/consumer", arguments.version)
+
+
+def find_package(arguments, work):
+    prefix = install(arguments, work)
+    cmake_consumer(arguments, work, "find_package", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXPECTED_VERSION={arguments.version}",
+                   "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF")
+
+
+def add_subdirectory(arguments, work):
+    cmake_consumer(arguments, work, "add_subdirectory", f"-DTAGMA_SOURCE={ROOT}")
+
+
+def compile_and_run(arguments, work, flags, libraries):
+    run(arguments.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", *flags, HERE / "consumer.cpp", "-o", work / "consumer",
+        *libraries)
+    run(work / "consumer", arguments.version)
+
+
+def pkg_config(arguments, work):
+    prefix = install(arguments, work)
+    env = {"PKG_CONFIG_PATH": str(prefix / "share/pkgconfig")}
+    package = f"tagma-{arguments.math}"
+    version = output_of("pkg-config", "--modversion", package, env=env)
+    if version != [arguments.version]:
+        sys.exit(f"pkg-config says {version}, not {arguments.version}")
+    compile_and_run(arguments, work, output_of("pkg-config", "--cflags", package, env=env),
+                    output_of("pkg-config", "--libs", package, env=env))
+
+
+def single_header(arguments, work):
+    flags = [f"-I{ROOT / 'single_include'}", *arguments.flag]
+    compile_and_run(arguments, work, flags, [*arguments.library, "-pthread"])
+
+
+def two_units(arguments, work):
+    umbrellas = sorted(p.name for p in (ROOT / "include/tagma").glob("*.hpp") if p.name != "cuda.hpp")
+    (work / "umbrellas.hpp").write_text("".join(f'#include "tagma/{u}"\n' for u in umbrellas), encoding="utf-8")
+    run(arguments.compiler, "-std=c++20", "-Wall", "-Wextra", f"-I{ROOT / 'include'}", f"-I{work}", *arguments.flag,
+        HERE / "two_units/a.cpp", HERE / "two_units/b.cpp", "-o", work / "two_units", *arguments.library, "-pthread")
+    run(work / "two_units")
+
+
+WAYS = {f.__name__: f for f in (find_package, add_subdirectory, pkg_config, single_header, two_units)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("way", choices=sorted(WAYS))
+    parser.add_argument("--build", type=pathlib.Path, help="build tree to install from")
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("--version", required=True)
+    parser.add_argument("--math", default="eigen")
+    parser.add_argument("--flag", action="append", default=[])
+    parser.add_argument("--library", action="append", default=[])
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            WAYS[arguments.way](arguments, pathlib.Path(work))
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"{arguments.way}: '{error.cmd[0]}' failed with {error.returncode}")
+
+
+if __name__ == "__main__":
+    main()
