@@ -17,8 +17,9 @@ THIRD_PARTY = [
     (re.compile(r"^nlohmann/"), ()),
 ]
 STANDARD = re.compile(r"^[a-z_0-9]+$")
-# POSIX and compiler headers: nothing below the runtime asks the operating system for anything.
+# POSIX and compiler headers: below the runtime, only base/file.hpp asks the operating system for anything.
 PLATFORM = re.compile(r"^((sys|linux|netinet|arpa)/)?[a-z0-9_]+\.h$")
+PLATFORM_HOMES = ("tagma/base/file.hpp",)
 COMPILER = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\b(__GNUC__|__GNUG__|__clang__|__clang_major__|__CUDACC__|"
                       r"__NVCC__|_MSC_VER|__INTEL_COMPILER|__GLIBCXX__|_LIBCPP_VERSION)\b")
 COMPILER_HOMES = ("tagma/base/config.hpp", "tagma/device/cpu/pack.hpp")
@@ -42,7 +43,7 @@ def check_third_party(header, number, name, ranks):
         return []
     rank = ranks.get(tree.folder(header))
     if PLATFORM.match(name):
-        if rank is not None and rank >= ranks["runtime"]:
+        if header.startswith(PLATFORM_HOMES) or (rank is not None and rank >= ranks["runtime"]):
             return []
         return [f"include/{header}:{number}: <{name}> is a platform header, which belongs in runtime/ or above it"]
     return [f"include/{header}:{number}: <{name}> is a third-party header that no folder may include"]
@@ -149,6 +150,7 @@ CASES = [
     case("JSON", "no public header", {"cluster/a.hpp": "#include <nlohmann/json.hpp>\n"}),
     case("something unheard of", "no folder may", {"cluster/a.hpp": "#include <absl/strings/str_cat.h>\n"}),
     case("POSIX below the runtime", "platform header", {"expr/a.hpp": "#include <sys/mman.h>\n"}),
+    case("POSIX files", None, {"base/file.hpp": "#include <fcntl.h>\n"}),
     case("POSIX above it", None, {"device/a.hpp": "#include <sys/mman.h>\n"}),
     case("a compiler #if", "asks which compiler", {"expr/a.hpp": "#if defined(__clang__)\n#endif\n"}),
     case("a compiler #if at home", None, {"base/config.hpp": "#if defined(__clang__)\n#endif\n"}),
