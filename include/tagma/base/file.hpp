@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Reading files, and replacing one so that a crash leaves either the old file or the new one.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "tagma/base/error.hpp"
+
+namespace tagma {
+
+/// The status code that says what an `errno` says.
+[[nodiscard]] constexpr status_code code_of_errno(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR: return status_code::not_found;
+    case EEXIST: return status_code::already_exists;
+    case EACCES:
+    case EPERM:
+    case EROFS: return status_code::permission_denied;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM: return status_code::resource_exhausted;
+    case EISDIR:
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ELOOP: return status_code::invalid_argument;
+    case EIO: return status_code::data_loss;
+    default: return status_code::unknown;
+  }
+}
+
+/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number), std::string(path) + ": cannot be " + std::string(cannot) + ": " +
+                                  std::generic_category().message(number));
+}
+
+namespace detail {
+
+/// An open descriptor; closed at the end of its life.
+class descriptor {
+ public:
+  explicit descriptor(int number) : number_(number) {}
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() { (void)close(); }
+
+  [[nodiscard]] int get() const { return number_; }
+  [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+}  // namespace detail
+
+/// A regular file that is read from its beginning to its end.
+class input_file {
+ public:
+  /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
+  explicit input_file(std::string path)
+      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat status {};
+    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+    size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Bytes of the file when it was opened.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
+  void read(void* target, std::size_t bytes) {
+    for (auto* at = static_cast<char*>(target); bytes > 0;) {
+      const auto n = ::read(descriptor_.get(), at, bytes);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, path_, "read");
+      if (n == 0) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes) + " bytes too early");
+      at += n;
+      bytes -= static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+/// The whole content of a file.
+[[nodiscard]] inline std::string read_file(const std::string& path) {
+  input_file file(path);
+  std::string content(static_cast<std::size_t>(file.size()), '\0');
+  file.read(content.data(), content.size());
+  return content;
+}
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old content or
+/// the new one, also after a crash. If anything fails the temporary file is removed and the old file stays.
+inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+  static std::atomic<unsigned> counter{0};
+  std::string temporary;
+  int number = -1;
+  do {
+    temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    number = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (number < 0 && errno == EEXIST);
+  if (number < 0) fail_errno(errno, temporary, "created");
+
+  struct remover {
+    const std::string& name;
+    bool armed = true;
+    ~remover() {
+      if (armed) ::unlink(name.c_str());
+    }
+  } guard{temporary};
+  detail::descriptor file(number);
+  for (std::string_view piece : pieces) {
+    while (!piece.empty()) {
+      const auto n = ::write(file.get(), piece.data(), piece.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, temporary, "written");
+      piece.remove_prefix(static_cast<std::size_t>(n));
+    }
+  }
+  if (::fsync(file.get()) != 0) fail_errno(errno, temporary, "flushed to the disk");
+  if (!file.close()) fail_errno(errno, temporary, "closed");
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail_errno(errno, path, "replaced");
+  guard.armed = false;
+
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
+  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // EINVAL: a file system that cannot flush directories, and needs no flush.
+  if (parent.get() < 0 || (::fsync(parent.get()) != 0 && errno != EINVAL))
+    fail_errno(errno, directory, "flushed to the disk");
+}
+
+}  // namespace tagma
