@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""What it costs to compile a program that uses the library.
+
+Each program is compiled in turn with the one it is compared against, by default a small Eigen program, so that whatever
+else the machine does hits both; the median of the pairs' ratios counts. Beside it: peak memory of the compiler, size of
+the object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
+
+A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}."""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+class Compiler:
+    def __init__(self, name, flags, work):
+        self.command = [name, "-std=c++20", *flags]
+        self.work = pathlib.Path(work)
+
+    def compile(self, source, extra=()):
+        """Seconds of processor time, peak MiB, and the object file. wait4 counts the compiler behind the driver too."""
+        target = self.work / (source.stem + ".o")
+        command = [*self.command, *extra, "-c", str(source), "-o", str(target)]
+        with tempfile.TemporaryFile() as answers:
+            child = subprocess.Popen(command, stdout=answers, stderr=answers)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode:
+                answers.seek(0)
+                sys.exit(f"{source.name} does not compile:\n{answers.read().decode(errors='replace')[:4000]}")
+        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, target
+
+
+def longest_symbol(target):
+    """A position-independent list, one symbol a line: name, type, and so on."""
+    listing = subprocess.run(["nm", "-P", str(target)], check=True, capture_output=True, text=True).stdout
+    return max((len(line.split(" ", 1)[0]) for line in listing.splitlines()), default=0)
+
+
+def source_of(program, work, here):
+    if "source" in program:
+        return here / program["source"]
+    generator, *arguments = program["generate"]
+    target = pathlib.Path(work) / ("_".join([pathlib.Path(generator).stem, *arguments]) + ".cpp")
+    text = subprocess.run([sys.executable, str(here / generator), *arguments], check=True, capture_output=True, text=True).stdout
+    target.write_text(text, encoding="utf-8")
+    return target
+
+
+def measure(compiler, program, reference, pairs):
+    ratios, seconds, memory = [], [], []
+    for i in range(pairs):
+        order = [program, reference] if i % 2 else [reference, program]
+        result = {source: compiler.compile(source) for source in order}
+        ratios.append(result[program][0] / result[reference][0])
+        seconds.append(result[program][0])
+        memory.append(result[program][1])
+        target = result[program][2]
+    size, symbol = target.stat().st_size, longest_symbol(target)
+    debug_seconds, _, debug_target = compiler.compile(program, ["-g"])
+    return {
+        "time_ratio": statistics.median(ratios), "seconds": statistics.median(seconds), "memory_mb": max(memory),
+        "object_kb": size / 1024, "longest_symbol": symbol, "debug_time_ratio": debug_seconds / statistics.median(seconds),
+        "debug_size_ratio": debug_target.stat().st_size / size}
+
+
+def judge(name, result, program, budgets, clocks):
+    """What is beyond its budget. Memory and names repeat exactly; only times are given room for noise."""
+    complaints = []
+    if clocks and "time_ratio" in program and result["time_ratio"] > program["time_ratio"] * budgets["noise"]:
+        complaints.append(f"{name}: {result['time_ratio']:.2f} times the reference; the budget is {program['time_ratio']}")
+    if "memory_mb" in program and result["memory_mb"] > program["memory_mb"]:
+        complaints.append(f"{name}: {result['memory_mb']:.0f} MiB; the budget is {program['memory_mb']}")
+    if result["longest_symbol"] > budgets["longest_symbol"]:
+        complaints.append(f"{name}: a symbol of {result['longest_symbol']} characters; the budget is {budgets['longest_symbol']}")
+    return complaints
+
+
+COLUMNS = [("time_ratio", "ratio", ".2f"), ("seconds", "seconds", ".2f"), ("memory_mb", "MiB", ".0f"),
+           ("object_kb", "object KiB", ".0f"), ("longest_symbol", "symbol", "d"), ("debug_time_ratio", "-g time", ".2f"),
+           ("debug_size_ratio", "-g size", ".2f")]
+
+
+def run(here, flags, arguments, report=print):
+    """Measures what is asked for and returns the results and the complaints."""
+    budgets = json.loads((here / "budgets.json").read_text(encoding="utf-8"))
+    unknown = set(arguments.only or []) - set(budgets["programs"])
+    if unknown:
+        sys.exit(f"budgets.json has no program {', '.join(sorted(unknown))}")
+    results, complaints = {}, []
+    report(f"{'program':16}" + "".join(f"{title:>12}" for _, title, _ in COLUMNS) + f"{'budget':>10}")
+    with tempfile.TemporaryDirectory() as work:
+        compiler = Compiler(arguments.compiler, flags, work)
+        for name, program in budgets["programs"].items():
+            if arguments.only and name not in arguments.only:
+                continue
+            source = source_of(program, work, here)
+            if not source.exists():
+                sys.exit(f"{name}: there is no {source.name}")
+            reference = here / program.get("against", budgets["reference"])
+            result = measure(compiler, source, reference, arguments.pairs)
+            results[name] = result
+            report(f"{name:16}" + "".join(f"{format(result[key], form):>12}" for key, _, form in COLUMNS) +
+                   f"{program.get('time_ratio', '-'):>10}")
+            complaints += judge(name, result, program, budgets, not arguments.check_exact)
+    return results, complaints
+
+
+def self_test(arguments):
+    """Budgets that must hold and budgets that cannot, on two programs of known cost."""
+    wrong = []
+    cheap = "int main() {}\n"
+    dear = "#include <vector>\n#include <string>\nint f() { return static_cast<int>(std::vector<std::string>(3).size()); }\n"
+    named = "void f_" + "x" * 5000 + "() {}\n"
+    cases = [
+        ("within", dear, {"time_ratio": 1e6, "memory_mb": 1e6}, None),
+        ("too slow", dear, {"time_ratio": 0.001}, "times the reference"),
+        ("too big", dear, {"memory_mb": 1}, "MiB"),
+        ("a long name", named, {}, "characters"),
+    ]
+    arguments.pairs, arguments.only, arguments.check_exact = 1, None, False
+    for name, text, budget, expected in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            here = pathlib.Path(folder)
+            (here / "cheap.cpp").write_text(cheap, encoding="utf-8")
+            (here / "program.py").write_text(f"print({text!r})\n", encoding="utf-8")
+            budgets = {"reference": "cheap.cpp", "noise": 1.3, "longest_symbol": 4096,
+                       "programs": {"p": {"generate": ["program.py"], **budget}}}
+            (here / "budgets.json").write_text(json.dumps(budgets), encoding="utf-8")
+            _, complaints = run(here, [], arguments, report=lambda line: None)
+        if bool(complaints) == (expected is None) or (expected and expected not in complaints[0]):
+            wrong.append(f"self-test '{name}': expected {expected!r}, got {complaints}")
+    print("\n".join(wrong + [f"self-test: {len(cases)} budgets, {len(wrong)} judged wrongly"]))
+    return 1 if wrong else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flag", action="append", default=[], help="in addition to -O2 and the include path")
+    parser.add_argument("--math", choices=["onednn", "eigen"], default="onednn", help="whose headers tagma.hpp includes")
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--only", action="append", help="only this program of budgets.json")
+    parser.add_argument("--json", type=pathlib.Path, help="write the results there as well")
+    parser.add_argument("--check", action="store_true", help="exit with 1 beyond a budget")
+    parser.add_argument("--check-exact", action="store_true", help="the same without the clock")
+    parser.add_argument("--self-test", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.pairs < 1:
+        parser.error("--pairs must be at least 1")
+    for tool in (arguments.compiler, "nm"):
+        if shutil.which(tool) is None:
+            sys.exit(f"there is no {tool} here")
+    if arguments.self_test:
+        return self_test(arguments)
+    flags = ["-O2", f"-I{ROOT / 'include'}", "-isystem/usr/include/eigen3", f"-DTAGMA_WITH_{arguments.math.upper()}=1",
+             *arguments.flag]
+    results, complaints = run(HERE, flags, arguments)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    for complaint in complaints:
+        print(complaint)
+    return 1 if complaints and (arguments.check or arguments.check_exact) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <cstddef>
+#include <cstdint>
+
+int main() {}
