@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The only header that asks which compiler this is. Everything compiler-dependent is a macro defined here.
+
+#if defined(__cplusplus) && __cplusplus < 202002L
+#error "tagma needs C++20: compile with -std=c++20"
+#endif
+
+/// A closure type that differs at every place where the default argument is used. It tells apart two run-time values
+/// that were written at two places: `2.0f * x + 3.0f * x`. Only for templates that are not members of other templates:
+/// there g++ 12 rejects it and clang hands out the same type twice. The CUDA front end rejects it everywhere.
+#if defined(__CUDACC__)
+#define TAGMA_FRESH_TYPE void
+#else
+#define TAGMA_FRESH_TYPE decltype([] {})
+#endif
+
+/// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
+/// long one; these two macros silence the compilers' remarks about that, and nothing else.
+#if defined(__CUDACC__)
+#define TAGMA_FRIEND_INJECTION_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301")
+#define TAGMA_FRIEND_INJECTION_END _Pragma("nv_diagnostic pop")
+#elif defined(__clang__)
+#define TAGMA_FRIEND_INJECTION_BEGIN
+#define TAGMA_FRIEND_INJECTION_END
+#else
+#define TAGMA_FRIEND_INJECTION_BEGIN \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wnon-template-friend\"")
+#define TAGMA_FRIEND_INJECTION_END _Pragma("GCC diagnostic pop")
+#endif
+
+/// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
+#define TAGMA_INLINE [[gnu::always_inline]] inline
+
+/// Never inlined: cold paths, such as building and throwing an error.
+#define TAGMA_COLD [[gnu::noinline, gnu::cold]]

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/fixed_string.hpp"
+#include "tagma/expr/carried.hpp"
+#include "tagma/ir/graph.hpp"
+#include "tagma/ir/record.hpp"
+
+namespace tagma {
+
+/// The identity of a node that is known by structure alone: equal structure is the same node.
+template <std::uint64_t Hash>
+struct structural_id {};
+
+/// The identity of a node that holds a value written in place: the place tells it apart.
+template <class Place, int Index = 0>
+struct place_id {};
+
+namespace detail {
+
+/// The place of one step of an operation that is composed of several.
+template <class Place, int Index>
+struct part_of {};
+template <class Place, int Index>
+struct choose_part {
+  using type = part_of<Place, Index>;
+};
+template <int Index>
+struct choose_part<void, Index> {
+  using type = void;
+};
+template <class Place, int Index>
+using part = typename choose_part<Place, Index>::type;
+
+TAGMA_FRIEND_INJECTION_BEGIN
+/// Declares the function that leads from a short identity to the record behind it; `definition` defines it. This is
+/// what keeps the types of handles short: a handle names an identity, never its operands.
+template <class Id>
+struct declaration {
+  friend constexpr const ir::record* record_of(declaration<Id>);
+};
+TAGMA_FRIEND_INJECTION_END
+
+template <class Id, class Definition>
+struct binding {
+  using id = Id;
+  friend constexpr const ir::record* record_of(declaration<Id>) { return &Definition::value; }
+};
+
+template <class Id>
+inline constexpr bool is_structural = false;
+template <std::uint64_t Hash>
+inline constexpr bool is_structural<structural_id<Hash>> = true;
+
+/// The address that names a run-time value.
+template <class Id>
+inline constexpr char value_key = 0;
+
+struct no_values {};
+
+}  // namespace detail
+
+template <class Spec, class Id, bool Carries>
+struct expr;
+
+/// A value bound to a node for one run: `x = images`.
+template <class Id, class Value>
+struct feed {
+  const Value& value;
+};
+
+/// True for handles.
+template <class T>
+inline constexpr bool is_expression = false;
+template <class Spec, class Id, bool Carries>
+inline constexpr bool is_expression<expr<Spec, Id, Carries>> = true;
+template <class T>
+concept expression = is_expression<std::remove_cvref_t<T>>;
+
+/// A handle: the type of the tensor, the identity of the node, and the run-time values it carries, if any.
+template <class Spec, class Id, bool Carries>
+struct expr {
+  using spec_type = Spec;
+  using element_type = typename Spec::element_type;
+  using id = Id;
+  static constexpr bool carries = Carries;
+  static constexpr tensor_spec spec = Spec::value;
+  static constexpr int rank = Spec::value.dims.rank;
+
+  [[no_unique_address]] std::conditional_t<Carries, carried, detail::no_values> values{};
+
+  /// What the compiler knows of the node.
+  [[nodiscard]] static constexpr const ir::record& record() { return *record_of(detail::declaration<Id>{}); }
+
+  /// Feeds this node in one run. The value must outlive the call of `run`.
+  template <class Value>
+    requires(!expression<Value>)
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const {
+    return {value};
+  }
+};
+
+namespace detail {
+
+template <class... E>
+inline constexpr bool any_carries = (false || ... || E::carries);
+template <class... E>
+inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
+
+template <class... E>
+[[nodiscard]] carried merge_values(const E&... e) {
+  carried all;
+  const auto take = [&all](const auto& one) {
+    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
+  };
+  (take(e), ...);
+  return all;
+}
+
+/// The run-time values of all operands.
+template <class... E>
+[[nodiscard]] constexpr auto gather_values(const E&... e) {
+  if constexpr (any_carries<E...>) {
+    return merge_values(e...);
+  } else {
+    return no_values{};
+  }
+}
+
+template <class Id>
+[[nodiscard]] constexpr const ir::record* find_record() {
+  return record_of(declaration<Id>{});
+}
+
+template <class... Ids>
+struct id_list {};
+
+/// What a node with operands stands for.
+template <class Op, auto Attributes, class Inputs, class Controls = id_list<>>
+struct node_definition;
+
+template <class Op, auto Attributes, class... Inputs, class... Controls>
+struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>> {
+  static constexpr std::array<const ir::record*, sizeof...(Inputs)> inputs{find_record<Inputs>()...};
+  static constexpr std::array<const ir::record*, sizeof...(Controls)> controls{find_record<Controls>()...};
+  static constexpr auto attributes = Attributes;
+
+  static constexpr ir::infer_args infer() {
+    std::array<tensor_spec, sizeof...(Inputs) + 1> in{find_record<Inputs>()->spec...};
+    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}};
+    if (const char* problem = Op::infer(args)) throw problem;
+    return {{}, {}, args.out};
+  }
+  static constexpr std::uint64_t hash() {
+    std::uint64_t h = hash_combine(ir::info<Op>.id, sizeof...(Inputs));
+    for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
+    for (const ir::record* r : controls) h = hash_combine(h, r->hash);
+    return h;
+  }
+  static constexpr tensor_spec spec = infer().out;
+  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
+};
+
+template <class Definition, class Place, bool Structural>
+struct choose_id {
+  using type = structural_id<Definition::value.hash>;
+};
+template <class Definition, class Place>
+struct choose_id<Definition, Place, false> {
+  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
+};
+
+/// The handle of a definition. `Place` tells it apart where structure does not.
+template <class Definition, class Place, class... E>
+[[nodiscard]] constexpr auto make_handle(const E&... operands) {
+  using id = typename binding<typename choose_id<Definition, Place, all_structural<E...>>::type, Definition>::id;
+  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
+}
+
+/// A node of operation `Op` over handles.
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
+[[nodiscard]] constexpr auto make_node(const E&... operands) {
+  return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>>, Place>(operands...);
+}
+
+}  // namespace detail
+}  // namespace tagma

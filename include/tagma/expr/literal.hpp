@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Scalars written in place: `2.0f * x`. Their values are known when the program runs, their places when it compiles.
+
+#include "tagma/expr/expression.hpp"
+
+namespace tagma {
+
+namespace op {
+/// A run-time scalar that the program carries.
+struct literal {
+  static constexpr std::string_view name = "literal";
+  static constexpr ir::op_kind kind = ir::op_kind::literal;
+  static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+template <class T, std::uint64_t Hash, class Key>
+struct literal_definition {
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr ir::record value{&ir::rules<op::literal>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+};
+
+/// The handle of a scalar of type `T` that is told apart by `Id`.
+template <class T, class Id, std::uint64_t Hash, class S>
+[[nodiscard]] auto make_literal(S value) {
+  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
+  carried_value v;
+  v.number = static_cast<double>(value);
+  v.integer = static_cast<std::int64_t>(value);
+  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
+}
+
+template <class T, class Place, int Index, class S>
+[[nodiscard]] auto literal_at(S value) {
+  constexpr std::uint64_t hash = hash_combine(hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)),
+                                              static_cast<std::uint64_t>(Index));
+  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
+  return make_literal<T, id, hash>(value);
+}
+
+/// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
+template <class S>
+concept scalar = std::is_arithmetic_v<S> || std::is_same_v<S, float16> || std::is_same_v<S, bfloat16>;
+
+/// A handle as it is; a number as a literal of element type `T`.
+template <class T, class Place, int Index, class E>
+[[nodiscard]] constexpr decltype(auto) as_expression(const E& e) {
+  if constexpr (expression<E>)
+    return (e);
+  else
+    return literal_at<T, Place, Index>(e);
+}
+
+template <class E>
+struct element_or_void {
+  using type = void;
+};
+template <expression E>
+struct element_or_void<E> {
+  using type = typename E::element_type;
+};
+
+/// The element type of the first handle among the operands.
+template <class A, class... B>
+struct common_element {
+  using type = typename element_or_void<A>::type;
+};
+template <class A, class B, class... C>
+  requires(!expression<A>)
+struct common_element<A, B, C...> {
+  using type = typename common_element<B, C...>::type;
+};
+
+}  // namespace detail
+
+/// A scalar with a name: its value is given when the program runs, and equal names are one node.
+template <fixed_string Name, class T>
+[[nodiscard]] auto constant(T value) {
+  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
+  return detail::make_literal<T, structural_id<hash>, hash>(value);
+}
+
+}  // namespace tagma

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Arithmetic, element by element.
+
+#include "tagma/expr/op/compare.hpp"
+
+namespace tagma {
+namespace op {
+
+struct multiply;
+
+struct negate : elementwise {
+  static constexpr std::string_view name = "negate";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<negate>(g.upstream)); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
+  }
+};
+
+struct add : elementwise {
+  static constexpr std::string_view name = "add";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.upstream);
+    g.set(1, g.upstream);
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known) f.use_constant(a.value + b.value);
+    else if (f.is(0, 0)) f.use_input(1);
+    else if (f.is(1, 0)) f.use_input(0);
+  }
+};
+
+struct subtract : elementwise {
+  static constexpr std::string_view name = "subtract";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.upstream);
+    g.set(1, g.emit<negate>(g.upstream));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known) f.use_constant(a.value - b.value);
+    else if (f.is(1, 0)) f.use_input(0);
+  }
+};
+
+struct multiply : elementwise {
+  static constexpr std::string_view name = "multiply";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.in(1)));
+    g.set(1, g.emit<multiply>(g.upstream, g.in(0)));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known) f.use_constant(a.value * b.value);
+    else if (f.is(0, 1)) f.use_input(1);
+    else if (f.is(1, 1)) f.use_input(0);
+  }
+};
+
+/// Quotient; integers divide towards zero, and an integer divided by zero is an error at run time.
+struct divide : elementwise {
+  static constexpr std::string_view name = "divide";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(g.upstream, g.in(1)));
+    g.set(1, g.emit<negate>(g.emit<divide>(g.emit<multiply>(g.upstream, g.self), g.in(1))));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known && b.value != 0) f.use_constant(a.value / b.value);
+    else if (f.is(1, 1)) f.use_input(0);
+  }
+};
+
+/// The larger of two; where they are equal the gradient goes to the first.
+struct maximum : elementwise {
+  static constexpr std::string_view name = "maximum";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto first = g.emit<greater_equal>(g.in(0), g.in(1));
+    const auto zero = g.constant(0);
+    g.set(0, g.emit<select>(first, g.upstream, zero));
+    g.set(1, g.emit<select>(first, zero, g.upstream));
+  }
+};
+
+/// The smaller of two; where they are equal the gradient goes to the first.
+struct minimum : elementwise {
+  static constexpr std::string_view name = "minimum";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto first = g.emit<less_equal>(g.in(0), g.in(1));
+    const auto zero = g.constant(0);
+    g.set(0, g.emit<select>(first, g.upstream, zero));
+    g.set(1, g.emit<select>(first, zero, g.upstream));
+  }
+};
+
+struct sign : elementwise {
+  static constexpr std::string_view name = "sign";
+  static constexpr bool stops_gradient = true;
+};
+
+struct abs : elementwise {
+  static constexpr std::string_view name = "abs";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<sign>(g.in(0))));
+  }
+};
+
+struct square : elementwise {
+  static constexpr std::string_view name = "square";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(2), g.in(0))));
+  }
+};
+
+struct floor : elementwise {
+  static constexpr std::string_view name = "floor";
+  static constexpr bool stops_gradient = true;
+};
+struct ceil : elementwise {
+  static constexpr std::string_view name = "ceil";
+  static constexpr bool stops_gradient = true;
+};
+/// To the nearest integer, halves to even.
+struct round : elementwise {
+  static constexpr std::string_view name = "round";
+  static constexpr bool stops_gradient = true;
+};
+
+}  // namespace op
+
+/// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
+/// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
+inline constexpr auto add = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto subtract = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto multiply = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto divide = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto maximum = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::maximum, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto minimum = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::minimum, detail::accepts::numbers, Place>(a, b); };
+
+inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+  return detail::make_unary<op::negate, detail::accepts::numbers, Place>(e);
+};
+inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+  return detail::make_unary<op::abs, detail::accepts::numbers, Place>(e);
+};
+inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+  return detail::make_unary<op::sign, detail::accepts::numbers, Place>(e);
+};
+inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+  return detail::make_unary<op::square, detail::accepts::numbers, Place>(e);
+};
+inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+  return detail::make_unary<op::floor, detail::accepts::floats, Place>(e);
+};
+inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+  return detail::make_unary<op::ceil, detail::accepts::floats, Place>(e);
+};
+inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+  return detail::make_unary<op::round, detail::accepts::floats, Place>(e);
+};
+
+}  // namespace tagma

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Comparison, logic, selection and conversion, element by element.
+
+#include "tagma/expr/op/elementwise.hpp"
+
+namespace tagma {
+namespace op {
+
+struct equal : elementwise_predicate { static constexpr std::string_view name = "equal"; };
+struct not_equal : elementwise_predicate { static constexpr std::string_view name = "not_equal"; };
+struct less : elementwise_predicate { static constexpr std::string_view name = "less"; };
+struct less_equal : elementwise_predicate { static constexpr std::string_view name = "less_equal"; };
+struct greater : elementwise_predicate { static constexpr std::string_view name = "greater"; };
+struct greater_equal : elementwise_predicate { static constexpr std::string_view name = "greater_equal"; };
+struct logical_and : elementwise_predicate { static constexpr std::string_view name = "logical_and"; };
+struct logical_or : elementwise_predicate { static constexpr std::string_view name = "logical_or"; };
+struct logical_not : elementwise_predicate { static constexpr std::string_view name = "logical_not"; };
+
+/// `condition ? a : b`, element by element; all three broadcast.
+struct select {
+  static constexpr std::string_view name = "select";
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto zero = g.constant(0);
+    g.set(1, g.emit<select>(g.in(0), g.upstream, zero));
+    g.set(2, g.emit<select>(g.in(0), zero, g.upstream));
+  }
+};
+
+/// Converts to the element type in attribute 0. Floating to integer truncates towards zero.
+struct cast {
+  static constexpr std::string_view name = "cast";
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g) {
+    if (!is_floating(g.in_spec(0).type) || !is_floating(g.g.spec(g.self).type)) return;
+    g.set(0, g.emit_with<cast>(ir::pack_attributes(g.in_spec(0).type), g.upstream));
+  }
+};
+
+}  // namespace op
+
+/// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
+inline constexpr auto equal = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::equal, detail::accepts::anything, Place>(a, b); };
+inline constexpr auto not_equal = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::not_equal, detail::accepts::anything, Place>(a, b); };
+inline constexpr auto less = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto less_equal = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto greater = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto greater_equal = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b); };
+
+/// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
+inline constexpr auto logical_and = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b); };
+inline constexpr auto logical_or = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
+  requires detail::operands<A, B>
+{ return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b); };
+inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+  return detail::make_unary<op::logical_not, detail::accepts::booleans, Place>(e);
+};
+
+/// Converts every element to `T`.
+/// @tparam T the element type of the result; floating to integer truncates towards zero.
+template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto cast(const E& e) {
+  static_assert(E::spec.type != dtype::string && dtype_of<T> != dtype::string,
+                "TAGMA-E018 cast: a string is not converted to or from numbers");
+  return detail::make_node<op::cast, ir::pack_attributes(dtype_of<T>), Place>(e);
+}
+
+/// `condition ? a : b`, element by element; one of `a` and `b` may be a plain number.
+template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE>
+  requires detail::operands<A, B>
+[[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
+  if constexpr (detail::check_type<detail::accepts::booleans, typename C::spec_type>() &&
+                detail::check_elementwise<A, B>()) {
+    using T = typename detail::common_element<A, B>::type;
+    return detail::make_node<op::select, ir::attributes<0>{}, Place>(condition, detail::as_expression<T, Place, 0>(a),
+                                                                     detail::as_expression<T, Place, 1>(b));
+  }
+}
+
+}  // namespace tagma

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Matrix products, batched and transposed.
+
+#include "tagma/expr/op/reduce.hpp"
+
+namespace tagma {
+
+namespace diagnose {
+/// The columns of the first operand are the rows of the second, after the transpositions asked for.
+template <class A, class B, bool TransposeA, bool TransposeB>
+inline constexpr bool inner_extents_agree =
+    compatible(A::value.dims[A::value.dims.rank - (TransposeA ? 2 : 1)],
+               B::value.dims[B::value.dims.rank - (TransposeB ? 1 : 2)]);
+/// Both operands have at least two axes.
+template <class A, class B>
+inline constexpr bool are_matrices = A::value.dims.rank >= 2 && B::value.dims.rank >= 2;
+/// The axes before the last two broadcast.
+template <class A, class B>
+inline constexpr bool batch_extents_broadcast =
+    broadcastable(A::value.dims.sub(0, A::value.dims.rank - 2), B::value.dims.sub(0, B::value.dims.rank - 2));
+}  // namespace diagnose
+
+namespace op {
+
+/// Product of the last two axes; attributes 0 and 1 tell whether the operands are transposed there first.
+struct matmul {
+  static constexpr std::string_view name = "matmul";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &x = a.in[0].dims, &y = a.in[1].dims;
+    const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;
+    if (x.rank < 2 || y.rank < 2) return "operands need at least two axes";
+    if (!compatible(x[x.rank - (tx ? 2 : 1)], y[y.rank - (ty ? 1 : 2)])) return "inner extents differ";
+    const shape bx = x.sub(0, x.rank - 2), by = y.sub(0, y.rank - 2);
+    if (!broadcastable(bx, by)) return "batch extents do not broadcast";
+    a.out = {a.in[0].type, broadcast(bx, by)};
+    a.out.dims.push_back(x[x.rank - (tx ? 1 : 2)]);
+    a.out.dims.push_back(y[y.rank - (ty ? 2 : 1)]);
+    return nullptr;
+  }
+
+  static constexpr void gradient(ir::gradient_args& g) {
+    const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
+    const auto product = [&g](ir::node_id x, bool tx, ir::node_id y, bool ty, int to) {
+      const auto value = g.emit_with<matmul>(ir::pack_attributes(tx, ty), x, y);
+      g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
+    };
+    if (ta) product(g.in(1), tb, g.upstream, true, 0);
+    else product(g.upstream, false, g.in(1), !tb, 0);
+    if (tb) product(g.upstream, true, g.in(0), ta, 1);
+    else product(g.in(0), !ta, g.upstream, false, 1);
+  }
+};
+
+}  // namespace op
+
+/// The matrix product of the last two axes; the axes before them broadcast.
+/// @tparam TransposeA,TransposeB swap the last two axes of an operand first; nothing is copied for that.
+/// @param a [..., m, k], floating
+/// @param b [..., k, n], of the same element type
+/// Raises TAGMA-E010, TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ.
+template <bool TransposeA = false, bool TransposeB = false, expression A, expression B, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto matmul(const A& a, const B& b) {
+  using x = typename A::spec_type;
+  using y = typename B::spec_type;
+  static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
+  static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
+  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> &&
+                detail::check_type<detail::accepts::floats, x>()) {
+    static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
+                  "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
+    static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
+    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> && diagnose::batch_extents_broadcast<x, y>)
+      return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
+  }
+}
+
+}  // namespace tagma

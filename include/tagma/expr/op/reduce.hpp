@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
+
+#include "tagma/expr/op/math.hpp"
+#include "tagma/expr/op/view.hpp"
+
+namespace tagma {
+namespace op {
+
+/// A set of axes, one bit each.
+using attribute_mask = std::uint64_t;
+
+/// Bit i of `mask` says that axis i is reduced; bit i of `keep` that it stays with extent 1.
+constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, attribute_mask keep) {
+  a.out = {a.in[0].type, {}};
+  for (int i = 0; i < a.in[0].dims.rank; ++i) {
+    if (!((mask >> i) & 1)) a.out.dims.push_back(a.in[0].dims[i]);
+    else if ((keep >> i) & 1) a.out.dims.push_back(1);
+  }
+  return nullptr;
+}
+
+/// Base of the tags of reductions. Attribute 0 is the mask of reduced axes, attribute 1 the mask of those kept as 1.
+struct reduction {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& a) {
+    return infer_reduction(a, static_cast<attribute_mask>(a.attributes[0]),
+                           static_cast<attribute_mask>(a.attributes[1]));
+  }
+  /// A tensor of the shape of a reduction's result, stretched back over the reduced axes.
+  static constexpr ir::node_id spread(ir::gradient_args& g, ir::node_id value) {
+    const ir::node_id wide = g.emit_with<expand_dims>(ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
+    return g.emit<broadcast_like>(wide, g.in(0));
+  }
+};
+
+struct sum : reduction {
+  static constexpr std::string_view name = "sum";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, spread(g, g.upstream)); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (f.attributes[0] == 0) f.use_input(0);
+  }
+};
+
+/// One over the number of elements that a reduction with mask attribute 0 joins into one.
+struct fraction {
+  static constexpr std::string_view name = "fraction";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint8_t shape_only = 0b1;
+  static constexpr bool stops_gradient = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const shape& dims = f.g.spec(f.in(0)).dims;
+    extent count = 1;
+    for (int i = 0; i < dims.rank; ++i)
+      if ((f.attributes[0] >> i) & 1) {
+        if (dims[i] == dyn) return;
+        count *= dims[i];
+      }
+    if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
+  }
+};
+
+/// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
+struct extreme : reduction {
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto type = ir::pack_attributes(g.g.spec(g.self).type);
+    const auto hit = g.emit_with<cast>(type, g.emit<equal>(g.in(0), spread(g, g.self)));
+    const auto hits = g.emit_with<sum>(ir::pack_attributes(g.attr(0), g.attr(1)), hit);
+    g.set(0, g.emit<multiply>(hit, spread(g, g.emit<divide>(g.upstream, hits))));
+  }
+};
+struct reduce_max : extreme { static constexpr std::string_view name = "reduce_max"; };
+struct reduce_min : extreme { static constexpr std::string_view name = "reduce_min"; };
+
+/// The gradient divides the product by each element, so elements must not be zero where it is used.
+struct product : reduction {
+  static constexpr std::string_view name = "product";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(spread(g, g.emit<multiply>(g.upstream, g.self)), g.in(0)));
+  }
+};
+
+struct all : reduction { static constexpr std::string_view name = "all"; };
+struct any : reduction { static constexpr std::string_view name = "any"; };
+
+/// Position of the largest element along one axis; the first one where several are equal.
+struct argmax : reduction {
+  static constexpr std::string_view name = "argmax";
+  static constexpr const char* infer(ir::infer_args& a) {
+    const char* problem = reduction::infer(a);
+    a.out.type = dtype::int64;
+    return problem;
+  }
+};
+struct argmin : argmax { static constexpr std::string_view name = "argmin"; };
+
+/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
+constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
+  const shape& from = g.spec(value).dims;
+  const int lead = from.rank - target.rank;
+  ir::attribute mask = 0, keep = 0;
+  for (int i = 0; i < from.rank; ++i) {
+    if (i < lead) mask |= 1 << i;
+    else if (target[i - lead] == 1 && from[i] != 1) mask |= 1 << i, keep |= 1 << i;
+  }
+  if (mask == 0) return value;
+  const auto attributes = ir::pack_attributes(mask, keep);
+  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
+}
+
+}  // namespace op
+
+/// Passed to a reduction to keep the reduced axes with extent 1.
+struct keep_dims_tag {};
+inline constexpr keep_dims_tag keep_dims{};
+
+namespace detail {
+
+/// The mask of the axes; of all axes if none are named.
+template <int Rank, int... Axes>
+inline constexpr op::attribute_mask axis_mask = [] {
+  op::attribute_mask mask = sizeof...(Axes) == 0 ? (op::attribute_mask{1} << Rank) - 1 : 0;
+  ((mask |= op::attribute_mask{1} << (Axes < 0 ? Axes + Rank : Axes)), ...);
+  return mask;
+}();
+
+template <class Op, bool Keep, class Place, int... Axes, class E>
+[[nodiscard]] constexpr auto make_reduction(const E& e) {
+  static_assert((true && ... && diagnose::axis_exists<typename E::spec_type, Axes>),
+                "TAGMA-E020 reduction: there is no such axis");
+  if constexpr ((true && ... && diagnose::axis_exists<typename E::spec_type, Axes>)) {
+    constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
+    return make_node<Op, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
+  }
+}
+
+}  // namespace detail
+
+/// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
+/// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
+/// @{
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto sum(const E& e) {
+  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
+    return detail::make_reduction<op::sum, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
+  return detail::make_reduction<op::sum, true, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto product(const E& e) {
+  return detail::make_reduction<op::product, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto reduce_max(const E& e) {
+  return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
+  return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto reduce_min(const E& e) {
+  return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto all(const E& e) {
+  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
+    return detail::make_reduction<op::all, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto any(const E& e) {
+  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
+    return detail::make_reduction<op::any, false, Place, Axes...>(e);
+}
+/// The mean of floating elements.
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto mean(const E& e) {
+  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+    constexpr auto mask = ir::pack_attributes(detail::axis_mask<E::rank, Axes...>);
+    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 0>, Axes...>(e);
+    const auto share = detail::make_node<op::fraction, mask, detail::part<Place, 1>>(e);
+    return detail::make_binary<op::multiply, detail::part<Place, 2>>(total, share);
+  }
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
+  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+    constexpr auto mask = ir::pack_attributes(detail::axis_mask<E::rank, Axes...>);
+    const auto total = detail::make_reduction<op::sum, true, detail::part<Place, 0>, Axes...>(e);
+    const auto share = detail::make_node<op::fraction, mask, detail::part<Place, 1>>(e);
+    return detail::make_binary<op::multiply, detail::part<Place, 2>>(total, share);
+  }
+}
+/// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto argmax(const E& e) {
+  return detail::make_reduction<op::argmax, false, Place, Axis>(e);
+}
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto argmin(const E& e) {
+  return detail::make_reduction<op::argmin, false, Place, Axis>(e);
+}
+/// @}
+
+}  // namespace tagma

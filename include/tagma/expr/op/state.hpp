@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Updates of variables. Within one run, reads that are not ordered after an update see the value before it.
+
+#include "tagma/expr/op/elementwise.hpp"
+#include "tagma/expr/variable.hpp"
+
+namespace tagma {
+
+namespace diagnose {
+/// The first operand is a variable, not a computed tensor.
+template <class E>
+inline constexpr bool is_variable = E::record().op->info->kind == ir::op_kind::variable;
+/// A value has the shape of the variable it goes to.
+template <class Variable, class Value>
+inline constexpr bool fits_variable = compatible(Variable::value.dims, Value::value.dims);
+}  // namespace diagnose
+
+namespace op {
+
+/// Base of the tags of updates: input 0 is the variable, the result its new value.
+struct update {
+  static constexpr ir::op_kind kind = ir::op_kind::update;
+  static constexpr bool stateful = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    if (a.in.size() > 1 && !compatible(a.in[0].dims, a.in[1].dims)) return "the value has another shape than the variable";
+    return nullptr;
+  }
+};
+
+struct assign : update { static constexpr std::string_view name = "assign"; };
+struct assign_add : update { static constexpr std::string_view name = "assign_add"; };
+struct assign_sub : update { static constexpr std::string_view name = "assign_sub"; };
+
+/// Starts a variable again from its initializer.
+struct initialize : update { static constexpr std::string_view name = "initialize"; };
+
+/// Adds rows of input 2 to the rows of the variable that input 1 names.
+struct scatter_add : update {
+  static constexpr std::string_view name = "scatter_add";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Op, class Place, class V, class E>
+[[nodiscard]] constexpr auto make_update(const V& v, const E& e) {
+  static_assert(diagnose::is_variable<V>, "TAGMA-E065 assign: the first operand must be a variable");
+  if constexpr (expression<E>) {
+    using x = typename V::spec_type;
+    using y = typename E::spec_type;
+    static_assert(diagnose::same_element_type<x, y>,
+                  "TAGMA-E010 assign: the value needs the element type of the variable; use tagma::cast");
+    static_assert(diagnose::fits_variable<x, y>, "TAGMA-E066 assign: the value needs the shape of the variable");
+    if constexpr (diagnose::is_variable<V> && diagnose::same_element_type<x, y> && diagnose::fits_variable<x, y>)
+      return make_node<Op, ir::attributes<0>{}, Place>(v, e);
+  } else {
+    static_assert(V::rank == 0, "TAGMA-E066 assign: a plain number goes to a variable of rank 0");
+    if constexpr (diagnose::is_variable<V> && V::rank == 0)
+      return make_node<Op, ir::attributes<0>{}, Place>(v, as_expression<typename V::element_type, Place, 0>(e));
+  }
+}
+
+}  // namespace detail
+
+/// Writes a value into a variable; the result is the new value.
+/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ.
+/// @{
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto assign(const V& v, const E& e) {
+  return detail::make_update<op::assign, Place>(v, e);
+}
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto assign_add(const V& v, const E& e) {
+  return detail::make_update<op::assign_add, Place>(v, e);
+}
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto assign_sub(const V& v, const E& e) {
+  return detail::make_update<op::assign_sub, Place>(v, e);
+}
+/// @}
+
+/// Runs the initializer of a variable again.
+template <expression V>
+[[nodiscard]] constexpr auto initialize(const V& v) {
+  static_assert(diagnose::is_variable<V>, "TAGMA-E065 initialize: the operand must be a variable");
+  return detail::make_node<op::initialize>(v);
+}
+
+}  // namespace tagma

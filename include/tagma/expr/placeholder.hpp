@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Inputs of a graph.
+
+#include "tagma/expr/expression.hpp"
+
+namespace tagma {
+
+namespace diagnose {
+/// A tensor can hold this element type.
+template <class T>
+inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
+/// Every extent is a number of elements or `dyn`, and there are at most six.
+template <extent... Extents>
+inline constexpr bool extents_are_valid =
+    sizeof...(Extents) <= max_rank && (true && ... && (Extents >= 0 || Extents == dyn));
+}  // namespace diagnose
+
+namespace op {
+/// A tensor that is fed in every run.
+struct placeholder {
+  static constexpr std::string_view name = "placeholder";
+  static constexpr ir::op_kind kind = ir::op_kind::placeholder;
+  static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, const tensor_spec& spec) {
+  std::uint64_t h = hash_combine(hash_combine(hash_text(kind), hash_text(name)), static_cast<std::uint64_t>(spec.type));
+  for (const extent e : spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
+  return h;
+}
+
+template <fixed_string Name, class Spec>
+struct placeholder_definition {
+  static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
+  static constexpr ir::record value{&ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+};
+
+template <element T, extent... Extents>
+constexpr bool check_spec() {
+  static_assert(diagnose::extents_are_valid<Extents...>,
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");
+  return diagnose::extents_are_valid<Extents...>;
+}
+
+}  // namespace detail
+
+/// An input with a name. Equal name and type are the same node.
+/// @tparam Name what errors and feeds call it
+/// @tparam T its element type
+/// @tparam Extents its shape; `dyn` where it varies from run to run
+template <fixed_string Name, class T, extent... Extents>
+[[nodiscard]] constexpr auto placeholder() {
+  static_assert(diagnose::is_element_type<T>, "TAGMA-E001 placeholder: a tensor cannot hold this element type");
+  if constexpr (diagnose::is_element_type<T> && detail::check_spec<T, Extents...>()) {
+    using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
+    using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
+    return expr<spec<T, Extents...>, id, false>{};
+  }
+}
+
+}  // namespace tagma

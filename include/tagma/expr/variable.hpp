@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// State of a session: variables and how they begin.
+
+#include <span>
+
+#include "tagma/expr/placeholder.hpp"
+
+namespace tagma {
+
+/// How a variable begins.
+enum class initializer_kind : std::uint8_t {
+  zeros,
+  ones,
+  constant,          ///< `number`
+  uniform,           ///< from `number` to `second`
+  normal,            ///< mean `number`, standard deviation `second`
+  truncated_normal,  ///< the same, redrawn beyond two standard deviations
+  glorot_uniform,    ///< Glorot and Bengio 2010: uniform within sqrt(6 / (fan_in + fan_out))
+  glorot_normal,     ///< truncated normal, variance 2 / (fan_in + fan_out)
+  he_uniform,        ///< He et al. 2015: uniform within sqrt(6 / fan_in)
+  he_normal,         ///< truncated normal, variance 2 / fan_in
+  data,              ///< `bytes`
+  derived,           ///< slots of optimizers: filled with the number in an attribute
+};
+
+/// An initializer without parameters, known to the compiler.
+template <initializer_kind Kind>
+struct static_initializer {
+  static constexpr initializer_kind kind = Kind;
+};
+
+/// An initializer with parameters, carried by the handle of the variable.
+struct carried_initializer {
+  carried_value value;
+};
+
+/// Marks a variable that optimizers leave alone.
+struct not_trainable_tag {};
+inline constexpr not_trainable_tag not_trainable{};
+
+namespace op {
+/// A tensor that lives in the session. Attribute 0 is the kind of its initializer, 1 tells whether it is trainable,
+/// 2 holds the number of a `derived` initializer.
+struct variable {
+  static constexpr std::string_view name = "variable";
+  static constexpr ir::op_kind kind = ir::op_kind::variable;
+  static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+/// The kind that marks an initializer whose description is carried.
+inline constexpr ir::attribute carried_kind = 255;
+
+template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable>
+struct variable_definition {
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
+  static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
+  static constexpr ir::record value{&ir::rules<op::variable>, hash, Spec::value, {}, {}, attributes.list(), Name.view(),
+                                    &value_key<structural_id<hash>>, {}};
+};
+
+template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
+[[nodiscard]] constexpr auto make_variable(Values&& values) {
+  using definition = variable_definition<Name, Spec, Kind, Trainable>;
+  using id = typename binding<structural_id<definition::hash>, definition>::id;
+  return expr<Spec, id, !std::is_same_v<std::remove_cvref_t<Values>, no_values>>{std::forward<Values>(values)};
+}
+
+template <fixed_string Name, class Spec, bool Trainable>
+[[nodiscard]] auto make_carried_variable(carried_value value) {
+  using definition = variable_definition<Name, Spec, carried_kind, Trainable>;
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(definition::value.key, std::move(value)));
+}
+
+[[nodiscard]] inline carried_value number_value(double number) {
+  carried_value v;
+  v.integer = static_cast<std::int64_t>(initializer_kind::constant);
+  v.number = number;
+  return v;
+}
+
+template <class T>
+[[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
+  if (!(dims == expected))
+    fail(status_code::invalid_argument, "variable: its initial value has shape " + to_string(dims) + ", not " +
+                                            to_string(expected));
+  const auto* first = reinterpret_cast<const std::byte*>(data.data());
+  carried_value v;
+  v.integer = static_cast<std::int64_t>(initializer_kind::data);
+  v.bytes = std::make_shared<const std::vector<std::byte>>(first, first + data.size_bytes());
+  v.dims = dims;
+  return v;
+}
+
+template <class T>
+inline constexpr bool is_static_initializer = false;
+template <initializer_kind Kind>
+inline constexpr bool is_static_initializer<static_initializer<Kind>> = true;
+
+}  // namespace detail
+
+namespace detail {
+
+template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
+  static_assert(diagnose::is_element_type<T>, "TAGMA-E001 variable: a tensor cannot hold this element type");
+  static_assert((true && ... && (Extents != dyn)), "TAGMA-E003 variable: every extent must be static");
+  if constexpr (diagnose::is_element_type<T> && check_spec<T, Extents...>()) {
+    using S = spec<T, Extents...>;
+    if constexpr (is_static_initializer<Initial>) {
+      return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
+    } else if constexpr (std::is_same_v<Initial, carried_initializer>) {
+      return make_carried_variable<Name, S, Trainable>(initial.value);
+    } else if constexpr (std::is_convertible_v<Initial, T>) {
+      return make_carried_variable<Name, S, Trainable>(number_value(static_cast<double>(static_cast<T>(initial))));
+    } else {
+      return make_carried_variable<Name, S, Trainable>(
+          data_value<T>(initial.span(), initial.dims(), shape{Extents...}));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
+/// is compiled (TAGMA-E060).
+/// @tparam Extents its shape, static
+/// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
+template <fixed_string Name, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto variable(const Initial& initial) {
+  return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
+}
+
+/// The same, left alone by optimizers.
+template <fixed_string Name, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  return detail::make_any_variable<Name, false, T, Extents...>(initial);
+}
+
+}  // namespace tagma

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
+/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
+
+#include "tagma/expr/op/reduce.hpp"
+
+namespace tagma::ir {
+
+/// What can go wrong while a graph is built; the program turns it into a sentence.
+enum class build_problem : std::uint8_t { none, name_clash, no_gradient, independent, nothing_to_train, too_large };
+
+/// A problem and the things it is about.
+struct build_status {
+  build_problem problem = build_problem::none;
+  const op_info* op = nullptr;
+  tensor_spec first;
+  tensor_spec second;
+};
+
+/// Scratch space of `differentiate`, as large as the graph may become.
+struct gradient_scratch {
+  std::span<node_id> adjoint;
+  std::span<bool> wanted;
+};
+
+/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not depend
+/// on `xs[i]`.
+constexpr void differentiate(graph& g, node_id y, std::span<const node_id> xs, std::span<node_id> result,
+                             const gradient_scratch& scratch, build_status& status) {
+  const auto at = [](auto& list, node_id i) -> auto& { return list[static_cast<std::size_t>(i)]; };
+  for (node_id i = 0; i <= y; ++i) at(scratch.adjoint, i) = no_node, at(scratch.wanted, i) = false;
+  for (const node_id x : xs)
+    if (x <= y) at(scratch.wanted, x) = true;
+  for (node_id i = 0; i <= y; ++i) {
+    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
+    const auto skipped = g.info(i).shape_only;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      if (!((skipped >> k++) & 1) && at(scratch.wanted, in)) at(scratch.wanted, i) = true;
+  }
+  if (!at(scratch.wanted, y)) return;
+
+  node_id seed = emit_constant(g, g.spec(y).type, 1);
+  if (g.spec(y).dims.rank > 0) {
+    const node_id pair[] = {seed, y};
+    seed = g.emit(rules<op::broadcast_like>, pair);
+  }
+  at(scratch.adjoint, y) = seed;
+
+  node_id parts[64]{};
+  for (node_id i = y; i >= 0 && !g.overflow(); --i) {
+    const node_id upstream = at(scratch.adjoint, i);
+    if (upstream == no_node || g[i].op->stops_gradient) continue;
+    const int count = g[i].inputs;
+    bool flows = false;
+    for (int k = 0; k < count; ++k)
+      flows = flows || (at(scratch.wanted, g.input(i, k)) && !((g.info(i).shape_only >> k) & 1));
+    if (!flows) continue;
+    if (g[i].op->gradient == nullptr) {
+      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
+      return;
+    }
+    for (int k = 0; k < count; ++k) parts[k] = no_node;
+    gradient_args args{g, i, upstream, {parts, static_cast<std::size_t>(count)}};
+    g[i].op->gradient(args);
+    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    for (int k = 0; k < count; ++k) {
+      const node_id in = g.input(i, k);
+      node_id part = parts[k];
+      if (part == no_node || !at(scratch.wanted, in)) continue;
+      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
+      node_id& sum = at(scratch.adjoint, in);
+      if (sum == no_node) {
+        sum = part;
+      } else {
+        const node_id pair[] = {sum, part};
+        sum = g.emit(rules<op::add>, pair);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    if (xs[i] <= y) result[i] = at(scratch.adjoint, xs[i]);
+}
+
+}  // namespace tagma::ir

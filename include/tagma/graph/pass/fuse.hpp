@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
+/// readers are in one group, so a group has one result and no node is computed twice.
+
+#include "tagma/graph/pass/prune.hpp"
+
+namespace tagma::ir {
+
+/// Why an element-wise node stands alone or is the result of its group.
+enum class fusion_reason : std::uint8_t {
+  not_elementwise,
+  fused,                ///< part of the loop of its reader
+  fetched,              ///< its value is asked for
+  read_by_other_kernel, ///< a reader is no element-wise node
+  read_by_many,         ///< its readers are in different loops
+  other_shape,          ///< its reader broadcasts it
+  group_full,           ///< the loop has reached its largest size
+  ordered,              ///< a control dependency holds it in place
+};
+
+[[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
+  constexpr std::string_view names[] = {"",
+                                        "fused into its reader",
+                                        "fetched",
+                                        "read by a kernel of its own",
+                                        "read by more than one loop",
+                                        "broadcast by its reader",
+                                        "the loop is full",
+                                        "held by a control dependency"};
+  return names[static_cast<std::size_t>(r)];
+}
+
+/// The largest number of operations in one loop.
+inline constexpr int max_group = 16;
+/// The largest number of tensors that one loop reads.
+inline constexpr int max_group_loads = 12;
+
+template <std::size_t N>
+struct fusion {
+  std::array<node_id, N> group{};           ///< the node that stands for the loop of node i; i itself if it is not fused
+  std::array<fusion_reason, N> reason{};
+  std::array<std::int8_t, N> size{};        ///< of the group that node i stands for
+};
+
+/// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
+/// have their group when its turn comes.
+template <std::size_t N>
+[[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const std::array<need, N>& needs,
+                                       std::span<const node_id> fetches) {
+  fusion<N> f;
+  std::array<node_id, N> reader{};          // the group of all readers so far, or no_node
+  std::array<fusion_reason, N> obstacle{};
+  std::array<std::int8_t, N> loads{};
+  const auto at = [](auto& list, node_id i) -> auto& { return list[static_cast<std::size_t>(i)]; };
+  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
+  for (const node_id i : fetches) at(obstacle, i) = fusion_reason::fetched;
+
+  for (node_id i = g.size(); i-- > 0;) {
+    if (at(needs, i) != need::value) continue;
+    const bool elementwise = g.info(i).kind == op_kind::elementwise;
+    if (elementwise) {
+      fusion_reason why = at(obstacle, i);
+      const node_id r = at(reader, i);
+      if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
+      if (why == fusion_reason::not_elementwise && r != no_node) {
+        if (!(g[i].spec.dims == g[r].spec.dims)) why = fusion_reason::other_shape;
+        else if (at(f.size, r) >= max_group || at(loads, r) + g[i].inputs > max_group_loads) why = fusion_reason::group_full;
+        else {
+          why = fusion_reason::fused;
+          at(f.group, i) = r;
+          ++at(f.size, r);
+          at(loads, r) = static_cast<std::int8_t>(at(loads, r) + g[i].inputs - 1);
+        }
+      }
+      at(f.reason, i) = why;
+      if (why != fusion_reason::fused) at(loads, i) = static_cast<std::int8_t>(g[i].inputs);
+    }
+    const node_id mine = at(f.group, i);
+    int k = 0;
+    for (const node_id in : g.inputs(i)) {
+      if ((g.info(i).shape_only >> k++) & 1) continue;
+      fusion_reason& why = at(obstacle, in);
+      if (why != fusion_reason::not_elementwise) continue;
+      if (!elementwise) why = fusion_reason::read_by_other_kernel;
+      else if (at(reader, in) == no_node) at(reader, in) = mine;
+      else if (at(reader, in) != mine) why = fusion_reason::read_by_many;
+    }
+    for (const node_id c : g.controls(i)) at(obstacle, c) = fusion_reason::ordered;
+  }
+  return f;
+}
+
+}  // namespace tagma::ir

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What a fetch needs, and nothing else.
+
+#include "tagma/graph/build.hpp"
+
+namespace tagma::ir {
+
+/// How much of a node a run needs.
+enum class need : std::uint8_t { nothing, extents, value };
+
+/// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
+template <std::size_t N>
+[[nodiscard]] constexpr std::array<need, N> prune(const graph_view& g, std::span<const node_id> fetches) {
+  std::array<need, N> needs{};
+  const auto raise = [&needs](node_id id, need n) {
+    need& known = needs[static_cast<std::size_t>(id)];
+    if (known < n) known = n;
+  };
+  for (const node_id f : fetches) raise(f, need::value);
+  for (node_id i = g.size(); i-- > 0;) {
+    const need n = needs[static_cast<std::size_t>(i)];
+    if (n == need::nothing) continue;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      raise(in, n == need::extents || ((g.info(i).shape_only >> k++) & 1) ? need::extents : need::value);
+    if (n == need::value)
+      for (const node_id c : g.controls(i)) raise(c, need::value);
+  }
+  return needs;
+}
+
+}  // namespace tagma::ir

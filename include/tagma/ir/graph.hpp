@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller provides.
+
+#include <initializer_list>
+
+#include "tagma/ir/op.hpp"
+
+namespace tagma::ir {
+
+/// One node of a flat graph. Inputs and control dependencies are consecutive entries of the graph's edge list.
+struct node {
+  const op_rules* op = nullptr;
+  tensor_spec spec;
+  std::int32_t first_edge = 0;
+  std::int16_t inputs = 0;
+  std::int16_t controls = 0;
+  std::int32_t first_attribute = 0;
+  std::int16_t attribute_count = 0;
+  std::string_view name;      ///< of a placeholder or variable; of a slot, the variable it belongs to
+  std::string_view suffix;    ///< of a slot: "/adam_m"
+  const void* key = nullptr;  ///< names a run-time value that the program carries
+  std::string_view device;
+};
+
+/// Everything `emit` takes beside the operation and its inputs.
+struct node_extras {
+  std::span<const node_id> controls{};
+  std::string_view name{};
+  std::string_view suffix{};
+  const void* key = nullptr;
+  std::string_view device{};
+};
+
+/// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
+class graph {
+ public:
+  constexpr graph(std::span<node> nodes, std::span<node_id> edges, std::span<attribute> attributes,
+                  std::span<node_id> buckets)
+      : nodes_(nodes), edges_(edges), attributes_(attributes), buckets_(buckets) {
+    for (node_id& b : buckets_) b = no_node;
+  }
+
+  [[nodiscard]] constexpr int size() const { return count_; }
+  [[nodiscard]] constexpr int edge_count() const { return edge_count_; }
+  [[nodiscard]] constexpr int attribute_count() const { return attribute_count_; }
+  [[nodiscard]] constexpr bool overflow() const { return overflow_; }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return (*this)[id].spec; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr std::span<const node_id> inputs(node_id id) const {
+    const node& n = (*this)[id];
+    return edges_.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] constexpr std::span<const node_id> controls(node_id id) const {
+    const node& n = (*this)[id];
+    return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+  }
+  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
+    const node& n = (*this)[id];
+    return attributes_.subspan(static_cast<std::size_t>(n.first_attribute), static_cast<std::size_t>(n.attribute_count));
+  }
+
+  /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
+  constexpr node_id emit(const op_rules& op, std::span<const node_id> inputs, attribute_list attributes = {},
+                         const node_extras& extras = {}) {
+    if (overflow_) return 0;
+    tensor_spec in[64]{};
+    for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
+    infer_args args{{in, inputs.size()}, attributes, {}};
+    if (const char* problem = op.info->infer(args)) throw problem;
+    if (op.fold != nullptr && extras.controls.empty()) {
+      const node_id folded = fold(op, inputs, attributes, args.out);
+      if (folded != no_node) return folded;
+    }
+    return emit_as(op, args.out, inputs, attributes, extras);
+  }
+
+  /// The same for operations whose spec does not follow from inputs.
+  constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, std::span<const node_id> inputs,
+                            attribute_list attributes = {}, const node_extras& extras = {}) {
+    if (overflow_) return 0;
+    const bool unique = op.info->stateful || !extras.controls.empty();
+    std::uint64_t h = hash_combine(op.info->id, static_cast<std::uint64_t>(spec.type));
+    for (const node_id i : inputs) h = hash_combine(h, static_cast<std::uint64_t>(i));
+    for (const attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
+    const std::size_t mask = buckets_.size() - 1;
+    std::size_t bucket = static_cast<std::size_t>(h) & mask;
+    for (; buckets_[bucket] != no_node; bucket = (bucket + 1) & mask)
+      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras)) return buckets_[bucket];
+    if (static_cast<std::size_t>(count_) == nodes_.size() ||
+        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() > edges_.size() ||
+        static_cast<std::size_t>(attribute_count_) + attributes.size() > attributes_.size()) {
+      overflow_ = true;
+      return 0;
+    }
+    node& n = nodes_[static_cast<std::size_t>(count_)];
+    n.op = &op;
+    n.spec = spec;
+    n.first_edge = edge_count_;
+    n.inputs = static_cast<std::int16_t>(inputs.size());
+    n.controls = static_cast<std::int16_t>(extras.controls.size());
+    n.first_attribute = attribute_count_;
+    n.attribute_count = static_cast<std::int16_t>(attributes.size());
+    n.name = extras.name;
+    n.suffix = extras.suffix;
+    n.key = extras.key;
+    n.device = extras.device;
+    for (const node_id i : inputs) edges_[static_cast<std::size_t>(edge_count_++)] = i;
+    for (const node_id i : extras.controls) edges_[static_cast<std::size_t>(edge_count_++)] = i;
+    for (const attribute a : attributes) attributes_[static_cast<std::size_t>(attribute_count_++)] = a;
+    buckets_[bucket] = count_;
+    return count_++;
+  }
+
+ private:
+  constexpr node_id fold(const op_rules& op, std::span<const node_id> inputs, attribute_list attributes,
+                         const tensor_spec& spec);
+  [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
+                                     std::span<const node_id> inputs, attribute_list attributes,
+                                     const node_extras& extras) const {
+    const node& n = (*this)[id];
+    if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 ||
+        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
+      return false;
+    const auto theirs = this->inputs(id);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (theirs[i] != inputs[i]) return false;
+    const auto their_attributes = this->attributes(id);
+    for (std::size_t i = 0; i < attributes.size(); ++i)
+      if (their_attributes[i] != attributes[i]) return false;
+    return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.device == extras.device;
+  }
+
+  std::span<node> nodes_;
+  std::span<node_id> edges_;
+  std::span<attribute> attributes_;
+  std::span<node_id> buckets_;
+  int count_ = 0;
+  int edge_count_ = 0;
+  int attribute_count_ = 0;
+  bool overflow_ = false;
+};
+
+/// Storage for a graph of up to `Nodes` nodes.
+template <std::size_t Nodes>
+struct graph_storage {
+  node nodes[Nodes]{};
+  node_id edges[4 * Nodes]{};
+  attribute attributes[4 * Nodes]{};
+  node_id buckets[4 * Nodes]{};
+
+  [[nodiscard]] constexpr graph view() { return {nodes, edges, attributes, buckets}; }
+};
+
+/// A scalar that the compiler knows.
+struct constant_op {
+  static constexpr std::string_view name = "constant";
+  static constexpr op_kind kind = op_kind::constant;
+  static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
+};
+
+/// The node of a scalar constant.
+[[nodiscard]] constexpr node_id emit_constant(graph& g, dtype type, double value) {
+  const attribute bits = std::bit_cast<attribute>(value);
+  return g.emit_as(rules<constant_op>, {type, {}}, {}, {&bits, 1});
+}
+
+/// The value of a node if it is a constant scalar; `known` tells.
+struct constant_value {
+  bool known = false;
+  double value = 0;
+};
+[[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
+  if (g.info(id).kind != op_kind::constant) return {};
+  return {true, as_double(g.attributes(id)[0])};
+}
+
+/// What `op::fold` sees: a node about to be added. It sets `result` to a node that has the same value.
+struct fold_args {
+  graph& g;
+  std::span<const node_id> inputs;
+  attribute_list attributes;
+  tensor_spec out;
+  node_id result = no_node;
+
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, in(i)); }
+  /// True if input `i` is a constant of this value.
+  [[nodiscard]] constexpr bool is(int i, double value) const {
+    const constant_value c = constant(i);
+    return c.known && c.value == value;
+  }
+  /// Lets input `i` stand for the node, where its spec is that of the result.
+  constexpr void use_input(int i) {
+    if (g.spec(in(i)) == out) result = in(i);
+  }
+  constexpr void use_constant(double value) {
+    if (out.dims.rank == 0 && is_floating(out.type)) result = emit_constant(g, out.type, value);
+  }
+};
+
+constexpr node_id graph::fold(const op_rules& op, std::span<const node_id> inputs, attribute_list attributes,
+                              const tensor_spec& spec) {
+  fold_args args{*this, inputs, attributes, spec};
+  op.fold(args);
+  return args.result;
+}
+
+/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs.
+struct gradient_args {
+  graph& g;
+  node_id self;
+  node_id upstream;           ///< gradient of the loss by this node's output
+  std::span<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
+
+  [[nodiscard]] constexpr node_id in(int i) const { return g.input(self, i); }
+  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
+  [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
+
+  /// A new node of operation `Op` over other nodes.
+  template <class Op, class... Node>
+  constexpr node_id emit(Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)});
+  }
+  template <class Op, std::size_t Count, class... Node>
+  constexpr node_id emit_with(const ir::attributes<Count>& attributes, Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes.list());
+  }
+  /// A scalar of the type of this node's output.
+  constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
+
+  constexpr void set(int i, node_id gradient) { result[static_cast<std::size_t>(i)] = gradient; }
+};
+
+/// A trainable variable and its gradient.
+struct variable_gradient {
+  node_id variable = no_node;
+  node_id gradient = no_node;
+};
+
+/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
+struct expand_args {
+  graph& g;
+  std::span<const node_id> inputs;
+  attribute_list attributes;
+  std::string_view name;
+  std::span<const variable_gradient> gradients;
+  node_id result = no_node;
+
+  template <class Op, class... Node>
+  constexpr node_id emit(Node... ids) {
+    const node_id list[] = {ids...};
+    return g.emit(rules<Op>, {list, sizeof...(Node)});
+  }
+};
+
+}  // namespace tagma::ir

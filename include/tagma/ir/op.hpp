@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What the graph compiler and the runtime know of an operation: plain values, no templates to walk.
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "tagma/base/hash.hpp"
+#include "tagma/tensor/spec.hpp"
+
+namespace tagma::ir {
+
+/// Position of a node in a flat graph.
+using node_id = std::int32_t;
+inline constexpr node_id no_node = -1;
+
+/// A static property of a node (an axis, a stride, a flag); a double travels as its bits.
+using attribute = std::int64_t;
+using attribute_list = std::span<const attribute>;
+
+/// What the compiler may do with a node.
+enum class op_kind : std::uint8_t {
+  compute,      ///< one kernel writes one buffer
+  elementwise,  ///< one output element from one element of each (broadcast) input; may be fused
+  view,         ///< the bytes of its first input under another shape
+  placeholder,  ///< fed in every run
+  variable,     ///< lives in the session
+  literal,      ///< a run-time scalar that the program object carries
+  constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
+  update,       ///< writes the variable that is its first input, and hands out the new value
+  control,      ///< no value, only an order
+  gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
+  optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+};
+
+/// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
+struct infer_args {
+  std::span<const tensor_spec> in;
+  attribute_list attributes;
+  tensor_spec out;
+};
+
+/// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
+using infer_function = const char* (*)(infer_args&);
+
+/// The run-time face of an operation.
+struct op_info {
+  std::string_view name;
+  std::uint64_t id = 0;
+  op_kind kind = op_kind::compute;
+  bool stateful = false;          ///< two equal nodes are two different values (random numbers, updates)
+  std::uint8_t shape_only = 0;    ///< bit i: only the shape of input i is read, never its elements
+  std::uint8_t in_place = 0;      ///< bit i: the kernel may write its output over input i
+  infer_function infer = nullptr;
+};
+
+class graph;
+struct gradient_args;
+struct expand_args;
+struct fold_args;
+
+/// The compile-time face of an operation; it never reaches a binary.
+struct op_rules {
+  const op_info* info = nullptr;
+  void (*gradient)(gradient_args&) = nullptr;  ///< nullptr: not differentiable
+  void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
+  void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
+  bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+};
+
+namespace detail {
+
+template <class Op>
+constexpr op_info make_info() {
+  op_info info;
+  info.name = Op::name;
+  info.id = hash_text(Op::name);
+  info.kind = Op::kind;
+  if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
+  if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
+  if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
+  info.infer = &Op::infer;
+  return info;
+}
+
+}  // namespace detail
+
+/// The run-time face of the operation with tag `Op`.
+template <class Op>
+inline constexpr op_info info = detail::make_info<Op>();
+
+namespace detail {
+
+template <class Op>
+constexpr op_rules make_rules() {
+  op_rules rules;
+  rules.info = &info<Op>;
+  if constexpr (requires(gradient_args& g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(expand_args& e) { Op::expand(e); }) rules.expand = &Op::expand;
+  if constexpr (requires(fold_args& f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  return rules;
+}
+
+}  // namespace detail
+
+/// The compile-time face of the operation with tag `Op`.
+template <class Op>
+inline constexpr op_rules rules = detail::make_rules<Op>();
+
+/// Attributes of one node as a template argument.
+template <std::size_t Count>
+struct attributes {
+  attribute values[Count > 0 ? Count : 1]{};
+
+  [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
+};
+
+/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+template <class... T>
+[[nodiscard]] constexpr auto pack_attributes(T... value) {
+  attributes<sizeof...(T)> packed;
+  [[maybe_unused]] std::size_t i = 0;
+  const auto bits = [](auto v) {
+    if constexpr (std::is_floating_point_v<decltype(v)>)
+      return std::bit_cast<attribute>(static_cast<double>(v));
+    else
+      return static_cast<attribute>(v);
+  };
+  ((packed.values[i++] = bits(value)), ...);
+  return packed;
+}
+
+/// The double whose bits an attribute holds.
+[[nodiscard]] constexpr double as_double(attribute a) { return std::bit_cast<double>(a); }
+
+}  // namespace tagma::ir

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
+/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a run.
+
+#include "tagma/plan/plan.hpp"
+
+namespace tagma::plan {
+
+/// Every block begins on a cache line.
+inline constexpr std::int64_t alignment = 64;
+
+/// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
+/// @param bytes size of each block
+/// @param offsets written, one a block
+/// @param live scratch, one a block
+constexpr std::int64_t plan_memory(std::span<const plan_block> blocks, std::span<const std::int64_t> bytes,
+                                   std::span<std::int64_t> offsets, std::span<std::int32_t> live) {
+  const auto rounded = [&bytes](std::size_t i) { return (bytes[i] + alignment - 1) / alignment * alignment; };
+  std::size_t count = 0;
+  std::int64_t peak = 0;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const std::int64_t size = rounded(b);
+    std::size_t kept = 0, place = 0;
+    bool found = false;
+    std::int64_t end = 0, offset = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto other = static_cast<std::size_t>(live[i]);
+      if (blocks[other].last < blocks[b].first) continue;
+      if (!found && offsets[other] - end >= size) {
+        found = true;
+        place = kept;
+        offset = end;
+      }
+      end = offsets[other] + rounded(other);
+      live[kept++] = live[i];
+    }
+    if (!found) {
+      place = kept;
+      offset = end;
+    }
+    for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
+    live[place] = static_cast<std::int32_t>(b);
+    count = kept + 1;
+    offsets[b] = offset;
+    if (offset + size > peak) peak = offset + size;
+  }
+  return peak;
+}
+
+}  // namespace tagma::plan

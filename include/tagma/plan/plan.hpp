@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The finished plan of one set of fetches: plain tables that a session walks.
+
+#include "tagma/ir/op.hpp"
+
+namespace tagma::plan {
+
+using ir::attribute;
+using ir::node_id;
+
+/// Where the bytes of a node live.
+enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant };
+
+/// One node that a run needs; a node of which only the extents are needed has no storage.
+struct plan_node {
+  const ir::op_info* op = nullptr;
+  tensor_spec spec;
+  std::int32_t first_input = 0;
+  std::int32_t first_attribute = 0;
+  std::int32_t source = 0;         ///< its position in the graph of the program
+  std::int16_t inputs = 0;
+  std::int16_t attribute_count = 0;
+  storage_kind storage = storage_kind::none;
+  std::int32_t slot = 0;           ///< which arena block, variable, literal or feed; of a constant, its node
+  std::string_view name;
+  std::string_view suffix;
+  const void* key = nullptr;
+};
+
+/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
+struct plan_step {
+  node_id node = 0;
+  std::int32_t first_operand = 0;
+  std::int16_t operands = 0;
+  bool fused = false;
+};
+
+/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that reads.
+struct plan_block {
+  node_id node = 0;
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+};
+
+/// A variable as the session keeps it.
+struct plan_variable {
+  std::string_view name;
+  std::string_view suffix;
+  tensor_spec spec;
+  attribute initializer = 0;
+  bool trainable = false;
+  double number = 0;          ///< of a derived initializer
+  const void* key = nullptr;  ///< of a carried initializer
+  std::int32_t source = 0;
+};
+
+/// A view of all tables of a plan.
+struct plan_view {
+  std::span<const plan_node> nodes;
+  std::span<const node_id> inputs;
+  std::span<const attribute> attributes;
+  std::span<const plan_step> steps;
+  std::span<const node_id> operands;
+  std::span<const plan_block> blocks;
+  std::span<const node_id> fetches;
+  int feeds = 0;
+  bool writes_variables = false;
+};
+
+}  // namespace tagma::plan

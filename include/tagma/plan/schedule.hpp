@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every read
+/// that is not ordered behind it; everything else runs in the order of the graph.
+
+#include "tagma/graph/pass/fuse.hpp"
+#include "tagma/plan/plan.hpp"
+
+namespace tagma::plan {
+
+using ir::graph_view;
+using ir::need;
+using ir::op_kind;
+
+template <std::size_t N>
+struct schedule_result {
+  std::array<node_id, N> order{};
+  int count = 0;
+  bool contradictory = false;  ///< reads and updates wait for one another
+};
+
+namespace detail {
+
+/// A smallest-first queue of items.
+template <std::size_t N>
+class ready_queue {
+ public:
+  constexpr void push(std::int32_t key) {
+    std::size_t i = size_++;
+    for (; i > 0 && heap_[(i - 1) / 2] > key; i = (i - 1) / 2) heap_[i] = heap_[(i - 1) / 2];
+    heap_[i] = key;
+  }
+  constexpr std::int32_t pop() {
+    const std::int32_t top = heap_[0], last = heap_[--size_];
+    std::size_t i = 0;
+    for (std::size_t child = 1; child < size_; child = 2 * i + 1) {
+      if (child + 1 < size_ && heap_[child + 1] < heap_[child]) ++child;
+      if (last <= heap_[child]) break;
+      heap_[i] = heap_[child];
+      i = child;
+    }
+    heap_[i] = last;
+    return top;
+  }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+
+ private:
+  std::array<std::int32_t, N + 1> heap_{};
+  std::size_t size_ = 0;
+};
+
+/// Who must wait for whom, beside inputs and control dependencies: reads before updates, updates in their order.
+struct wait {
+  node_id before = 0;
+  node_id after = 0;
+};
+
+template <std::size_t N, std::size_t E>
+struct wait_list {
+  std::array<wait, E> waits{};
+  std::size_t count = 0;
+};
+
+/// True for each node that is ordered behind `u`.
+template <std::size_t N>
+constexpr std::array<bool, N> nodes_behind(const graph_view& g, node_id u) {
+  std::array<bool, N> behind{};
+  behind[static_cast<std::size_t>(u)] = true;
+  for (node_id i = u + 1; i < g.size(); ++i) {
+    bool b = false;
+    for (const node_id in : g.inputs(i)) b = b || behind[static_cast<std::size_t>(in)];
+    for (const node_id c : g.controls(i)) b = b || behind[static_cast<std::size_t>(c)];
+    behind[static_cast<std::size_t>(i)] = b;
+  }
+  return behind;
+}
+
+template <std::size_t N, std::size_t E>
+constexpr wait_list<N, E> variable_waits(const graph_view& g, const std::array<need, N>& needs) {
+  wait_list<N, E> list;
+  // Uses of each variable as a linked list of (user, next), latest first.
+  std::array<std::int32_t, N> head{};
+  std::array<std::int32_t, E> next{};
+  std::array<node_id, E> user{};
+  std::int32_t uses = 1;
+  for (node_id i = 0; i < g.size(); ++i) {
+    if (needs[static_cast<std::size_t>(i)] != need::value) continue;
+    int k = 0;
+    for (const node_id in : g.inputs(i)) {
+      const bool extents = (g.info(i).shape_only >> k++) & 1;
+      if (extents || g.info(in).kind != op_kind::variable) continue;
+      user[static_cast<std::size_t>(uses)] = i;
+      next[static_cast<std::size_t>(uses)] = head[static_cast<std::size_t>(in)];
+      head[static_cast<std::size_t>(in)] = uses++;
+    }
+  }
+  for (node_id u = 0; u < g.size(); ++u) {
+    if (needs[static_cast<std::size_t>(u)] != need::value || g.info(u).kind != op_kind::update) continue;
+    const node_id v = g.inputs(u)[0];
+    bool later = false;
+    for (std::int32_t i = head[static_cast<std::size_t>(v)]; i != 0; i = next[static_cast<std::size_t>(i)])
+      later = later || user[static_cast<std::size_t>(i)] > u;
+    const std::array<bool, N> behind = later ? nodes_behind<N>(g, u) : std::array<bool, N>{};
+    for (std::int32_t i = head[static_cast<std::size_t>(v)]; i != 0; i = next[static_cast<std::size_t>(i)]) {
+      const node_id r = user[static_cast<std::size_t>(i)];
+      if (r == u || behind[static_cast<std::size_t>(r)]) continue;
+      const bool later_update = g.info(r).kind == op_kind::update && g.inputs(r)[0] == v && r > u;
+      list.waits[list.count++] = later_update ? wait{u, r} : wait{r, u};
+    }
+  }
+  return list;
+}
+
+}  // namespace detail
+
+/// Orders the items that a run needs. `E` bounds the number of edges of the graph and of waits for variables.
+template <std::size_t N, std::size_t E>
+[[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const std::array<need, N>& needs,
+                                                    const ir::fusion<N>& fusion) {
+  const auto index = [](node_id i) { return static_cast<std::size_t>(i); };
+  const auto item = [&](node_id i) { return fusion.group[index(i)]; };
+  const auto waits = detail::variable_waits<N, E>(g, needs);
+
+  const auto for_each_edge = [&](auto edge) {
+    for (node_id i = 0; i < g.size(); ++i) {
+      if (needs[index(i)] != need::value) continue;
+      int k = 0;
+      for (const node_id in : g.inputs(i))
+        if (!((g.info(i).shape_only >> k++) & 1) && item(in) != item(i)) edge(item(in), item(i));
+      for (const node_id c : g.controls(i)) edge(item(c), item(i));
+    }
+    for (std::size_t i = 0; i < waits.count; ++i)
+      if (item(waits.waits[i].before) != item(waits.waits[i].after))
+        edge(item(waits.waits[i].before), item(waits.waits[i].after));
+  };
+
+  std::array<std::int32_t, N> pending{}, head{};
+  std::array<std::int32_t, 2 * E + 1> next{};
+  std::array<node_id, 2 * E + 1> target{};
+  std::int32_t edges = 1;
+  for_each_edge([&](node_id before, node_id after) {
+    ++pending[index(after)];
+    target[static_cast<std::size_t>(edges)] = after;
+    next[static_cast<std::size_t>(edges)] = head[index(before)];
+    head[index(before)] = edges++;
+  });
+
+  schedule_result<N> result;
+  detail::ready_queue<N> ready;
+  const auto key = [&](node_id i) {
+    return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N);
+  };
+  int items = 0;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (needs[index(i)] == need::value && item(i) == i) {
+      ++items;
+      if (pending[index(i)] == 0) ready.push(key(i));
+    }
+  while (!ready.empty()) {
+    const std::int32_t k = ready.pop();
+    const node_id i = k >= static_cast<std::int32_t>(N) ? k - static_cast<std::int32_t>(N) : k;
+    result.order[static_cast<std::size_t>(result.count++)] = i;
+    for (std::int32_t e = head[index(i)]; e != 0; e = next[static_cast<std::size_t>(e)])
+      if (--pending[index(target[static_cast<std::size_t>(e)])] == 0) ready.push(key(target[static_cast<std::size_t>(e)]));
+  }
+  result.contradictory = result.count != items;
+  return result;
+}
+
+}  // namespace tagma::plan

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Static and dynamic extents as plain values.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+
+namespace tagma {
+
+/// One extent of a tensor, in elements.
+using extent = std::int64_t;
+
+/// An extent that is known only when the program runs, such as the size of a batch.
+inline constexpr extent dyn = -1;
+
+/// The highest rank of a tensor.
+inline constexpr int max_rank = 6;
+
+/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template argument.
+struct shape {
+  extent extents[max_rank]{};
+  int rank = 0;
+
+  constexpr shape() = default;
+  constexpr shape(std::initializer_list<extent> list) {
+    for (const extent e : list) push_back(e);
+  }
+  constexpr explicit shape(std::span<const extent> list) {
+    for (const extent e : list) push_back(e);
+  }
+
+  constexpr void push_back(extent e) { extents[rank++] = e; }
+  [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
+  [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
+
+  /// The extents of axes `first` to `last`, exclusive.
+  [[nodiscard]] constexpr shape sub(int first, int last) const {
+    shape s;
+    for (int i = first; i < last; ++i) s.push_back(extents[i]);
+    return s;
+  }
+  [[nodiscard]] constexpr std::span<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+
+  /// True if no extent is `dyn`.
+  [[nodiscard]] constexpr bool is_static() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] == dyn) return false;
+    return true;
+  }
+
+  /// The number of elements; 1 for a scalar. Every extent must be known.
+  [[nodiscard]] constexpr extent elements() const {
+    extent n = 1;
+    for (int i = 0; i < rank; ++i) n *= extents[i];
+    return n;
+  }
+
+  /// The same shape with every `dyn` replaced by `value`.
+  [[nodiscard]] constexpr shape with_dyn(extent value) const {
+    shape s = *this;
+    for (int i = 0; i < rank; ++i)
+      if (s.extents[i] == dyn) s.extents[i] = value;
+    return s;
+  }
+
+  friend constexpr bool operator==(const shape& a, const shape& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i)
+      if (a.extents[i] != b.extents[i]) return false;
+    return true;
+  }
+};
+
+/// True if two extents can be the same at run time: equal, or one of them dynamic.
+[[nodiscard]] constexpr bool compatible(extent a, extent b) { return a == dyn || b == dyn || a == b; }
+
+/// True if two shapes can be the same at run time.
+[[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
+  if (a.rank != b.rank) return false;
+  for (int i = 0; i < a.rank; ++i)
+    if (!compatible(a[i], b[i])) return false;
+  return true;
+}
+
+/// True if `a` and `b` broadcast by NumPy's rules: aligned at the last axis, extents equal or one of them 1. A dynamic
+/// extent is compatible with every other.
+[[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
+  for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
+    const extent x = a[a.rank - i], y = b[b.rank - i];
+    if (x != 1 && y != 1 && !compatible(x, y)) return false;
+  }
+  return true;
+}
+
+/// The result of broadcasting. A dynamic extent stays dynamic beside 1 and takes the other's value beside a number; it
+/// never stretches itself.
+[[nodiscard]] constexpr shape broadcast(const shape& a, const shape& b) {
+  const shape& longer = a.rank >= b.rank ? a : b;
+  const shape& shorter = a.rank >= b.rank ? b : a;
+  shape result = longer;
+  for (int i = 1; i <= shorter.rank; ++i) {
+    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
+    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
+  }
+  return result;
+}
+
+/// "[32, 784]", with "?" for a dynamic extent.
+[[nodiscard]] inline std::string to_string(const shape& s) {
+  std::string text = "[";
+  for (int i = 0; i < s.rank; ++i) {
+    if (i > 0) text += ", ";
+    text += s[i] == dyn ? std::string("?") : std::to_string(s[i]);
+  }
+  return text + "]";
+}
+
+}  // namespace tagma
