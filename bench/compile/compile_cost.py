@@ -51,6 +51,8 @@ def source_of(program, work, here):
     if "source" in program:
         return here / program["source"]
     generator, *arguments = program["generate"]
+    if not (here / generator).exists():
+        sys.exit(f"there is no {generator}")
     target = pathlib.Path(work) / ("_".join([pathlib.Path(generator).stem, *arguments]) + ".cpp")
     text = subprocess.run([sys.executable, str(here / generator), *arguments], check=True, capture_output=True, text=True).stdout
     target.write_text(text, encoding="utf-8")
