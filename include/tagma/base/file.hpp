@@ -115,8 +115,9 @@ class input_file {
 }
 
 /// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old content or
-/// the new one, also after a crash. If anything fails the temporary file is removed and the old file stays.
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays.
 inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
   static std::atomic<unsigned> counter{0};
   std::string temporary;

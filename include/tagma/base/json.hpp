@@ -362,8 +362,8 @@ class parser {
   return detail::parser(text, limit).document();
 }
 
-/// Reads one JSON value that makes up the whole text. Throws `invalid_argument` with the position; `what` names the text
-/// in that sentence.
+/// Reads one JSON value that makes up the whole text. Throws `invalid_argument` with the position; `what` names the
+/// text in that sentence.
 [[nodiscard]] inline value parse(std::string_view text, std::string_view what = "JSON", const limits& limit = {}) {
   parsed result = try_parse(text, limit);
   if (!result)

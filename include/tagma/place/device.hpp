@@ -2,7 +2,8 @@
 #pragma once
 
 /// @file
-/// Which device: tags for the devices of this process and TensorFlow's device strings, read by the compiler or at run time.
+/// Which device: tags for the devices of this process and TensorFlow's device strings, read by the compiler or at run
+/// time.
 ///
 ///     spec      = "" | "/" | component { component }
 ///     component = "/job:" ( name | "*" ) | "/replica:" ( number | "*" ) | "/task:" ( number | "*" )
@@ -56,8 +57,8 @@ struct device_spec {
   friend constexpr bool operator==(const device_spec&, const device_spec&) = default;
 };
 
-/// The canonical spelling, such as "/job:worker/replica:0/task:1/device:GPU:3"; a type without id prints `:*`, the empty
-/// spec prints nothing.
+/// The canonical spelling, such as "/job:worker/replica:0/task:1/device:GPU:3"; a type without id prints `:*`, the
+/// empty spec prints nothing.
 [[nodiscard]] inline std::string to_string(const device_spec& spec) {
   std::string text;
   if (!spec.job.empty()) text.append("/job:").append(spec.job.view());
@@ -220,8 +221,8 @@ struct gpu {
          (spec.id < 0 || spec.id == name.id);
 }
 
-/// `inner` with every component that it leaves open taken from `outer`: a scope inside a scope. Type and id are separate
-/// components, so "/device:CPU" inside "/gpu:1" is "/device:CPU:1", as in TensorFlow.
+/// `inner` with every component that it leaves open taken from `outer`: a scope inside a scope. Type and id are
+/// separate components, so "/device:CPU" inside "/gpu:1" is "/device:CPU:1", as in TensorFlow.
 [[nodiscard]] constexpr device_spec fill_from(device_spec inner, const device_spec& outer) {
   if (inner.job.empty()) inner.job = outer.job;
   if (inner.replica < 0) inner.replica = outer.replica;

@@ -29,8 +29,8 @@ concept scalar_for =
     std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 }  // namespace detail
 
-/// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything else
-/// lives in one block of the heap. A moved-from tensor has shape [0].
+/// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
+/// else lives in one block of the heap. A moved-from tensor has shape [0].
 template <element T>
 class tensor {
  public:
@@ -52,7 +52,7 @@ class tensor {
     const extent expected = count_elements(dims);
     if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
       fail(status_code::invalid_argument, std::to_string(values.size()) + " values for a tensor of shape " +
-                                              to_string(dims) + ", which has " + std::to_string(expected) + " elements");
+                                              to_string(dims) + " of " + std::to_string(expected) + " elements");
     allocate();
     copy_from(values.data());
   }

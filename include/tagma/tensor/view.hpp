@@ -16,8 +16,8 @@
 
 namespace tagma {
 
-/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each of
-/// `element_size` bytes, do not fit into 63 bits of bytes.
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
 [[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
   bool empty = false;
   for (const extent e : dims.span()) {
@@ -131,7 +131,9 @@ struct raw_view {
   shape dims;
 
   /// Bytes that the elements occupy.
-  [[nodiscard]] constexpr std::size_t bytes() const { return static_cast<std::size_t>(dims.elements()) * size_of(type); }
+  [[nodiscard]] constexpr std::size_t bytes() const {
+    return static_cast<std::size_t>(dims.elements()) * size_of(type);
+  }
 
   /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
   template <element T>

@@ -38,9 +38,9 @@ struct named_tensor {
   const void* data = nullptr;
 };
 
-/// A tensor in a file. `data` points at `bytes` bytes that the `file` owns, which other writers need not have aligned to
-/// the size of an element. `type` is `dtype::none` for the element types that only others know, such as "U16"; `format`
-/// has the name.
+/// A tensor in a file. `data` points at `bytes` bytes that the `file` owns, which other writers need not have aligned
+/// to the size of an element. `type` is `dtype::none` for the element types that only others know, such as "U16";
+/// `format` has the name.
 struct stored_tensor {
   std::string name;
   dtype type = dtype::none;
@@ -66,12 +66,14 @@ struct format {
 
 /// In the order in which writers lay tensors out, widest elements first, so that each is aligned.
 inline constexpr format formats[] = {
-    {"U64", 64, dtype::none},     {"I64", 64, dtype::int64},    {"F64", 64, dtype::float64}, {"C64", 64, dtype::none},
-    {"F32", 32, dtype::float32},  {"U32", 32, dtype::none},     {"I32", 32, dtype::int32},   {"BF16", 16, dtype::bfloat16},
-    {"F16", 16, dtype::float16},  {"U16", 16, dtype::none},     {"I16", 16, dtype::int16},   {"F8_E5M2FNUZ", 8, dtype::none},
-    {"F8_E4M3FNUZ", 8, dtype::none}, {"F8_E8M0", 8, dtype::none}, {"F8_E4M3", 8, dtype::none}, {"F8_E5M2", 8, dtype::none},
-    {"I8", 8, dtype::int8},       {"U8", 8, dtype::uint8},      {"F6_E3M2", 6, dtype::none}, {"F6_E2M3", 6, dtype::none},
-    {"F4", 4, dtype::none},       {"BOOL", 8, dtype::boolean}};
+    {"U64", 64, dtype::none},     {"I64", 64, dtype::int64},        {"F64", 64, dtype::float64},
+    {"C64", 64, dtype::none},     {"F32", 32, dtype::float32},      {"U32", 32, dtype::none},
+    {"I32", 32, dtype::int32},    {"BF16", 16, dtype::bfloat16},    {"F16", 16, dtype::float16},
+    {"U16", 16, dtype::none},     {"I16", 16, dtype::int16},        {"F8_E5M2FNUZ", 8, dtype::none},
+    {"F8_E4M3FNUZ", 8, dtype::none}, {"F8_E8M0", 8, dtype::none},   {"F8_E4M3", 8, dtype::none},
+    {"F8_E5M2", 8, dtype::none},  {"I8", 8, dtype::int8},           {"U8", 8, dtype::uint8},
+    {"F6_E3M2", 6, dtype::none},  {"F6_E2M3", 6, dtype::none},      {"F4", 4, dtype::none},
+    {"BOOL", 8, dtype::boolean}};
 
 inline const format* format_of(dtype type) {
   for (const format& f : formats)
@@ -88,8 +90,9 @@ inline const format* format_named(std::string_view name) {
 
 /// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
 /// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
-/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the name
-/// "__metadata__", a name that is not UTF-8, a tensor of strings or one of unknown extents; and what `replace_file` throws.
+/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
+/// name "__metadata__", a name that is not UTF-8, a tensor of strings or one of unknown extents; and what
+/// `replace_file` throws.
 inline void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {}) {
   struct item {
     const named_tensor* tensor;
@@ -153,8 +156,8 @@ inline void write(const std::string& path, std::span<const named_tensor> tensors
   replace_file(path, pieces);
 }
 
-/// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap, each
-/// has as many bytes as its shape and element type say, and booleans are 0 or 1.
+/// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
+/// each has as many bytes as its shape and element type say, and booleans are 0 or 1.
 class file {
  public:
   /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
@@ -189,7 +192,8 @@ class file {
     return found == by_name_.end() ? nullptr : &entries_[found->second];
   }
 
-  /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element type.
+  /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
+  /// type.
   template <element T>
     requires(!std::is_same_v<T, string_element>)
   [[nodiscard]] tensor<T> load(std::string_view name) const {
@@ -261,7 +265,8 @@ class file {
     const extent elements = count_elements(entry.dims, 64);
     const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
     if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
-      corrupt(name, std::to_string(where.end - where.begin) + " bytes for " + entry.format + " " + to_string(entry.dims));
+      corrupt(name,
+              std::to_string(where.end - where.begin) + " bytes for " + entry.format + " " + to_string(entry.dims));
     entry.bytes = static_cast<std::size_t>(where.end - where.begin);
     entries_.push_back(std::move(entry));
     return where;
