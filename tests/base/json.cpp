@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 
