@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Random bits as a pure function: the same key and counter give the same bits on every device and in every process,
+/// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
+/// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+
+#include <array>
+#include <cstdint>
+
+namespace tagma {
+
+/// Four 32-bit words: a counter, or the bits that Philox makes of one.
+using philox_block = std::array<std::uint32_t, 4>;
+
+/// Philox4x32 with ten rounds.
+/// @param key_lo, key_hi the two words of the key
+/// @param counter        the block to encrypt; different counters give independent bits
+[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
+               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_hi, static_cast<std::uint32_t>(a)};
+    key_lo += 0x9E3779B9u;
+    key_hi += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+/// What names a random tensor: elements of equal keys are equal everywhere.
+struct random_key {
+  std::uint64_t seed = 0;    ///< of the graph or of the operation
+  std::uint32_t stream = 0;  ///< which node draws
+  std::uint32_t step = 0;    ///< which run of the graph; 0 for an initialiser
+
+  friend constexpr bool operator==(const random_key&, const random_key&) = default;
+};
+
+/// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block `i / 4`.
+/// @param block   below 2^48
+/// @param attempt which redraw this is, for distributions that reject
+[[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block, std::uint16_t attempt = 0) {
+  return philox(static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
+                {static_cast<std::uint32_t>(block),
+                 static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step,
+                 key.stream});
+}
+
+/// The upper 24 bits as a float in [0, 1).
+[[nodiscard]] constexpr float uniform01(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+
+/// 53 bits of two words as a double in [0, 1).
+/// @param low, high the upper 21 bits of `low` become the lower bits of the result
+[[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
+  return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
+}
+
+/// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
+[[nodiscard]] constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {
+  return static_cast<std::uint32_t>((std::uint64_t{bits} * bound) >> 32);
+}
+
+}  // namespace tagma

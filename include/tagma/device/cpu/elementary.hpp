@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The formulas behind math.hpp: exponential, logarithm, hyperbolic and error functions of packs. Part of math.hpp.
+/// Polynomials are minimax fits over the reduced range.
+
+#include "tagma/device/cpu/pack.hpp"
+
+namespace tagma::cpu {
+
+namespace detail {
+template <class T> struct ieee;
+template <> struct ieee<float> {
+  static constexpr int fraction_bits = 23;
+  static constexpr std::int32_t bias = 127;
+  static constexpr std::uint32_t sign = 0x80000000u, exponent = 0x7f800000u, sqrt_half = 0x3f3504f3u;
+  static constexpr float integral = 0x1p23f, magic = 0x1.8p23f, smallest = 0x1p-126f, infinity = __builtin_inff();
+  static constexpr float nan = __builtin_nanf(""), log2e = 0x1.715476p0f, ln2_hi = 0x1.63p-1f, ln2_lo = -0x1.bd0106p-13f;
+  static constexpr float exp_low = -104.0f, exp_high = 89.0f, expm1_low = -20.0f;
+};
+template <> struct ieee<double> {
+  static constexpr int fraction_bits = 52;
+  static constexpr std::int64_t bias = 1023;
+  static constexpr std::uint64_t sign = 0x8000000000000000u, exponent = 0x7ff0000000000000u, sqrt_half = 0x3fe6a09e667f3bcdu;
+  static constexpr double integral = 0x1p52, magic = 0x1.8p52, smallest = 0x1p-1022, infinity = __builtin_inf();
+  static constexpr double nan = __builtin_nan(""), log2e = 0x1.71547652b82fep0;
+  static constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
+  static constexpr double exp_low = -746.0, exp_high = 710.0, expm1_low = -40.0;
+};
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> magnitude(const pack<T, W>& x) {
+  return reinterpret<T>(reinterpret<unsigned_of<T>>(x) & static_cast<unsigned_of<T>>(~ieee<T>::sign));
+}
+// The sign of `s` and the magnitude of `x`, where `x` is not negative.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> with_sign(const pack<T, W>& x, const pack<T, W>& s) {
+  return reinterpret<T>(reinterpret<unsigned_of<T>>(x) | (reinterpret<unsigned_of<T>>(s) & ieee<T>::sign));
+}
+// 2^k, where it is a normal number.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> power_of_two(const pack<signed_of<T>, W>& k) {
+  return reinterpret<T>((k + ieee<T>::bias) << ieee<T>::fraction_bits);
+}
+// The integers that the low bits of `t` hold after the addition of the magic number.
+template <class T, int W>
+TAGMA_INLINE pack<signed_of<T>, W> magic_integer(const pack<T, W>& t) {
+  return reinterpret<signed_of<T>>(t) - __builtin_bit_cast(signed_of<T>, ieee<T>::magic);
+}
+
+// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
+template <int W>
+TAGMA_INLINE pack<float, W> exp_tail(const pack<float, W>& r) {
+  auto p = mul_add(r, splat<pack<float, W>>(0.00139517195f), 0.00836959823f);
+  p = mul_add(p, r, 0.0416661873f);
+  p = mul_add(p, r, 0.166665129f);
+  return mul_add(p, r, 0.50000001f);
+}
+template <int W>
+TAGMA_INLINE pack<double, W> exp_tail(const pack<double, W>& r) {
+  auto p = mul_add(r, splat<pack<double, W>>(2.09279023330240211e-9), 2.51134374837572067e-8);
+  p = mul_add(p, r, 2.75572300435083621e-7);
+  p = mul_add(p, r, 2.75572308200197757e-6);
+  p = mul_add(p, r, 0.0000248015873779689159);
+  p = mul_add(p, r, 0.000198412699004547895);
+  p = mul_add(p, r, 0.00138888888888560333);
+  p = mul_add(p, r, 0.0083333333333153793);
+  p = mul_add(p, r, 0.0416666666666667303);
+  p = mul_add(p, r, 0.166666666666666856);
+  return mul_add(p, r, 0.5);
+}
+
+// x = n ln(2) + r with an integer n and |r| <= ln(2) / 2.
+template <class P>
+struct exp_reduced {
+  P r;
+  P n;
+  P biased;  // n in its low bits
+};
+template <class T, int W>
+TAGMA_INLINE exp_reduced<pack<T, W>> reduce_exp(const pack<T, W>& x) {
+  using c = ieee<T>;
+  const auto biased = mul_add(x, splat<pack<T, W>>(c::log2e), c::magic);
+  const auto n = biased - c::magic;
+  const auto r = mul_add(n, splat<pack<T, W>>(-c::ln2_hi), x);
+  return {mul_add(n, splat<pack<T, W>>(-c::ln2_lo), r), n, biased};
+}
+
+// Two factors, because 2^n alone may be beyond the range of a result that is within it.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& argument) {
+  using P = pack<T, W>;
+  using c = ieee<T>;
+  P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
+  x = select(x < c::exp_low, splat<P>(c::exp_low), x);
+  const auto q = reduce_exp(x);
+  const P y = mul_add(q.r * q.r, exp_tail(q.r), q.r) + T{1};
+  const auto half = magic_integer(mul_add(q.n, splat<P>(T(0.5)), c::magic));
+  return y * power_of_two<T>(half) * power_of_two<T>(magic_integer(q.biased) - half);
+}
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
+  using P = pack<T, W>;
+  using c = ieee<T>;
+  P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
+  x = select(x < c::expm1_low, splat<P>(c::expm1_low), x);
+  const auto q = reduce_exp(x);
+  const P y = mul_add(q.r * q.r, exp_tail(q.r), q.r);
+  const P scale = power_of_two<T>(magic_integer(q.biased) - 1);
+  return select(q.n == T{0}, y, mul_add(y, scale, scale - T(0.5)) * T{2});
+}
+
+// x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for x > 0.
+template <class P>
+struct log_reduced {
+  P e, f;
+};
+template <class T, int W>
+TAGMA_INLINE log_reduced<pack<T, W>> reduce_log(const pack<T, W>& x) {
+  using P = pack<T, W>;
+  using c = ieee<T>;
+  using U = unsigned_of<T>;
+  constexpr U one = static_cast<U>(static_cast<U>(c::bias) << c::fraction_bits);
+  const auto tiny = x < c::smallest;
+  const auto bits = reinterpret<U>(select(tiny, x * (c::integral * T{4}), x));
+  const auto shifted = bits - c::sqrt_half + one;
+  const P biased = reinterpret<T>((shifted >> c::fraction_bits) | __builtin_bit_cast(U, c::integral));
+  const P e = biased - (c::integral + static_cast<T>(c::bias));
+  return {select(tiny, e - static_cast<T>(c::fraction_bits + 2), e),
+          reinterpret<T>(bits - ((shifted & c::exponent) - one)) - T{1}};
+}
+
+// With s = f / (2 + f) and z = s^2: ln(1 + f) = 2 s + s z log_series(z).
+template <int W>
+TAGMA_INLINE pack<double, W> log_series(const pack<double, W>& z) {
+  auto p = mul_add(z, splat<pack<double, W>>(0.132543511522082519), 0.132497872161952317);
+  p = mul_add(p, z, 0.153871053695360771);
+  p = mul_add(p, z, 0.181817753328060153);
+  p = mul_add(p, z, 0.222222226509357511);
+  p = mul_add(p, z, 0.285714285690585314);
+  p = mul_add(p, z, 0.400000000000063319);
+  return mul_add(p, z, 0.666666666666666609);
+}
+
+template <int W>
+TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x) {
+  using P = pack<float, W>;
+  using c = ieee<float>;
+  const auto [e, f] = reduce_log(x);
+  auto p = mul_add(f, splat<P>(0.0691554903f), -0.117898697f);
+  p = mul_add(p, f, 0.118729243f);
+  p = mul_add(p, f, -0.123843341f);
+  p = mul_add(p, f, 0.142186639f);
+  p = mul_add(p, f, -0.166692519f);
+  p = mul_add(p, f, 0.200022263f);
+  p = mul_add(p, f, -0.249999866f);
+  p = mul_add(p, f, 0.333333104f);
+  const P z = f * f;
+  P y = mul_add(e, splat<P>(c::ln2_lo), z * f * p);
+  y = mul_add(z, splat<P>(-0.5f), y);
+  return mul_add(e, splat<P>(c::ln2_hi), f + y);
+}
+template <int W>
+TAGMA_INLINE pack<double, W> log_positive(const pack<double, W>& x) {
+  using P = pack<double, W>;
+  using c = ieee<double>;
+  const auto [e, f] = reduce_log(x);
+  const P h = f * f * 0.5;
+  const P s = f / (f + 2.0);
+  const P z = s * s;
+  const P y = mul_add(e, splat<P>(c::ln2_lo), s * mul_add(z, log_series(z), h));
+  return mul_add(e, splat<P>(c::ln2_hi), f - (h - y));
+}
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> log_part(const pack<T, W>& x) {
+  using P = pack<T, W>;
+  using c = ieee<T>;
+  P y = log_positive(x);
+  y = select(x == c::infinity, x, y);
+  y = select(x == T{0}, splat<P>(-c::infinity), y);
+  return select(!(x >= T{0}), splat<P>(c::nan), y);
+}
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> log1p_part(const pack<T, W>& x) {
+  const auto u = x + T{1};
+  const auto y = log_part(u);
+  const auto corrected = y - ((u - T{1}) - x) / u;
+  return select((u == T{0}) | (u == ieee<T>::infinity), y, select(x == T{0}, x, corrected));
+}
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> tanh_part(const pack<T, W>& x) {
+  using P = pack<T, W>;
+  const P a = magnitude(x);
+  const P e = expm1_part(select(a > T{20}, splat<P>(T{40}), a + a));
+  return with_sign(e / (e + T{2}), x);
+}
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> sigmoid_part(const pack<T, W>& x) {
+  using P = pack<T, W>;
+  const P e = exp_part(-magnitude(x));
+  return select(x < T{0}, e, splat<P>(T{1})) / (e + T{1});
+}
+
+template <class T, int W>
+TAGMA_INLINE pack<T, W> softplus_part(const pack<T, W>& x) {
+  return max(x, splat<pack<T, W>>(T{0})) + log1p_part(exp_part(-magnitude(x)));
+}
+
+// erf(x) / x - 1 in x^2 below the limit; above it -ln(erfc(x)) / x.
+template <int W>
+TAGMA_INLINE pack<float, W> erf_part(const pack<float, W>& x) {
+  using P = pack<float, W>;
+  const P z = x * x;
+  P s = mul_add(z, splat<P>(-0.000597689377f), 0.004990983f);
+  s = mul_add(s, z, -0.0267655718f);
+  s = mul_add(s, z, 0.11281803f);
+  s = mul_add(s, z, -0.376124944f);
+  s = mul_add(s, z, 0.12837915f);
+  const P a = magnitude(x);
+  const P t = select(a > 4.0f, splat<P>(4.0f), a);
+  P l = mul_add(t, splat<P>(-0.000213532017f), 0.00321131082f);
+  l = mul_add(l, t, -0.02287859f);
+  l = mul_add(l, t, 0.105244632f);
+  l = mul_add(l, t, 0.635730953f);
+  l = mul_add(l, t, 1.12851076f);
+  return select(a < 0.925f, mul_add(x, s, x), with_sign(1.0f - exp_part(-(l * t)), x));
+}
+template <int W>
+TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
+  using P = pack<double, W>;
+  const P z = x * x;
+  P s = mul_add(z, splat<P>(-7.80118887409775157e-10), 1.37229762659245033e-8);
+  s = mul_add(s, z, -1.62091759117486957e-7);
+  s = mul_add(s, z, 1.64475176778718737e-6);
+  s = mul_add(s, z, -0.0000149247446633354897);
+  s = mul_add(s, z, 0.000120552953204942942);
+  s = mul_add(s, z, -0.000854832598969675803);
+  s = mul_add(s, z, 0.00522397760742346784);
+  s = mul_add(s, z, -0.0268661706432762183);
+  s = mul_add(s, z, 0.112837916709452532);
+  s = mul_add(s, z, -0.376126389031835466);
+  s = mul_add(s, z, 0.128379167095512567);
+  const P a = magnitude(x);
+  const P t = select(a > 6.0, splat<P>(6.0), a);
+  const P d = t - 2.0;
+  P l = mul_add(d, splat<P>(-1.50789685706245172e-12), 1.57446047444750154e-11);
+  l = mul_add(l, d, -7.03045372869442349e-11);
+  l = mul_add(l, d, 1.70635748342139819e-10);
+  l = mul_add(l, d, -5.32673662641312031e-11);
+  l = mul_add(l, d, -2.40245166116034029e-9);
+  l = mul_add(l, d, 1.87244141033356273e-8);
+  l = mul_add(l, d, -9.52883393019553258e-8);
+  l = mul_add(l, d, 3.63813321588177084e-7);
+  l = mul_add(l, d, -9.31232123215566282e-7);
+  l = mul_add(l, d, -8.9744165913425794e-8);
+  l = mul_add(l, d, 0.0000208859025160930272);
+  l = mul_add(l, d, -0.000177081137685845513);
+  l = mul_add(l, d, 0.00108656166551224396);
+  l = mul_add(l, d, -0.0057438796769391369);
+  l = mul_add(l, d, 0.027952877490352416);
+  l = mul_add(l, d, 0.867845086843052752);
+  l = mul_add(l, d, 2.68247063230831905);
+  return select(a < 1.0, mul_add(x, s, x), with_sign(1.0 - exp_part(-(l * t)), x));
+}
+}  // namespace detail
+
+}  // namespace tagma::cpu

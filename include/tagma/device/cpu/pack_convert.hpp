@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Between packs of different element types, and between packs and memory. Part of pack.hpp.
+
+#include "tagma/device/cpu/pack.hpp"
+
+namespace tagma::cpu {
+
+template <class U, class T, int W>
+TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p);
+
+/// 1 where the mask is set, otherwise 0.
+template <int B, int W>
+TAGMA_INLINE pack<bool, W> to_bool(const mask<B, W>& m) {
+  return reinterpret<bool>(convert<std::uint8_t>(m.bits) & std::uint8_t{1});
+}
+TAGMA_INLINE bool to_bool(bool m) { return m; }
+
+/// The mask that selects among packs with elements of type T.
+template <class T, int W>
+TAGMA_INLINE mask<static_cast<int>(sizeof(T)), W> to_mask(const pack<bool, W>& p) {
+  return {-convert<signed_of<T>>(reinterpret<std::uint8_t>(p))};
+}
+
+/// `a` where the condition holds, otherwise `b`.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> select(const pack<bool, W>& condition, const pack<T, W>& a, const pack<T, W>& b) {
+  return select(to_mask<T>(condition), a, b);
+}
+
+namespace detail {
+template <class U, class T, int W>
+TAGMA_INLINE pack<U, W> convert_vector(const pack<T, W>& p) {
+  return {__builtin_convertvector(p.v, typename pack<U, W>::vector_type)};
+}
+
+// Sizes change by a factor of two at a time: this is what vector units can do, and g++ falls back to single lanes else.
+template <class U, class T, int W>
+TAGMA_INLINE pack<U, W> convert_lanes(const pack<T, W>& p) {
+  if constexpr (floating<T> && floating<U>) {
+    return convert_vector<U>(p);
+  } else if constexpr (floating<U>) {
+    if constexpr (sizeof(T) < 4) return convert_vector<U>(convert_lanes<std::int32_t>(p));
+    else return convert_vector<U>(p);
+  } else if constexpr (floating<T>) {
+    if constexpr (sizeof(U) < 4) return convert_lanes<U>(convert_vector<std::int32_t>(p));
+    else return convert_vector<U>(p);
+  } else if constexpr (sizeof(U) == sizeof(T)) {
+    return reinterpret<U>(p);
+  } else if constexpr (sizeof(U) > sizeof(T)) {
+    using step = integer<static_cast<int>(2 * sizeof(T))>;
+    if constexpr (is_signed<T>) return convert_lanes<U>(convert_vector<typename step::type>(p));
+    else return convert_lanes<U>(convert_vector<typename step::unsigned_type>(p));
+  } else {
+    return convert_lanes<U>(convert_vector<typename integer<static_cast<int>(sizeof(T) / 2)>::unsigned_type>(p));
+  }
+}
+
+/// The bits of float16 numbers as floats, exactly.
+template <int W>
+TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
+  const auto u = convert<std::uint32_t>(h);
+  const auto shifted = reinterpret<float>((u & 0x7fffu) << 13) * 0x1p112f;
+  const auto special = (u & 0x7c00u) == 0x7c00u;
+  const auto magnitude = reinterpret<std::uint32_t>(shifted);
+  return reinterpret<float>(select(special, magnitude | 0x7f800000u, magnitude) | ((u & 0x8000u) << 16));
+}
+
+/// Floats rounded to the nearest float16, ties to even.
+template <int W>
+TAGMA_INLINE pack<std::uint16_t, W> narrow_half(const pack<float, W>& p) {
+  using U = pack<std::uint32_t, W>;
+  const U x = reinterpret<std::uint32_t>(p);
+  const U a = x & 0x7fffffffu;
+  const U normal = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
+  const U tiny = reinterpret<std::uint32_t>(reinterpret<float>(a) + 0.5f) - 0x3f000000u;
+  U r = select(a < 0x38800000u, tiny, normal);
+  r = select(a >= 0x477ff000u, splat<U>(0x7c00u), r);
+  r = select(a > 0x7f800000u, ((a >> 13) & 0x1ffu) | 0x7e00u, r);
+  return convert<std::uint16_t>(r | ((x >> 16) & 0x8000u));
+}
+
+template <int W>
+TAGMA_INLINE pack<float, W> widen_bfloat(const pack<std::uint16_t, W>& h) {
+  return reinterpret<float>(convert<std::uint32_t>(h) << 16);
+}
+
+/// Floats rounded to the nearest bfloat16, ties to even.
+template <int W>
+TAGMA_INLINE pack<std::uint16_t, W> narrow_bfloat(const pack<float, W>& p) {
+  const auto x = reinterpret<std::uint32_t>(p);
+  const auto rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
+  return convert<std::uint16_t>(select((x & 0x7fffffffu) > 0x7f800000u, (x >> 16) | 0x40u, rounded));
+}
+}  // namespace detail
+
+/// Rounds floats to the precision of T, where T is float16 or bfloat16; leaves every other pack as it is.
+template <class T, class P>
+TAGMA_INLINE P round_to(const P& p) {
+  if constexpr (detail::same<T, float16>) return detail::widen_half(detail::narrow_half(p));
+  else if constexpr (detail::same<T, bfloat16>) return detail::widen_bfloat(detail::narrow_bfloat(p));
+  else return p;
+}
+
+/// Elements as another type. Floating to integer truncates, and is meaningful only within the range of the integer;
+/// integer to integer keeps the low bits; everything but zero becomes true; float16 and bfloat16 are floats rounded to
+/// that precision.
+template <class U, class T, int W>
+TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p) {
+  using D = compute_t<U>;
+  if constexpr (!detail::same<U, D>) return round_to<U>(convert<float>(p));
+  else if constexpr (detail::same<T, U>) return p;
+  else if constexpr (detail::same<U, bool>) return to_bool(p != splat<pack<T, W>>(0));
+  else if constexpr (detail::same<T, bool>) return convert<U>(reinterpret<std::uint8_t>(p));
+  else if constexpr (!detail::floating<T> && !detail::floating<U> && detail::split<T, W> && sizeof(T) >= 4 * sizeof(U))
+    return convert<U>(convert<typename detail::integer<static_cast<int>(sizeof(T) / 2)>::unsigned_type>(p));
+  else if constexpr (detail::split<T, W> || detail::split<U, W>)
+    return join(convert<U>(low_half(p)), convert<U>(high_half(p)));
+  else return detail::convert_lanes<U>(p);
+}
+
+namespace detail {
+// Straight into and out of the vector: through the whole struct, g++ takes a detour over the stack.
+template <class T, int W>
+TAGMA_INLINE void read(pack<T, W>& p, const void* from) {
+  if constexpr (split<T, W>) {
+    read(p.lo, from);
+    read(p.hi, static_cast<const char*>(from) + sizeof p.lo);
+  } else {
+    __builtin_memcpy(&p.v, from, sizeof p.v);
+  }
+}
+template <class T, int W>
+TAGMA_INLINE void write(void* to, const pack<T, W>& p) {
+  if constexpr (split<T, W>) {
+    write(to, p.lo);
+    write(static_cast<char*>(to) + sizeof p.lo, p.hi);
+  } else {
+    __builtin_memcpy(to, &p.v, sizeof p.v);
+  }
+}
+}  // namespace detail
+
+/// W elements from `from`, which needs no alignment.
+template <int W = default_width, class T>
+TAGMA_INLINE pack<compute_t<T>, W> load(const T* from) {
+  if constexpr (detail::same<T, compute_t<T>>) {
+    pack<T, W> p;
+    detail::read(p, from);
+    return p;
+  } else {
+    pack<std::uint16_t, W> bits;
+    detail::read(bits, from);
+    if constexpr (detail::same<T, float16>) return detail::widen_half(bits);
+    else return detail::widen_bfloat(bits);
+  }
+}
+
+/// The first `n` elements from `from`, and zeros in the other lanes.
+/// @param n from 0 to W
+template <int W = default_width, class T>
+TAGMA_INLINE pack<compute_t<T>, W> load(const T* from, int n) {
+  T padded[static_cast<unsigned>(W)] = {};
+  for (int i = 0; i < n; ++i) padded[i] = from[i];
+  return load<W>(padded);
+}
+
+/// Writes W elements to `to`, which needs no alignment.
+template <class T, int W>
+TAGMA_INLINE void store(T* to, const pack<compute_t<T>, W>& p) {
+  if constexpr (detail::same<T, float16>) detail::write(to, detail::narrow_half(p));
+  else if constexpr (detail::same<T, bfloat16>) detail::write(to, detail::narrow_bfloat(p));
+  else detail::write(to, p);
+}
+
+/// Writes the first `n` lanes to `to`.
+/// @param n from 0 to W
+template <class T, int W>
+TAGMA_INLINE void store(T* to, const pack<compute_t<T>, W>& p, int n) {
+  T padded[static_cast<unsigned>(W)];
+  store(padded, p);
+  for (int i = 0; i < n; ++i) to[i] = padded[i];
+}
+
+}  // namespace tagma::cpu

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The formulas behind math.hpp: sine, cosine and power of packs. Part of math.hpp.
+
+#include "tagma/device/cpu/elementary.hpp"
+
+namespace tagma::cpu::detail {
+
+// Polynomials for |r| slightly above pi / 4.
+template <int W>
+TAGMA_INLINE pack<float, W> sin_reduced(const pack<float, W>& r) {
+  const auto z = r * r;
+  auto p = mul_add(z, splat<pack<float, W>>(2.7182403e-6f), -0.000198393277f);
+  p = mul_add(p, z, 0.00833332937f);
+  p = mul_add(p, z, -0.166666666f);
+  return mul_add(r * z, p, r);
+}
+template <int W>
+TAGMA_INLINE pack<float, W> cos_reduced(const pack<float, W>& r) {
+  const auto z = r * r;
+  auto p = mul_add(z, splat<pack<float, W>>(2.44377165e-5f), -0.00138873614f);
+  p = mul_add(p, z, 0.0416666468f);
+  return mul_add(z * z, p, mul_add(z, splat<pack<float, W>>(-0.5f), 1.0f));
+}
+template <int W>
+TAGMA_INLINE pack<double, W> sin_reduced(const pack<double, W>& r) {
+  const auto z = r * r;
+  auto p = mul_add(z, splat<pack<double, W>>(-7.57862551201490571e-13), 1.60583651937364783e-10);
+  p = mul_add(p, z, -2.50521049005455461e-8);
+  p = mul_add(p, z, 2.75573192141488852e-6);
+  p = mul_add(p, z, -0.000198412698412549893);
+  p = mul_add(p, z, 0.0083333333333333227);
+  p = mul_add(p, z, -0.166666666666666666);
+  return mul_add(r * z, p, r);
+}
+template <int W>
+TAGMA_INLINE pack<double, W> cos_reduced(const pack<double, W>& r) {
+  const auto z = r * r;
+  auto p = mul_add(z, splat<pack<double, W>>(-1.13594503300054425e-11), 2.08757195932608e-9);
+  p = mul_add(p, z, -2.75573143263683197e-7);
+  p = mul_add(p, z, 0.0000248015872893964895);
+  p = mul_add(p, z, -0.00138888888888739941);
+  p = mul_add(p, z, 0.0416666666666665988);
+  return mul_add(z * z, p, mul_add(z, splat<pack<double, W>>(-0.5), 1.0));
+}
+
+// Beyond these limits the reduction by a few multiples of pi / 2 loses bits; such lanes go to the C library one by one.
+template <class T> inline constexpr T trig_limit = T(65536);
+
+template <class P>
+struct trig_reduced {
+  P r;
+  P biased;  // the number of quarter turns in its low bits
+};
+template <int W>
+TAGMA_INLINE trig_reduced<pack<float, W>> reduce_trig(const pack<float, W>& x) {
+  constexpr float magic = ieee<float>::magic;
+  const auto biased = mul_add(x, splat<pack<float, W>>(0x1.45f306p-1f), magic);
+  const auto n = convert<double>(biased - magic);
+  auto r = mul_add(n, splat<pack<double, W>>(-0x1.921fb544p0), convert<double>(x));
+  r = mul_add(n, splat<pack<double, W>>(-0x1.0b4611a626331p-34), r);
+  return {convert<float>(r), biased};
+}
+// The three parts of pi / 2 have 33, 33 and 53 bits, so that their products with n < 2^20 are exact where it matters.
+template <int W>
+TAGMA_INLINE trig_reduced<pack<double, W>> reduce_trig(const pack<double, W>& x) {
+  constexpr double magic = ieee<double>::magic;
+  const auto biased = mul_add(x, splat<pack<double, W>>(0x1.45f306dc9c883p-1), magic);
+  const auto n = biased - magic;
+  const auto first = mul_add(n, splat<pack<double, W>>(-0x1.921fb544p0), x);
+  const auto product = n * 0x1.0b4611a6p-34;
+  const auto second = first - product;
+  const auto lost = (first - second) - product;
+  return {second + mul_add(n, splat<pack<double, W>>(-0x1.3198a2e037073p-69), lost), biased};
+}
+
+// The sine of x plus `turns` quarter turns.
+template <int Turns, class T, int W>
+TAGMA_INLINE pack<T, W> trig_part(const pack<T, W>& x) {
+  const auto q = reduce_trig(x);
+  const auto quarter = magic_integer(q.biased) + signed_of<T>{Turns};
+  const auto y = select((quarter & signed_of<T>{1}) == signed_of<T>{0}, sin_reduced(q.r), cos_reduced(q.r));
+  const auto sign = (reinterpret<unsigned_of<T>>(quarter) & unsigned_of<T>{2}) << (8 * static_cast<int>(sizeof(T)) - 2);
+  return reinterpret<T>(reinterpret<unsigned_of<T>>(y) ^ sign);
+}
+
+// The numbers without the low 27 bits of their fraction: products of two such numbers are exact.
+template <int W>
+TAGMA_INLINE pack<double, W> upper_bits(const pack<double, W>& x) {
+  return reinterpret<double>(reinterpret<std::uint64_t>(x) & std::uint64_t{0xfffffffff8000000u});
+}
+
+// exp(y ln(x)) for finite x > 0.
+template <int W>
+TAGMA_INLINE pack<float, W> pow_positive(const pack<float, W>& x, const pack<float, W>& y) {
+  return convert<float>(exp_part(convert<double>(y) * log_positive(convert<double>(x))));
+}
+// The logarithm as a sum of two doubles: its relative error is multiplied by the exponent of the result.
+template <int W>
+TAGMA_INLINE pack<double, W> pow_positive(const pack<double, W>& x, const pack<double, W>& y) {
+  using P = pack<double, W>;
+  using c = ieee<double>;
+  const auto [e, f] = reduce_log(x);
+  const P d = f + 2.0, d_lo = f - (d - 2.0);
+  const P s = f / d;
+  const P sh = upper_bits(s), sl = s - sh, dh = upper_bits(d), dl = d - dh;
+  const P s_lo = ((f - sh * dh) - sh * dl - sl * dh - sl * dl - s * d_lo) / d;
+  const P z = s * s;
+  const P a = e * c::ln2_hi;
+  const P twice = s + s;
+  const P b = a + twice;
+  const P tail = mul_add(s * z, log_series(z), s_lo + s_lo);
+  const P lo = (twice - (b - a)) + mul_add(e, splat<P>(c::ln2_lo), tail);
+  const P l = b + lo;
+  const P l_lo = lo - (l - b);
+  const P p = y * l;
+  const P lh = upper_bits(l), ll = l - lh, yh = upper_bits(y), yl = y - yh;
+  const P p_lo = mul_add(y, l_lo, (yh * lh - p) + yh * ll + yl * lh + yl * ll);
+  return exp_part(p) * (select(magnitude(p) < 1024.0, p_lo, splat<P>(0.0)) + 1.0);
+}
+
+}  // namespace tagma::cpu::detail

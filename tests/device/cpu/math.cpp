@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/math.hpp"
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "tagma/device/cpu/dispatch.hpp"
+
+namespace cpu = tagma::cpu;
+
+namespace {
+
+#define TAGMA_TEST_FUNCTION(name)                                               \
+  struct name##_function {                                                      \
+    template <class P>                                                          \
+    TAGMA_INLINE static P apply(const P& x) { return cpu::name(x); }            \
+    template <class L>                                                          \
+    static L reference(L x) { return reference_##name(x); }                     \
+  };
+template <class L> L reference_exp(L x) { return std::exp(x); }
+template <class L> L reference_expm1(L x) { return std::expm1(x); }
+template <class L> L reference_log(L x) { return std::log(x); }
+template <class L> L reference_log1p(L x) { return std::log1p(x); }
+template <class L> L reference_tanh(L x) { return std::tanh(x); }
+template <class L> L reference_erf(L x) { return std::erf(x); }
+template <class L> L reference_sin(L x) { return std::sin(x); }
+template <class L> L reference_cos(L x) { return std::cos(x); }
+template <class L> L reference_sqrt(L x) { return std::sqrt(x); }
+template <class L> L reference_rsqrt(L x) { return 1 / std::sqrt(x); }
+template <class L> L reference_floor(L x) { return std::floor(x); }
+template <class L> L reference_ceil(L x) { return std::ceil(x); }
+template <class L> L reference_round(L x) { return std::nearbyint(x); }
+template <class L> L reference_abs(L x) { return std::fabs(x); }
+template <class L> L reference_sigmoid(L x) { return 1 / (1 + std::exp(-x)); }
+template <class L> L reference_softplus(L x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+TAGMA_TEST_FUNCTION(exp)
+TAGMA_TEST_FUNCTION(expm1)
+TAGMA_TEST_FUNCTION(log)
+TAGMA_TEST_FUNCTION(log1p)
+TAGMA_TEST_FUNCTION(tanh)
+TAGMA_TEST_FUNCTION(erf)
+TAGMA_TEST_FUNCTION(sin)
+TAGMA_TEST_FUNCTION(cos)
+TAGMA_TEST_FUNCTION(sqrt)
+TAGMA_TEST_FUNCTION(rsqrt)
+TAGMA_TEST_FUNCTION(floor)
+TAGMA_TEST_FUNCTION(ceil)
+TAGMA_TEST_FUNCTION(round)
+TAGMA_TEST_FUNCTION(abs)
+TAGMA_TEST_FUNCTION(sigmoid)
+TAGMA_TEST_FUNCTION(softplus)
+
+template <class F>
+struct unary_loop {
+  template <class T>
+  TAGMA_INLINE static void run(T* out, const T* in, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + 8 <= n; i += 8) cpu::store(out + i, F::apply(cpu::load(in + i)));
+    if (i < n) {
+      const int rest = static_cast<int>(n - i);
+      cpu::store(out + i, F::apply(cpu::load(in + i, rest)), rest);
+    }
+  }
+};
+struct pow_loop {
+  template <class T>
+  TAGMA_INLINE static void run(T* out, const T* x, const T* y, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += 8) cpu::store(out + i, cpu::pow(cpu::load(x + i), cpu::load(y + i)));
+  }
+};
+
+// The variants of a loop that this machine can run.
+std::vector<cpu::level> levels() {
+  std::vector<cpu::level> all{cpu::level::baseline};
+  if (cpu::best_level() == cpu::level::v3) all.push_back(cpu::level::v3);
+  return all;
+}
+template <class Loop, class T, class... In>
+std::vector<T> run_at(cpu::level at, std::int64_t n, const In*... in) {
+  std::vector<T> out(static_cast<std::size_t>(n));
+#if TAGMA_CPU_TWO_LEVELS
+  if (at == cpu::level::v3) {
+    cpu::run_v3<Loop, T*, const In*..., std::int64_t>(out.data(), in..., n);
+    return out;
+  }
+#endif
+  static_cast<void>(at);
+  cpu::run_baseline<Loop, T*, const In*..., std::int64_t>(out.data(), in..., n);
+  return out;
+}
+
+// The distance of `y` from the exact result in units in the last place of T near that result.
+template <class T, class L>
+double ulps(T y, L exact) {
+  using limits = std::numeric_limits<T>;
+  if (std::isnan(exact) || std::isnan(y)) return std::isnan(exact) && std::isnan(y) ? 0 : 1e9;
+  if (std::isinf(exact)) return static_cast<L>(y) == exact ? 0 : 1e9;
+  const L largest = std::scalbn(L{1}, limits::max_exponent);
+  const L value = std::isinf(y) ? std::copysign(largest, static_cast<L>(y)) : static_cast<L>(y);
+  if (std::fabs(exact) >= largest) return std::isinf(y) && (y > 0) == (exact > 0) ? 0 : 1e9;
+  const int exponent = exact == 0 ? limits::min_exponent - 1 : std::max(std::ilogb(exact), limits::min_exponent - 1);
+  return static_cast<double>(std::fabs(value - exact) / std::scalbn(L{1}, exponent - limits::digits + 1));
+}
+
+// Numbers from `low` to `high`: evenly spaced ones, and where both signs or magnitudes matter, evenly spaced bit patterns.
+template <class T>
+std::vector<T> sweep(T low, T high, int n) {
+  using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  std::vector<T> x;
+  for (int i = 0; i <= n; ++i) x.push_back(low + (high - low) * (static_cast<T>(i) / static_cast<T>(n)));
+  for (const T end : {low, high}) {
+    const auto top = std::bit_cast<bits>(std::fabs(end));
+    for (int i = 0; i <= n; ++i) {
+      const T magnitude = std::bit_cast<T>(static_cast<bits>(top / static_cast<bits>(n) * static_cast<bits>(i)));
+      const T value = std::copysign(magnitude, end);
+      if (value >= low && value <= high) x.push_back(value);
+    }
+  }
+  return x;
+}
+
+template <class F, class T>
+double worst(T low, T high, int n = 40000) {
+  using L = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+  const auto x = sweep(low, high, n);
+  double bad = 0;
+  T where = 0;
+  for (const auto at : levels()) {
+    const auto y = run_at<unary_loop<F>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double e = ulps(y[i], F::reference(static_cast<L>(x[i])));
+      if (e > bad) {
+        bad = e;
+        where = x[i];
+      }
+    }
+  }
+  UNSCOPED_INFO(bad << " ulp at x = " << where);
+  return bad;
+}
+
+template <class F, class T>
+T one(T x) {
+  T results[2] = {};
+  int n = 0;
+  for (const auto at : levels()) results[n++] = run_at<unary_loop<F>, T>(at, 1, &x)[0];
+  if (n == 2) CHECK((results[0] == results[1] || (std::isnan(results[0]) && std::isnan(results[1]))));
+  return results[0];
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("exponentials and logarithms of packs", "[math]", float, double) {
+  using T = TestType;
+  const bool single = std::is_same_v<T, float>;
+  const T low = single ? T(-104) : T(-746), high = single ? T(88.7) : T(709.7);
+  const T max = std::numeric_limits<T>::max();
+  CHECK(worst<exp_function, T>(low, high) <= 1.0);
+  CHECK(worst<expm1_function, T>(low, high) <= 2.0);
+  CHECK(worst<expm1_function, T>(T(-1), T(1)) <= 2.0);
+  CHECK(worst<log_function, T>(T(0), T(4)) <= 1.0);
+  CHECK(worst<log_function, T>(T(0.5), T(2)) <= 1.0);
+  CHECK(worst<log_function, T>(T(0), max) <= 1.0);
+  CHECK(worst<log1p_function, T>(T(-1), T(4)) <= 2.0);
+  CHECK(worst<log1p_function, T>(T(0), max) <= 2.0);
+  CHECK(worst<sigmoid_function, T>(low, -low) <= 3.0);
+  CHECK(worst<sigmoid_function, T>(T(-4), T(4)) <= 3.0);
+  CHECK(worst<softplus_function, T>(low, -low) <= 3.0);
+  CHECK(worst<softplus_function, T>(T(-4), T(4)) <= 3.0);
+}
+
+TEMPLATE_TEST_CASE("tanh and erf of packs", "[math]", float, double) {
+  using T = TestType;
+  CHECK(worst<tanh_function, T>(T(-1), T(1)) <= 3.0);
+  CHECK(worst<tanh_function, T>(T(-25), T(25)) <= 3.0);
+  CHECK(worst<erf_function, T>(T(-1.2), T(1.2)) <= 2.0);
+  CHECK(worst<erf_function, T>(T(-7), T(7)) <= 2.0);
+}
+
+TEMPLATE_TEST_CASE("sine and cosine of packs", "[math]", float, double) {
+  using T = TestType;
+  CHECK(worst<sin_function, T>(T(-4), T(4)) <= 2.0);
+  CHECK(worst<cos_function, T>(T(-4), T(4)) <= 2.0);
+  CHECK(worst<sin_function, T>(T(-65536), T(65536)) <= 2.0);
+  CHECK(worst<cos_function, T>(T(-65536), T(65536)) <= 2.0);
+  CHECK(worst<sin_function, T>(T(0), T(1e18)) <= 2.0);
+  CHECK(worst<cos_function, T>(T(0), T(1e18)) <= 2.0);
+  // Numbers next to multiples of pi / 2, where the result is nearly lost.
+  std::vector<T> x;
+  for (int n = 1; n < 6400; ++n) x.push_back(static_cast<T>(n * 1.570796326794896619231321691639751442L));
+  using L = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+  double bad = 0;
+  for (const auto at : levels()) {
+    const auto s = run_at<unary_loop<sin_function>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
+    const auto c = run_at<unary_loop<cos_function>, T>(at, static_cast<std::int64_t>(x.size()), x.data());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      bad = std::max(bad, ulps(s[i], std::sin(static_cast<L>(x[i]))));
+      bad = std::max(bad, ulps(c[i], std::cos(static_cast<L>(x[i]))));
+    }
+  }
+  CHECK(bad <= 2.0);
+}
+
+TEMPLATE_TEST_CASE("roots, rounding and magnitude of packs", "[math]", float, double) {
+  using T = TestType;
+  const T max = std::numeric_limits<T>::max();
+  CHECK(worst<sqrt_function, T>(T(0), max) <= 0.5);
+  CHECK(worst<rsqrt_function, T>(std::numeric_limits<T>::min(), max) <= 2.0);
+  for (const T bound : {T(5), T(1e7), max}) {
+    CHECK(worst<floor_function, T>(-bound / 2, bound / 2) == 0.0);
+    CHECK(worst<ceil_function, T>(-bound / 2, bound / 2) == 0.0);
+    CHECK(worst<round_function, T>(-bound / 2, bound / 2) == 0.0);
+    CHECK(worst<abs_function, T>(-bound / 2, bound / 2) == 0.0);
+  }
+  CHECK(one<round_function, T>(T(0.5)) == 0);
+  CHECK(one<round_function, T>(T(1.5)) == 2);
+  CHECK(one<round_function, T>(T(-2.5)) == -2);
+  CHECK(std::signbit(one<ceil_function, T>(T(-0.25))));
+}
+
+TEMPLATE_TEST_CASE("special values of packs", "[math]", float, double) {
+  using T = TestType;
+  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  CHECK(one<exp_function, T>(-inf) == 0);
+  CHECK(one<exp_function, T>(inf) == inf);
+  CHECK(one<exp_function, T>(T(0)) == 1);
+  CHECK(one<expm1_function, T>(-inf) == -1);
+  CHECK(one<expm1_function, T>(inf) == inf);
+  CHECK(one<log_function, T>(T(0)) == -inf);
+  CHECK(one<log_function, T>(T(-0.0)) == -inf);
+  CHECK(one<log_function, T>(T(1)) == 0);
+  CHECK(one<log_function, T>(inf) == inf);
+  CHECK(std::isnan(one<log_function, T>(T(-1))));
+  CHECK(std::isnan(one<log_function, T>(-inf)));
+  CHECK(one<log1p_function, T>(T(-1)) == -inf);
+  CHECK(one<log1p_function, T>(inf) == inf);
+  CHECK(std::isnan(one<log1p_function, T>(T(-2))));
+  CHECK(one<tanh_function, T>(inf) == 1);
+  CHECK(one<tanh_function, T>(-inf) == -1);
+  CHECK(one<sigmoid_function, T>(inf) == 1);
+  CHECK(one<sigmoid_function, T>(-inf) == 0);
+  CHECK(one<softplus_function, T>(inf) == inf);
+  CHECK(one<softplus_function, T>(-inf) == 0);
+  CHECK(one<erf_function, T>(inf) == 1);
+  CHECK(one<erf_function, T>(-inf) == -1);
+  CHECK(std::isnan(one<sin_function, T>(inf)));
+  CHECK(std::isnan(one<cos_function, T>(-inf)));
+  CHECK(one<sqrt_function, T>(inf) == inf);
+  CHECK(std::isnan(one<sqrt_function, T>(T(-1))));
+  CHECK(one<floor_function, T>(-inf) == -inf);
+  CHECK(std::signbit(one<sin_function, T>(T(-0.0))));
+  CHECK(std::signbit(one<tanh_function, T>(T(-0.0))));
+  CHECK(std::signbit(one<log1p_function, T>(T(-0.0))));
+  CHECK(std::isnan(one<exp_function, T>(nan)));
+  CHECK(std::isnan(one<expm1_function, T>(nan)));
+  CHECK(std::isnan(one<log_function, T>(nan)));
+  CHECK(std::isnan(one<log1p_function, T>(nan)));
+  CHECK(std::isnan(one<tanh_function, T>(nan)));
+  CHECK(std::isnan(one<sigmoid_function, T>(nan)));
+  CHECK(std::isnan(one<softplus_function, T>(nan)));
+  CHECK(std::isnan(one<erf_function, T>(nan)));
+  CHECK(std::isnan(one<sin_function, T>(nan)));
+  CHECK(std::isnan(one<cos_function, T>(nan)));
+  CHECK(std::isnan(one<floor_function, T>(nan)));
+  CHECK(std::isnan(one<round_function, T>(nan)));
+}
+
+TEMPLATE_TEST_CASE("powers of packs", "[math]", float, double) {
+  using T = TestType;
+  using L = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  SECTION("special values are those of the C library") {
+    const T values[] = {T(0), T(-0.0), T(1),    T(-1), T(0.5), T(-0.5), T(2),    T(-2),  T(3),
+                        T(-3), T(2.5), T(-2.5), inf,   -inf,   nan,     T(1e30), T(-1e30), T(1e-30)};
+    std::vector<T> x, y;
+    for (const T a : values) {
+      for (const T b : values) {
+        x.push_back(a);
+        y.push_back(b);
+      }
+    }
+    while (x.size() % 8 != 0) x.push_back(1), y.push_back(1);
+    for (const auto at : levels()) {
+      const auto r = run_at<pow_loop, T>(at, static_cast<std::int64_t>(x.size()), x.data(), y.data());
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        CAPTURE(x[i], y[i], r[i]);
+        const L exact = std::pow(static_cast<L>(x[i]), static_cast<L>(y[i]));
+        CHECK(ulps(r[i], exact) <= (sizeof(T) == 4 ? 1.0 : 4.0));
+        if (r[i] == 0) CHECK(std::signbit(r[i]) == std::signbit(static_cast<T>(exact)));
+      }
+    }
+  }
+  SECTION("accuracy") {
+    const T limit = sizeof(T) == 4 ? T(88) : T(700);
+    std::vector<T> x, y;
+    for (int i = 1; i < 400; ++i) {
+      for (int k = -100; k < 100; ++k) {
+        const T base = std::exp(static_cast<T>(i - 200) / T(3.1) / (i % 2 == 0 ? T(1) : T(20)));
+        const T exponent = static_cast<T>(k) / T(100) * limit / std::log(base);
+        if (!std::isfinite(exponent)) continue;
+        x.push_back(base);
+        y.push_back(exponent);
+      }
+    }
+    while (x.size() % 8 != 0) x.push_back(1), y.push_back(1);
+    double near = 0, far = 0;
+    for (const auto at : levels()) {
+      const auto r = run_at<pow_loop, T>(at, static_cast<std::int64_t>(x.size()), x.data(), y.data());
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double e = ulps(r[i], std::pow(static_cast<L>(x[i]), static_cast<L>(y[i])));
+        double& bound = std::fabs(y[i] * std::log(x[i])) < 100 ? near : far;
+        bound = std::max(bound, e);
+      }
+    }
+    CHECK(near <= (sizeof(T) == 4 ? 1.0 : 4.0));
+    UNSCOPED_INFO(near << " and " << far);
+    CHECK(far <= 40.0);
+  }
+}
+
+TEST_CASE("single numbers have the same functions", "[math]") {
+  CHECK(cpu::exp(1.0f) == Approx(2.7182818f));
+  CHECK(cpu::sigmoid(0.0) == 0.5);
+  CHECK(cpu::sigmoid(-800.0f) == 0.0f);
+  CHECK(cpu::softplus(0.0) == Approx(std::log(2.0)));
+  CHECK(cpu::softplus(1000.0f) == 1000.0f);
+  CHECK(cpu::round(2.5) == 2.0);
+  CHECK(cpu::rsqrt(4.0) == 0.5);
+  CHECK(cpu::pow(-2.0f, 3.0f) == -8.0f);
+  CHECK(cpu::sign(-3.0) == -1.0);
+  CHECK(cpu::abs(-3.0f) == 3.0f);
+}
+
+TEST_CASE("sign and magnitude of integers", "[math]") {
+  const std::int32_t in[8] = {-5, 0, 7, INT32_MIN, INT32_MAX, -1, 1, 2};
+  std::int32_t out[8];
+  cpu::store(out, cpu::sign(cpu::load(in)));
+  const std::int32_t signs[8] = {-1, 0, 1, -1, 1, -1, 1, 1};
+  for (int i = 0; i < 8; ++i) CHECK(out[i] == signs[i]);
+  cpu::store(out, cpu::abs(cpu::load(in)));
+  const std::int32_t magnitudes[8] = {5, 0, 7, INT32_MIN, INT32_MAX, 1, 1, 2};
+  for (int i = 0; i < 8; ++i) CHECK(out[i] == magnitudes[i]);
+}
