@@ -30,7 +30,9 @@ struct temporary_directory {
   }
 };
 
-void replace(const std::string& path, const std::vector<std::string_view>& pieces) { tagma::replace_file(path, pieces); }
+void replace(const std::string& path, const std::vector<std::string_view>& pieces) {
+  tagma::replace_file(path, pieces);
+}
 
 tagma::error thrown(auto&& f) {
   try {

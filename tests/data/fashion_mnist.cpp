@@ -44,7 +44,8 @@ void put(const std::string& path, std::string_view content) {
 
 std::string images(char count, char side) {
   const std::string pixels(static_cast<std::size_t>(count * side * side), '\x33');
-  return std::string("\0\0\x08\x03\0\0\0", 7) + count + std::string(3, '\0') + side + std::string(3, '\0') + side + pixels;
+  const std::string zeros(3, '\0');
+  return std::string("\0\0\x08\x03\0\0\0", 7) + count + zeros + side + zeros + side + pixels;
 }
 std::string labels(std::string_view values) {
   return std::string("\0\0\x08\x01\0\0\0", 7) + static_cast<char>(values.size()) + std::string(values);

@@ -71,7 +71,8 @@ TEST_CASE("an IDX file that is not sound is refused with its path") {
       {"\0\0\x08\x01\0\0"s, status_code::data_loss, "is truncated: 2 bytes are missing"},
       {small + "x", status_code::data_loss, "has more bytes after the last element"},
       {"PNG\x08\0\0\0\0"s, status_code::data_loss, "is not an IDX file: it does not begin with two zero bytes"},
-      {"\0\0\x0d\x01\0\0\0\0"s, status_code::invalid_argument, "has elements of IDX type 13, expected 8, unsigned bytes"},
+      {"\0\0\x0d\x01\0\0\0\0"s, status_code::invalid_argument,
+       "has elements of IDX type 13, expected 8, unsigned bytes"},
       {"\0\0\x08\0"s, status_code::invalid_argument, "has 0 axes, expected 1 to 6"},
       {"\0\0\x08\x07"s + std::string(28, '\0'), status_code::invalid_argument, "has 7 axes, expected 1 to 6"},
       {"\0\0\x08\x01\xff\xff\xff\xff"s, status_code::data_loss,
@@ -147,8 +148,8 @@ TEST_CASE("without zlib a compressed file is refused with what to do") {
   const auto e = thrown(path);
   CHECK(e.code() == status_code::unimplemented);
   CHECK(std::string(e.what()) ==
-        "Unimplemented: " + path + ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, link "
-        "tagma::zlib), or unpack the file with gunzip");
+        "Unimplemented: " + path + ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, "
+        "link tagma::zlib), or unpack the file with gunzip");
 }
 
 #endif

@@ -159,7 +159,8 @@ TEST_CASE("a spec covers the names that agree in all it sets") {
   for (const auto* spec : {"", "/job:a", "/replica:1", "/task:2", "/device:CPU", "/cpu:3", "/job:a/cpu:*",
                            "/job:a/replica:1/task:2/cpu:3"})
     CHECK(covers(device_from(spec), name));
-  for (const auto* spec : {"/job:b", "/replica:0", "/task:1", "/device:GPU", "/cpu:2", "/device:cpu:3", "/job:a/task:0"})
+  for (const auto* spec : {"/job:b", "/replica:0", "/task:1", "/device:GPU", "/cpu:2", "/device:cpu:3",
+                           "/job:a/task:0"})
     CHECK_FALSE(covers(device_from(spec), name));
   CHECK_FALSE(covers(name, device_from("/job:a/replica:1/task:2")));
 }

@@ -273,7 +273,8 @@ TEST_CASE("tensors that the format cannot hold are refused before anything is wr
         begin + "cannot write tensor \"a\": the format has no elements of type string");
   CHECK(refused({{"a", dtype::none, {}, &value}}) ==
         begin + "cannot write tensor \"a\": the format has no elements of type none");
-  CHECK(refused({{"a", dtype::float32, {tagma::dyn}, &value}}) == begin + "cannot write tensor \"a\": its shape is [?]");
+  CHECK(refused({{"a", dtype::float32, {tagma::dyn}, &value}}) ==
+        begin + "cannot write tensor \"a\": its shape is [?]");
   CHECK(refused({{"a", dtype::float32, {}, &value}, {"a", dtype::uint8, {}, &value}}) ==
         begin + "two tensors have the name \"a\"");
   CHECK(refused({{"\xff", dtype::float32, {}, &value}}) ==
