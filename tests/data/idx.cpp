@@ -148,8 +148,9 @@ TEST_CASE("without zlib a compressed file is refused with what to do") {
   const auto e = thrown(path);
   CHECK(e.code() == status_code::unimplemented);
   CHECK(std::string(e.what()) ==
-        "Unimplemented: " + path + ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, "
-        "link tagma::zlib), or unpack the file with gunzip");
+        "Unimplemented: " + path +
+            ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, link tagma::zlib), "
+            "or unpack the file with gunzip");
 }
 
 #endif
