@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The executor of the CPU: one thread pool.
+
+#include "tagma/device/cpu/pool.hpp"
+#include "tagma/device/cpu/topology.hpp"
+#include "tagma/runtime/executor.hpp"
+
+namespace tagma {
+namespace cpu {
+
+class executor final : public runtime::executor {
+ public:
+  explicit executor(int threads) : pool_(threads - 1) {}
+  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
+    pool_.parallel_for(count, task, context);
+  }
+  [[nodiscard]] int threads() const override { return pool_.workers() + 1; }
+
+ private:
+  thread_pool pool_;
+};
+
+}  // namespace cpu
+
+inline std::unique_ptr<runtime::executor> runtime::make_cpu_executor(int threads) {
+  return std::make_unique<cpu::executor>(threads > 0 ? threads : cpu::available_cpus());
+}
+
+}  // namespace tagma

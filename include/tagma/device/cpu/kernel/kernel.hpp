@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// How a kernel of the CPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
+/// element-wise one. Operations of a user's own are registered the same way, outside these headers.
+
+#include "tagma/device/cpu/dispatch.hpp"
+#include "tagma/device/cpu/math.hpp"
+#include "tagma/runtime/kernel.hpp"
+
+namespace tagma::cpu {
+
+using runtime::kernel_args;
+using runtime::kernel_entry;
+using runtime::kernel_state;
+using runtime::operand;
+using runtime::run_context;
+
+/// The kernel of an operation on the CPU. A specialisation has
+/// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
+template <const ir::op_info& Operation>
+struct kernel {
+  static constexpr bool missing = true;
+};
+
+/// The body of an element-wise operation: `template <class Out, class... In> static Out apply(const In&...)` over packs.
+template <const ir::op_info& Operation>
+struct scalar_kernel {
+  static constexpr bool missing = true;
+};
+
+/// The C++ type of the elements behind an id, `char` for a node without value.
+template <dtype D>
+using stored = element_of<D>;
+
+}  // namespace tagma::cpu

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
+
+#include <vector>
+
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/expr/op/reduce.hpp"
+
+namespace tagma::cpu {
+
+namespace detail {
+
+/// How two values join, and what joins with nothing.
+struct join_sum {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) { return static_cast<P>(a + b); }
+  template <class T>
+  static constexpr T neutral() { return T(0); }
+  static constexpr bool widens = true;
+};
+struct join_product {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) { return static_cast<P>(a * b); }
+  template <class T>
+  static constexpr T neutral() { return T(1); }
+  static constexpr bool widens = true;
+};
+/// The lowest and highest values of a type.
+template <class T>
+[[nodiscard]] constexpr T lowest() {
+  if constexpr (std::is_same_v<T, float>) return -__builtin_huge_valf();
+  else if constexpr (std::is_same_v<T, double>) return -__builtin_huge_val();
+  else if constexpr (std::is_unsigned_v<T>) return T(0);
+  else return static_cast<T>(T(1) << (sizeof(T) * 8 - 1));
+}
+template <class T>
+[[nodiscard]] constexpr T highest() {
+  if constexpr (std::is_same_v<T, float>) return __builtin_huge_valf();
+  else if constexpr (std::is_same_v<T, double>) return __builtin_huge_val();
+  else return static_cast<T>(~lowest<T>());
+}
+struct join_max {
+  template <class T>
+  TAGMA_INLINE static T apply(const T& a, const T& b) { return max_lanes::apply(a, b); }
+  template <class T>
+  static constexpr T neutral() { return lowest<T>(); }
+  static constexpr bool widens = false;
+};
+struct join_min {
+  template <class T>
+  TAGMA_INLINE static T apply(const T& a, const T& b) { return min_lanes::apply(a, b); }
+  template <class T>
+  static constexpr T neutral() { return highest<T>(); }
+  static constexpr bool widens = false;
+};
+
+/// Joins `n` neighbours: eight times four lanes at once, then the lanes, in blocks that are joined in double.
+template <class T, class Join>
+struct join_row {
+  using C = compute_t<T>;
+  using P = pack<C, 8>;
+  TAGMA_INLINE static C block(const T* from, std::int64_t n) {
+    P a = splat<P>(Join::template neutral<C>()), b = a, c = a, d = a;
+    std::int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+      a = Join::apply(a, load<8>(from + i));
+      b = Join::apply(b, load<8>(from + i + 8));
+      c = Join::apply(c, load<8>(from + i + 16));
+      d = Join::apply(d, load<8>(from + i + 24));
+    }
+    for (; i + 8 <= n; i += 8) a = Join::apply(a, load<8>(from + i));
+    a = Join::apply(Join::apply(a, b), Join::apply(c, d));
+    C total = lane(a, 0);
+    for (int l = 1; l < 8; ++l) total = Join::apply(total, static_cast<C>(lane(a, l)));
+    for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
+    return total;
+  }
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, C* to) {
+    constexpr std::int64_t size = 4096;
+    if (n <= size || !Join::widens || !floating<C>) {
+      *to = block(from, n);
+      return;
+    }
+    double total = Join::template neutral<double>();
+    for (std::int64_t i = 0; i < n; i += size)
+      total = Join::apply(total, static_cast<double>(block(from + i, n - i < size ? n - i : size)));
+    *to = static_cast<C>(total);
+  }
+};
+
+/// Joins `rows` rows of `n` neighbours into one row.
+template <class T, class Join>
+struct join_rows {
+  using C = compute_t<T>;
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, C* to) {
+    std::int64_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+      auto a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const T* row = from + r * n + i;
+        a = Join::apply(a, load<8>(row));
+        b = Join::apply(b, load<8>(row + 8));
+        c = Join::apply(c, load<8>(row + 16));
+        d = Join::apply(d, load<8>(row + 24));
+      }
+      store(to + i, a), store(to + i + 8, b), store(to + i + 16, c), store(to + i + 24, d);
+    }
+    for (; i < n; ++i) {
+      C total = to[i];
+      for (std::int64_t r = 0; r < rows; ++r) total = Join::apply(total, static_cast<C>(from[r * n + i]));
+      to[i] = total;
+    }
+  }
+};
+
+/// The axes of a reduction, neighbours of one kind joined.
+struct reduced_axes {
+  std::int64_t extents[max_rank]{};
+  bool reduced[max_rank]{};
+  int count = 0;
+};
+[[nodiscard]] inline reduced_axes join_axes(const shape& in, std::uint64_t mask) {
+  reduced_axes axes;
+  for (int i = 0; i < in.rank; ++i) {
+    const bool reduced = (mask >> i) & 1;
+    if (in[i] == 1) continue;
+    if (axes.count > 0 && axes.reduced[axes.count - 1] == reduced) {
+      axes.extents[axes.count - 1] *= in[i];
+    } else {
+      axes.extents[axes.count] = in[i];
+      axes.reduced[axes.count++] = reduced;
+    }
+  }
+  return axes;
+}
+
+template <class T, class Join>
+void reduce(const kernel_args& args, const run_context& context) {
+  using C = compute_t<T>;
+  const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
+  const T* from = args.in[0].as<const T>();
+  const std::int64_t results = args.out.elements();
+  std::vector<C> widened;
+  C* to = nullptr;
+  if constexpr (std::is_same_v<T, C>) {
+    to = args.out.as<T>();
+  } else {
+    widened.resize(static_cast<std::size_t>(results));
+    to = widened.data();
+  }
+  for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
+  if (args.in[0].elements() > 0) {
+    const int last = axes.count - 1;
+    if (axes.count == 0) {
+      to[0] = static_cast<C>(from[0]);
+    } else if (axes.count == 1 && axes.reduced[0]) {
+      dispatch<join_row<T, Join>>(from, axes.extents[0], to);
+    } else if (axes.count == 1) {
+      for (std::int64_t i = 0; i < results; ++i) to[i] = static_cast<C>(from[i]);
+    } else if (axes.count == 2 && axes.reduced[1]) {
+      const std::int64_t n = axes.extents[1], rows = axes.extents[0], per_task = 1 + 32768 / (n + 1);
+      const auto some = [&](std::int64_t t) {
+        for (std::int64_t r = t * per_task; r < rows && r < (t + 1) * per_task; ++r)
+          dispatch<join_row<T, Join>>(from + r * n, n, to + r);
+      };
+      if (rows <= 2 * per_task) some(0), some(1);
+      else context.threads->parallel_for((rows + per_task - 1) / per_task, some);
+    } else {
+      // The last two joined axes at once, those around them one by one.
+      const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
+      std::int64_t outer = 1;
+      for (int a = 0; a < last - 1; ++a) outer *= axes.extents[a];
+      std::int64_t strides[max_rank]{}, stride = 1;
+      for (int a = last; a >= 0; --a) {
+        strides[a] = axes.reduced[a] ? 0 : stride;
+        if (!axes.reduced[a]) stride *= axes.extents[a];
+      }
+      std::vector<C> partial(static_cast<std::size_t>(axes.reduced[last] ? m : 0));
+      for (std::int64_t o = 0; o < outer; ++o) {
+        std::int64_t rest = o, at = 0;
+        for (int a = last - 2; a >= 0; --a) {
+          at += rest % axes.extents[a] * strides[a];
+          rest /= axes.extents[a];
+        }
+        if (axes.reduced[last]) {
+          for (std::int64_t r = 0; r < m; ++r) {
+            C value{};
+            dispatch<join_row<T, Join>>(from + (o * m + r) * n, n, &value);
+            C& total = to[at + r * strides[last - 1]];
+            total = Join::apply(total, value);
+          }
+        } else {
+          dispatch<join_rows<T, Join>>(from + o * m * n, m, n, to + at);
+        }
+      }
+    }
+  }
+  if constexpr (!std::is_same_v<T, C>)
+    for (std::int64_t i = 0; i < results; ++i) args.out.as<T>()[i] = T(to[i]);
+}
+
+template <class T>
+void fraction(const kernel_args& args, const run_context&) {
+  std::int64_t count = 1;
+  for (int i = 0; i < args.in[0].dims.rank; ++i)
+    if ((args.attributes[0] >> i) & 1) count *= args.in[0].dims[i];
+  *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
+}
+
+template <bool All>
+void reduce_bool(const kernel_args& args, const run_context&) {
+  const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
+  const auto* from = args.in[0].as<const std::uint8_t>();
+  auto* to = args.out.as<std::uint8_t>();
+  for (std::int64_t i = 0; i < args.out.elements(); ++i) to[i] = All;
+  std::int64_t strides[max_rank]{}, stride = 1;
+  for (int a = axes.count - 1; a >= 0; --a) {
+    strides[a] = axes.reduced[a] ? 0 : stride;
+    if (!axes.reduced[a]) stride *= axes.extents[a];
+  }
+  for (std::int64_t i = 0; i < args.in[0].elements(); ++i) {
+    std::int64_t rest = i, at = 0;
+    for (int a = axes.count - 1; a >= 0; --a) {
+      at += rest % axes.extents[a] * strides[a];
+      rest /= axes.extents[a];
+    }
+    to[at] = All ? to[at] & from[i] : to[at] | from[i];
+  }
+}
+
+/// Position of an extreme along the one reduced axis.
+template <class T, bool Largest>
+void arg_extreme(const kernel_args& args, const run_context&) {
+  const shape& in = args.in[0].dims;
+  int axis = 0;
+  while (!((args.attributes[0] >> axis) & 1)) ++axis;
+  const std::int64_t n = in[axis], inner = in.sub(axis + 1, in.rank).elements(), outer = in.sub(0, axis).elements();
+  if (n == 0 && args.out.elements() > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
+  const T* from = args.in[0].as<const T>();
+  auto* to = args.out.as<std::int64_t>();
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t i = 0; i < inner; ++i) {
+      const T* first = from + o * n * inner + i;
+      std::int64_t best = 0;
+      for (std::int64_t k = 1; k < n; ++k) {
+        const auto a = static_cast<compute_t<T>>(first[k * inner]), b = static_cast<compute_t<T>>(first[best * inner]);
+        if (Largest ? a > b : a < b) best = k;
+      }
+      to[o * inner + i] = best;
+    }
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::info<op::sum>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_sum>};
+};
+template <>
+struct kernel<ir::info<op::product>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_product>};
+};
+template <>
+struct kernel<ir::info<op::reduce_max>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_max>};
+};
+template <>
+struct kernel<ir::info<op::reduce_min>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_min>};
+};
+template <>
+struct kernel<ir::info<op::fraction>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
+};
+template <>
+struct kernel<ir::info<op::all>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::reduce_bool<true>};
+};
+template <>
+struct kernel<ir::info<op::any>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::reduce_bool<false>};
+};
+template <>
+struct kernel<ir::info<op::argmax>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, true>};
+};
+template <>
+struct kernel<ir::info<op::argmin>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, false>};
+};
+
+}  // namespace tagma::cpu

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Updates of variables on the CPU. Input 0 is the variable itself.
+
+#include <cstring>
+
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/expr/op/state.hpp"
+
+namespace tagma::cpu {
+
+namespace detail {
+
+inline void assign(const kernel_args& args, const run_context&) {
+  std::memcpy(args.out.data, args.in[1].data, static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
+}
+
+template <class T, bool Add>
+struct accumulate_body {
+  TAGMA_INLINE static void run(T* to, const T* from, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + 8 <= n; i += 8) store(to + i, Add ? load<8>(to + i) + load<8>(from + i) : load<8>(to + i) - load<8>(from + i));
+    if (i < n) {
+      const int rest = static_cast<int>(n - i);
+      const auto a = load<8>(to + i, rest), b = load<8>(from + i, rest);
+      store(to + i, Add ? a + b : a - b, rest);
+    }
+  }
+};
+
+template <class T, bool Add>
+void accumulate(const kernel_args& args, const run_context&) {
+  dispatch<accumulate_body<T, Add>>(args.out.as<T>(), args.in[1].as<const T>(), args.out.elements());
+}
+
+template <class T, class Index>
+void scatter_add(const kernel_args& args, const run_context&) {
+  const shape& rows = args.out.dims;
+  const std::int64_t width = rows.sub(1, rows.rank).elements(), count = args.in[1].elements();
+  const Index* index = args.in[1].as<const Index>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (index[i] < 0 || static_cast<std::int64_t>(index[i]) >= rows[0])
+      fail(status_code::out_of_range, "index " + std::to_string(index[i]) + " is not below " + std::to_string(rows[0]));
+    dispatch<accumulate_body<T, true>>(args.out.as<T>() + static_cast<std::int64_t>(index[i]) * width,
+                                       args.in[2].as<const T>() + i * width, width);
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::info<op::assign>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::assign};
+};
+template <>
+struct kernel<ir::info<op::assign_add>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, true>};
+};
+template <>
+struct kernel<ir::info<op::assign_sub>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, false>};
+};
+template <>
+struct kernel<ir::info<op::scatter_add>> {
+  template <dtype Out, dtype, dtype Index, dtype...>
+  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>, stored<Index>>};
+};
+
+}  // namespace tagma::cpu

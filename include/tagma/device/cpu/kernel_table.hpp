@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Picks the kernel of every step of a plan. Kernels are keyed by operation and element types, loops by their recipe, so
+/// a hundred equal layers cost the compiler as much as one.
+
+#include "tagma/device/cpu/kernel/fused.hpp"
+
+namespace tagma {
+
+namespace diagnose {
+/// The CPU has a kernel for this operation.
+template <const ir::op_info& Operation, dtype Type>
+inline constexpr bool cpu_has_kernel = !requires { cpu::kernel<Operation>::missing; };
+/// The CPU has a loop body for this element-wise operation.
+template <const ir::op_info& Operation, dtype Type>
+inline constexpr bool cpu_has_loop_body = !requires { cpu::scalar_kernel<Operation>::missing; };
+}  // namespace diagnose
+
+namespace cpu::detail {
+
+template <class Plan, std::size_t Step, std::size_t... L, std::size_t... O>
+constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
+  constexpr const auto& raw = Plan::raw;
+  constexpr auto load = static_cast<std::size_t>(raw.steps[Step].first_operand);
+  constexpr auto first = static_cast<std::size_t>(raw.first_operation[Step]);
+  static_assert((true && ... && diagnose::cpu_has_loop_body<*raw.operations[first + O].op, raw.operations[first + O].type>),
+                "TAGMA-E071 compile: the CPU has no kernel for this operation and element type");
+  return fused_loop<std::tuple<load_of<raw.loads[load + L].type, raw.loads[load + L].contiguous>...>,
+                    std::tuple<operation_of<*raw.operations[first + O].op, raw.operations[first + O].type,
+                                            raw.operations[first + O].operand[0], raw.operations[first + O].operand[1],
+                                            raw.operations[first + O].operand[2]>...>>{};
+}
+
+template <class Plan, std::size_t Step, std::size_t... I>
+constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
+  constexpr const plan::plan_node& node = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)];
+  constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
+  static_assert(diagnose::cpu_has_kernel<*node.op, node.spec.type>,
+                "TAGMA-E071 compile: the CPU has no kernel for this operation and element type");
+  if constexpr (diagnose::cpu_has_kernel<*node.op, node.spec.type>)
+    return kernel<*node.op>::template entry<
+        node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
+  else
+    return {};
+}
+
+template <class Plan, std::size_t Step>
+constexpr kernel_entry step_entry() {
+  if constexpr (Plan::steps[Step].fused)
+    return decltype(loop_type<Plan, Step>(
+        std::make_index_sequence<static_cast<std::size_t>(Plan::raw.steps[Step].operands)>{},
+        std::make_index_sequence<static_cast<std::size_t>(Plan::raw.operation_count[Step])>{}))::entry;
+  else
+    return plain_entry<Plan, Step>(std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands)>{});
+}
+
+template <class Plan, std::size_t... Step>
+constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
+  return {step_entry<Plan, Step>()...};
+}
+
+}  // namespace cpu::detail
+
+namespace runtime {
+
+template <class Plan>
+struct kernel_table {
+  static constexpr auto entries = cpu::detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
+};
+
+}  // namespace runtime
+}  // namespace tagma

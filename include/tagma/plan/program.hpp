@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
+
+#include "tagma/plan/compile.hpp"
+
+namespace tagma {
+
+/// What a program computes; the operand of `compile`.
+template <expression... E>
+struct output_list {
+  std::tuple<E...> handles;
+};
+
+/// Names the results of a program: tensors, and updates such as the result of `minimize`.
+template <expression... E>
+[[nodiscard]] constexpr output_list<E...> outputs(const E&... e) {
+  return {{e...}};
+}
+
+namespace diagnose {
+/// A graph was built without a problem of this kind; the other arguments are what the problem is about.
+template <ir::build_problem Problem, class First, class Second>
+inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
+template <ir::build_problem Problem, const ir::op_info& Operation>
+inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
+template <ir::build_problem Problem, class Y, class X>
+inline constexpr bool depends_on = Problem != ir::build_problem::independent;
+}  // namespace diagnose
+
+namespace detail {
+
+template <class Outputs>
+struct output_traits;
+template <class... E>
+struct output_traits<output_list<E...>> {
+  static constexpr std::array<const ir::record*, sizeof...(E)> records{find_record<typename E::id>()...};
+  static constexpr bool carries = any_carries<E...>;
+
+  /// The position of an output, or -1.
+  template <class Id>
+  static constexpr int position() {
+    int at = -1, i = 0;
+    ((at = at < 0 && std::is_same_v<typename E::id, Id> ? i : at, ++i), ...);
+    return at;
+  }
+  template <class Closure>
+  static carried values(const Closure& closure) {
+    return std::apply([](const E&... e) { return merge_values(e...); }, closure().handles);
+  }
+};
+template <expression E>
+struct output_traits<E> : output_traits<output_list<E>> {
+  template <class Closure>
+  static carried values(const Closure& closure) {
+    return merge_values(closure());
+  }
+};
+
+struct no_operation {
+  static constexpr std::string_view name = "none";
+  static constexpr ir::op_kind kind = ir::op_kind::control;
+  static constexpr const char* infer(ir::infer_args&) { return nullptr; }
+};
+
+/// Everything the compiler worked out about the graph behind a closure.
+template <class Closure>
+struct compiled_graph {
+  using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
+  static constexpr std::size_t output_count = traits::records.size();
+
+  template <std::size_t Capacity>
+  static constexpr auto built_at = ir::build_graph<Capacity>(traits::records);
+  template <std::size_t Capacity>
+  static constexpr std::size_t choose_capacity() {
+    if constexpr (Capacity < 16384 && built_at<Capacity>.status.problem == ir::build_problem::too_large)
+      return choose_capacity<4 * Capacity>();
+    else
+      return Capacity;
+  }
+  static constexpr std::size_t capacity = choose_capacity<256>();
+  static constexpr const auto& built = built_at<capacity>;
+
+  static constexpr ir::build_problem problem = built.status.problem;
+  static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
+  static constexpr const ir::op_info* operation =
+      built.status.op == nullptr ? &ir::info<no_operation> : built.status.op;
+
+  static constexpr bool check() {
+    static_assert(diagnose::one_type_per_name<problem, spec_of<first_spec>, spec_of<second_spec>>,
+                  "TAGMA-E060 compile: two variables or placeholders of one name have different types");
+    static_assert(diagnose::has_gradient<problem, *operation>,
+                  "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
+    static_assert(problem != ir::build_problem::nothing_to_train,
+                  "TAGMA-E063 minimize: the loss depends on no trainable variable");
+    static_assert(diagnose::depends_on<problem, spec_of<first_spec>, spec_of<second_spec>>,
+                  "TAGMA-E064 gradient: the first operand does not depend on the second");
+    static_assert(problem != ir::build_problem::too_large, "TAGMA-E080 compile: the graph has more than 16,384 nodes");
+    return problem == ir::build_problem::none;
+  }
+
+  static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
+  static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
+  static constexpr std::size_t attributes = static_cast<std::size_t>(built.attributes);
+  static constexpr auto flat = ir::trim<nodes, edges, attributes>(built);
+  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots};
+};
+
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] constexpr std::array<T, N> first_of(const std::array<T, M>& from) {
+  std::array<T, N> to{};
+  for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
+  return to;
+}
+
+/// The plan of some outputs of a program, in tables that are exactly as large as they must be.
+template <class Graph, int... Outputs>
+struct compiled_plan {
+  static constexpr std::array<ir::node_id, sizeof...(Outputs)> wanted{Graph::flat.roots[Outputs]...};
+  static constexpr auto raw =
+      plan::compile_plan<Graph::nodes, Graph::edges + Graph::nodes, Graph::attributes, sizeof...(Outputs)>(Graph::view, wanted);
+  static_assert(!raw.contradictory,
+                "TAGMA-E067 compile: reads and updates of variables wait for one another; order them with tagma::after");
+
+  static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
+  static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
+  static constexpr auto attributes = first_of<ir::attribute, raw.sizes.attributes>(raw.attributes);
+  static constexpr auto steps = first_of<plan::plan_step, raw.sizes.steps>(raw.steps);
+  static constexpr auto operands = first_of<ir::node_id, raw.sizes.operands>(raw.operands);
+  static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
+  static constexpr auto fetches = raw.fetches;
+  static constexpr plan::plan_view view{nodes,  inputs, attributes, steps, operands,
+                                        blocks, fetches, raw.feeds,  raw.writes_variables};
+};
+
+/// Bytes of the arena of a plan when every dynamic extent has one value.
+template <class Plan>
+[[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
+  constexpr std::size_t n = Plan::nodes.size();
+  std::array<tensor_spec, n + 1> specs{};
+  std::array<tensor_spec, 256> in{};
+  for (std::size_t i = 0; i < n; ++i) {
+    const plan::plan_node& node = Plan::nodes[i];
+    specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
+    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
+      in[k] = specs[static_cast<std::size_t>(Plan::inputs[static_cast<std::size_t>(node.first_input) + k])];
+    ir::infer_args args{{in.data(), static_cast<std::size_t>(node.inputs)},
+                        ir::attribute_list(Plan::attributes)
+                            .subspan(static_cast<std::size_t>(node.first_attribute),
+                                     static_cast<std::size_t>(node.attribute_count)),
+                        {}};
+    if (const char* problem = node.op->infer(args)) throw problem;
+    specs[i] = args.out;
+  }
+  constexpr std::size_t blocks = Plan::blocks.size();
+  std::array<std::int64_t, blocks + 1> bytes{}, offsets{};
+  std::array<std::int32_t, blocks + 1> live{};
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const tensor_spec& s = specs[static_cast<std::size_t>(Plan::blocks[b].node)];
+    bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
+  }
+  return plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks});
+}
+
+template <class Graph, std::size_t... I>
+constexpr auto plan_of_all(std::index_sequence<I...>) -> compiled_plan<Graph, static_cast<int>(I)...> {
+  return {};
+}
+
+}  // namespace detail
+
+/// A compiled program: its graph is part of its type, the numbers written into it are its value.
+template <class Closure>
+class program {
+ public:
+  using graph = detail::compiled_graph<Closure>;
+  using full_plan = decltype(detail::plan_of_all<graph>(std::make_index_sequence<graph::output_count>{}));
+
+  explicit program(const Closure& closure) : values_(graph::traits::values(closure)) {}
+
+  /// The run-time values written into the expressions.
+  [[nodiscard]] const carried& values() const { return values_; }
+
+  /// Nodes of the whole graph, gradients and updates included.
+  static constexpr std::size_t node_count() { return graph::nodes; }
+
+  /// Bytes that a run of all outputs needs for intermediate tensors, a constant of the compiler.
+  /// @param batch the value of every dynamic extent
+  static constexpr std::int64_t peak_bytes(extent batch = 1) { return detail::peak_bytes<full_plan>(batch); }
+
+  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every compiler.
+  static constexpr std::uint64_t fingerprint() {
+    constexpr std::uint64_t value = [] {
+      std::uint64_t h = hash_text("tagma");
+      for (int i = 0; i < graph::view.size(); ++i) {
+        const ir::node& n = graph::view[i];
+        h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
+        for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
+        for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
+        for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
+        for (const auto a : graph::view.attributes(i)) h = hash_combine(h, static_cast<std::uint64_t>(a));
+        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * hash_text(n.device)));
+      }
+      return h;
+    }();
+    return value;
+  }
+
+ private:
+  carried values_;
+};
+
+/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
+/// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure) {
+  if constexpr (detail::compiled_graph<Closure>::check()) return program<Closure>(closure);
+}
+
+}  // namespace tagma

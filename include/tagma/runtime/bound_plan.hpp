@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first run
+/// with given extents and used again, so that later runs allocate nothing.
+
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "tagma/expr/variable.hpp"
+#include "tagma/plan/memory.hpp"
+#include "tagma/runtime/kernel.hpp"
+#include "tagma/tensor/view.hpp"
+
+namespace tagma::runtime {
+
+/// Bytes on a cache line boundary.
+class aligned_bytes {
+ public:
+  aligned_bytes() = default;
+  explicit aligned_bytes(std::size_t size) : size_(size) {
+    if (size > 0) data_ = static_cast<std::byte*>(::operator new(size, std::align_val_t{64}));
+  }
+  aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  aligned_bytes& operator=(aligned_bytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  aligned_bytes(const aligned_bytes&) = delete;
+  aligned_bytes& operator=(const aligned_bytes&) = delete;
+  ~aligned_bytes() {
+    if (data_ != nullptr) ::operator delete(data_, std::align_val_t{64});
+  }
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+namespace detail {
+
+/// "matmul 'hidden/kernel'" or "matmul #12".
+[[nodiscard]] inline std::string describe(const plan::plan_node& n) {
+  std::string text(n.op->name);
+  if (n.name.empty()) return text + " #" + std::to_string(n.source);
+  return text + " '" + std::string(n.name) + std::string(n.suffix) + "'";
+}
+
+inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
+  const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
+  switch (type) {
+    case dtype::float64: return put(number);
+    case dtype::float32: return put(static_cast<float>(number));
+    case dtype::float16: return put(float16(static_cast<float>(number)));
+    case dtype::bfloat16: return put(bfloat16(static_cast<float>(number)));
+    case dtype::int64: return put(integer);
+    case dtype::int32: return put(static_cast<std::int32_t>(integer));
+    case dtype::int16: return put(static_cast<std::int16_t>(integer));
+    case dtype::int8: return put(static_cast<std::int8_t>(integer));
+    case dtype::uint8: return put(static_cast<std::uint8_t>(integer));
+    case dtype::boolean: return put(integer != 0);
+    default: return;
+  }
+}
+
+}  // namespace detail
+
+/// One set of buffers and prepared kernels; used by one run at a time.
+class bound_plan {
+ public:
+  bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+             std::span<std::byte* const> variables, const carried& values, const run_context& context)
+      : plan_(plan), kernels_(kernels) {
+    for (const raw_view& f : feeds) feed_dims_.push_back(f.dims);
+    infer_extents(feeds);
+    place_memory();
+    store_scalars(values);
+    make_calls(variables, values);
+    states_.resize(plan_.steps.size());
+    for (std::size_t s = 0; s < calls_.size(); ++s)
+      if (kernels_[s].prepare != nullptr) {
+        states_[s] = kernels_[s].prepare(calls_[s], context);
+        calls_[s].state = states_[s].get();
+      }
+  }
+
+  /// True if the plan was bound for feeds of these extents.
+  [[nodiscard]] bool matches(std::span<const raw_view> feeds) const {
+    for (std::size_t i = 0; i < feeds.size(); ++i)
+      if (!(feeds[i].dims == feed_dims_[i])) return false;
+    return true;
+  }
+
+  /// Points the operands at the feeds of this run.
+  void patch(std::span<const raw_view> feeds) {
+    for (const patch_place& p : patches_)
+      *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
+  }
+
+  [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
+  void run_step(std::size_t s, const run_context& context) {
+    try {
+      kernels_[s].run(calls_[s], context);
+    } catch (const error& e) {
+      fail(e.code(), explain_failure(s, e.what()));
+    } catch (const std::exception& e) {
+      fail(status_code::internal, explain_failure(s, e.what()));
+    }
+  }
+
+  /// Where the value of fetch `f` is after a run.
+  [[nodiscard]] raw_view fetched(std::size_t f) const {
+    const auto id = static_cast<std::size_t>(plan_.fetches[f]);
+    return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
+  }
+  [[nodiscard]] std::size_t arena_bytes() const { return arena_.size(); }
+
+ private:
+  struct patch_place {
+    std::byte** where;
+    std::size_t feed;
+  };
+
+  [[nodiscard]] std::span<const ir::node_id> inputs_of(const plan::plan_node& n) const {
+    return plan_.inputs.subspan(static_cast<std::size_t>(n.first_input), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
+    return plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
+                                    static_cast<std::size_t>(n.attribute_count));
+  }
+
+  void infer_extents(std::span<const raw_view> feeds) {
+    dims_.reserve(plan_.nodes.size());
+    std::vector<tensor_spec> in;
+    for (const plan::plan_node& n : plan_.nodes) {
+      if (n.op->kind == ir::op_kind::placeholder) {
+        const raw_view& f = feeds[static_cast<std::size_t>(n.slot)];
+        if (!compatible(n.spec.dims, f.dims))
+          fail(status_code::invalid_argument, "feed of placeholder '" + std::string(n.name) + "' has shape " +
+                                                  to_string(f.dims) + ", which does not fit " + to_string(n.spec.dims));
+        dims_.push_back(f.dims);
+        continue;
+      }
+      if (n.spec.dims.is_static()) {
+        check_static_inputs(n);
+        dims_.push_back(n.spec.dims);
+        continue;
+      }
+      in.clear();
+      for (const auto i : inputs_of(n))
+        in.push_back({plan_.nodes[static_cast<std::size_t>(i)].spec.type, dims_[static_cast<std::size_t>(i)]});
+      ir::infer_args args{in, attributes_of(n), {}};
+      if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
+      if (!compatible(args.out.dims, n.spec.dims))
+        fail(status_code::invalid_argument, extents_text(n, "the result does not fit " + to_string(n.spec)));
+      dims_.push_back(args.out.dims);
+      check_stretching(n);
+    }
+  }
+
+  /// A node of static shape over dynamic inputs still needs inputs that fit.
+  void check_static_inputs(const plan::plan_node& n) {
+    bool dynamic = false;
+    for (const auto i : inputs_of(n)) dynamic = dynamic || !plan_.nodes[static_cast<std::size_t>(i)].spec.dims.is_static();
+    if (!dynamic || n.op->kind == ir::op_kind::control) return;
+    std::vector<tensor_spec> in;
+    for (const auto i : inputs_of(n))
+      in.push_back({plan_.nodes[static_cast<std::size_t>(i)].spec.type, dims_[static_cast<std::size_t>(i)]});
+    ir::infer_args args{in, attributes_of(n), {}};
+    if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
+    if (!(args.out.dims == n.spec.dims))
+      fail(status_code::invalid_argument, extents_text(n, "the result does not fit " + to_string(n.spec)));
+  }
+
+  /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
+  void check_stretching(const plan::plan_node& n) {
+    if (n.op->kind != ir::op_kind::elementwise) return;
+    const shape& out = dims_.back();
+    int k = 0;
+    for (const auto i : inputs_of(n)) {
+      if ((n.op->shape_only >> k++) & 1) continue;
+      const shape& declared = plan_.nodes[static_cast<std::size_t>(i)].spec.dims;
+      const shape& actual = dims_[static_cast<std::size_t>(i)];
+      for (int axis = 0; axis < actual.rank; ++axis)
+        if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
+          fail(status_code::invalid_argument, extents_text(n, "a dynamic extent does not stretch"));
+    }
+  }
+
+  [[nodiscard]] std::string extents_text(const plan::plan_node& n, const std::string& problem) const {
+    std::string text = detail::describe(n) + ": " + problem + "; its inputs are";
+    const char* separator = " ";
+    for (const auto i : inputs_of(n)) {
+      text += separator + std::string(to_string(plan_.nodes[static_cast<std::size_t>(i)].spec.type)) + " " +
+              to_string(dims_[static_cast<std::size_t>(i)]);
+      separator = " and ";
+    }
+    return text;
+  }
+
+  [[nodiscard]] std::string explain_failure(std::size_t s, std::string_view what) const {
+    const kernel_args& call = calls_[s];
+    std::string text = detail::describe(plan_.nodes[static_cast<std::size_t>(plan_.steps[s].node)]) + " on /device:CPU:0";
+    const char* separator = " of ";
+    for (const operand& o : call.in) {
+      text += separator + std::string(to_string(o.type)) + " " + to_string(o.dims);
+      separator = " and ";
+    }
+    const auto colon = what.find(": ");
+    return text + ": " + std::string(colon == std::string_view::npos ? what : what.substr(colon + 2));
+  }
+
+  void place_memory() {
+    const std::size_t count = plan_.blocks.size();
+    std::vector<std::int64_t> bytes(count), offsets(count);
+    std::vector<std::int32_t> live(count);
+    for (std::size_t b = 0; b < count; ++b) {
+      const auto id = static_cast<std::size_t>(plan_.blocks[b].node);
+      bytes[b] = static_cast<std::int64_t>(count_elements(dims_[id], size_of(plan_.nodes[id].spec.type))) *
+                 static_cast<std::int64_t>(size_of(plan_.nodes[id].spec.type));
+    }
+    arena_ = aligned_bytes(static_cast<std::size_t>(plan::plan_memory(plan_.blocks, bytes, offsets, live)));
+    for (const std::int64_t o : offsets) block_address_.push_back(arena_.data() + o);
+  }
+
+  void store_scalars(const carried& values) {
+    std::size_t count = 0;
+    for (const plan::plan_node& n : plan_.nodes)
+      count += n.storage == plan::storage_kind::literal || n.storage == plan::storage_kind::constant;
+    scalars_ = aligned_bytes(count * 16);
+    for (const plan::plan_node& n : plan_.nodes) {
+      std::byte* to = scalars_.data() + 16 * n.slot;
+      if (n.storage == plan::storage_kind::constant) {
+        const double number = ir::as_double(attributes_of(n)[0]);
+        detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
+      } else if (n.storage == plan::storage_kind::literal) {
+        const carried_value* value = values.find(n.key);
+        if (value == nullptr)
+          fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
+        detail::store_scalar(to, n.spec.type, value->number, value->integer);
+      }
+    }
+  }
+
+  [[nodiscard]] std::byte* address(const plan::plan_node& n, std::span<std::byte* const> variables) const {
+    const auto slot = static_cast<std::size_t>(n.slot);
+    switch (n.storage) {
+      case plan::storage_kind::arena: return block_address_[slot];
+      case plan::storage_kind::variable: return variables[slot];
+      case plan::storage_kind::literal:
+      case plan::storage_kind::constant: return scalars_.data() + 16 * slot;
+      default: return nullptr;
+    }
+  }
+
+  void make_calls(std::span<std::byte* const> variables, const carried& values) {
+    operands_.resize(plan_.operands.size());
+    declared_.resize(plan_.operands.size());
+    calls_.resize(plan_.steps.size());
+    const auto fill = [&](operand& o, ir::node_id id) {
+      const auto i = static_cast<std::size_t>(id);
+      const plan::plan_node& n = plan_.nodes[i];
+      o = {address(n, variables), n.spec.type, dims_[i]};
+      if (n.storage == plan::storage_kind::feed) patches_.push_back({&o.data, static_cast<std::size_t>(n.slot)});
+    };
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      const plan::plan_step& step = plan_.steps[s];
+      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(step.node)];
+      const auto first = static_cast<std::size_t>(step.first_operand), count = static_cast<std::size_t>(step.operands);
+      for (std::size_t k = first; k < first + count; ++k) {
+        fill(operands_[k], plan_.operands[k]);
+        declared_[k] = plan_.nodes[static_cast<std::size_t>(plan_.operands[k])].spec.dims;
+      }
+      kernel_args& call = calls_[s];
+      fill(call.out, step.node);
+      call.in = std::span<operand>(operands_).subspan(first, count);
+      call.attributes = attributes_of(n);
+      call.declared_out = n.spec.dims;
+      call.source = n.source;
+      call.declared = std::span<const shape>(declared_).subspan(first, count);
+      call.value = n.key == nullptr ? nullptr : values.find(n.key);
+    }
+    fetch_address_.resize(plan_.fetches.size());
+    for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
+      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
+      fetch_address_[f] = address(n, variables);
+      if (n.storage == plan::storage_kind::feed)
+        patches_.push_back({&fetch_address_[f], static_cast<std::size_t>(n.slot)});
+    }
+  }
+
+  const plan::plan_view& plan_;
+  std::span<const kernel_entry> kernels_;
+  std::vector<shape> feed_dims_;
+  std::vector<shape> dims_;
+  aligned_bytes arena_;
+  std::vector<std::byte*> block_address_;
+  aligned_bytes scalars_;
+  std::vector<operand> operands_;
+  std::vector<shape> declared_;
+  std::vector<kernel_args> calls_;
+  std::vector<std::unique_ptr<kernel_state>> states_;
+  std::vector<std::byte*> fetch_address_;
+  std::vector<patch_place> patches_;
+};
+
+}  // namespace tagma::runtime

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What a kernel is given, and the table of kernels that a device provides for a plan.
+
+#include <memory>
+
+#include "tagma/expr/carried.hpp"
+#include "tagma/plan/plan.hpp"
+#include "tagma/runtime/executor.hpp"
+
+namespace tagma::runtime {
+
+/// A tensor in the memory of a device, with the extents of this run.
+struct operand {
+  std::byte* data = nullptr;
+  dtype type = dtype::none;
+  shape dims;
+
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  [[nodiscard]] extent elements() const { return dims.elements(); }
+};
+
+/// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
+class kernel_state {
+ public:
+  virtual ~kernel_state() = default;
+};
+
+/// What all kernels of one run share.
+struct run_context {
+  executor* threads = nullptr;
+  std::uint64_t seed = 0;  ///< of the session
+  std::uint64_t step = 0;  ///< counts the runs of the session
+};
+
+/// Arguments of one kernel call.
+struct kernel_args {
+  std::span<operand> in;
+  operand out;
+  ir::attribute_list attributes;
+  std::int32_t source = 0;               ///< the node's position in the program: the stream of its random numbers
+  std::span<const shape> declared;       ///< the static shapes of the inputs, `dyn` where they vary
+  shape declared_out;
+  const carried_value* value = nullptr;  ///< what the program carries for this node
+  kernel_state* state = nullptr;
+};
+
+using kernel_function = void (*)(const kernel_args&, const run_context&);
+using prepare_function = std::unique_ptr<kernel_state> (*)(const kernel_args&, const run_context&);
+
+/// One entry of a kernel table; `prepare` may be missing.
+struct kernel_entry {
+  kernel_function run = nullptr;
+  prepare_function prepare = nullptr;
+};
+
+/// The kernels of the steps of a plan, in their order; defined by the device.
+template <class Plan>
+struct kernel_table;
+
+}  // namespace tagma::runtime

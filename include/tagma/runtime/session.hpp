@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
+
+#include "tagma/plan/program.hpp"
+#include "tagma/runtime/initialize.hpp"
+#include "tagma/tensor/tensor.hpp"
+
+namespace tagma {
+
+/// Several results of one run: `auto [loss, accuracy] = session.run(fetch(loss, accuracy), ...)`.
+template <expression... E>
+struct fetch_list {};
+template <expression... E>
+[[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
+  return {};
+}
+
+namespace diagnose {
+/// What is fetched is among the outputs of the program.
+template <class Spec, int Position>
+inline constexpr bool is_output = Position >= 0;
+/// Every placeholder that a fetch needs is fed; `Missing` is the number of the first one that is not.
+template <int Missing, class Spec>
+inline constexpr bool every_placeholder_is_fed = Missing < 0;
+/// What is fed is a placeholder of the program.
+template <class Id, int Position>
+inline constexpr bool feeds_a_placeholder = Position >= 0;
+/// A fed value has the element type of its placeholder.
+template <class Placeholder, class Value>
+inline constexpr bool feed_has_element_type = std::is_same_v<typename Placeholder::element_type, Value>;
+/// A fed value can have the rank of its placeholder.
+template <class Placeholder, int Rank>
+inline constexpr bool feed_has_rank = Rank < 0 || Rank == Placeholder::value.dims.rank;
+}  // namespace diagnose
+
+namespace detail {
+
+template <class T>
+struct fed_value;  // how a C++ value becomes a tensor
+
+template <class T>
+concept tensor_like = requires(const T& t) {
+  t.data();
+  t.dims();
+  t.span();
+};
+template <class T>
+concept range_like = !tensor_like<T> && requires(const T& t) {
+  t.data();
+  t.size();
+};
+
+/// The element type of a value that can be fed; void if there is none.
+template <class T>
+constexpr auto fed_element() {
+  if constexpr (tensor_like<T> || range_like<T>)
+    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
+  else if constexpr (std::is_same_v<T, std::string> || std::is_convertible_v<T, std::string_view>)
+    return string_element{};
+  else if constexpr (scalar<T>)
+    return T{};
+}
+
+/// A placeholder's extents filled with the elements of a plain range: one dynamic extent is worked out.
+[[nodiscard]] inline shape shape_for(const shape& declared, std::size_t elements) {
+  extent known = 1;
+  int open = -1;
+  for (int i = 0; i < declared.rank; ++i) {
+    if (declared[i] == dyn && open >= 0)
+      fail(status_code::invalid_argument, "a plain range was fed where several extents are dynamic: feed a tagma::tensor");
+    if (declared[i] == dyn) open = i;
+    else known *= declared[i];
+  }
+  shape s = declared;
+  if (open >= 0) s[open] = known == 0 ? 0 : static_cast<extent>(elements) / known;
+  if (s.elements() != static_cast<extent>(elements))
+    fail(status_code::invalid_argument, "a range of " + std::to_string(elements) + " elements was fed, which does not fit " +
+                                            to_string(declared));
+  return s;
+}
+
+template <class Spec, class T>
+[[nodiscard]] raw_view feed_view(const T& value) {
+  constexpr dtype type = Spec::value.type;
+  if constexpr (tensor_like<T>) return {value.data(), type, value.dims()};
+  else if constexpr (range_like<T>) return {value.data(), type, shape_for(Spec::value.dims, value.size())};
+  else return {&value, type, {}};
+}
+
+/// A fetched value: a plain number where the rank is 0, else a tensor, or nothing.
+template <class Spec>
+struct fetched_value {
+  using T = typename Spec::element_type;
+  using type = std::conditional_t<Spec::value.dims.rank == 0, T, tensor<T>>;
+  static void take(type& to, const raw_view& from) {
+    if constexpr (Spec::value.dims.rank == 0) to = *static_cast<const T*>(from.data);
+    else to = tensor<T>(from.dims, {static_cast<const T*>(from.data), static_cast<std::size_t>(from.dims.elements())});
+  }
+};
+template <>
+struct fetched_value<spec<no_value>> {
+  using type = no_value;
+  static void take(type&, const raw_view&) {}
+};
+template <>
+struct fetched_value<spec<string_element>> {
+  using type = std::string;
+  static void take(type& to, const raw_view& from) { to = *static_cast<const string_element*>(from.data); }
+};
+
+/// Placeholders and variables of a graph, in its order.
+template <class Graph>
+struct graph_tables {
+  static constexpr std::size_t count(ir::op_kind kind) {
+    std::size_t n = 0;
+    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
+    return n;
+  }
+  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
+
+  static constexpr auto make_variables() {
+    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i) {
+      const ir::node& node = Graph::view[i];
+      if (node.op->info->kind != ir::op_kind::variable) continue;
+      const auto a = Graph::view.attributes(i);
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
+    }
+    return list;
+  }
+  static constexpr auto variables = make_variables();
+
+  /// The rank of a placeholder among all, by its record, or -1.
+  static constexpr int placeholder_position(const ir::record* record) {
+    int n = 0;
+    for (const ir::node& node : Graph::flat.nodes) {
+      if (node.op->info->kind != ir::op_kind::placeholder) continue;
+      if (node.name == record->name && node.spec == record->spec) return n;
+      ++n;
+    }
+    return -1;
+  }
+};
+
+/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
+template <class Plan, std::size_t Count>
+[[nodiscard]] constexpr int first_missing(const std::array<int, Count>& fed) {
+  for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
+    const plan::plan_node& n = Plan::nodes[i];
+    if (n.op->kind != ir::op_kind::placeholder) continue;
+    bool found = false;
+    for (const int f : fed) found = found || f == n.slot;
+    if (!found) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace detail
+
+/// A program with its variables. Several threads may call `run` at once: runs that only read variables go together,
+/// runs that update variables go one at a time.
+template <class Program>
+class session {
+ public:
+  using graph = typename Program::graph;
+  using tables = detail::graph_tables<graph>;
+
+  /// Allocates the variables and runs their initializers.
+  explicit session(const Program& program, const session_options& options = {})
+      : core_(tables::variables, program.values(), options) {}
+
+  /// Computes one output.
+  /// @param what an output of the program
+  /// @param arguments feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`)
+  /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together
+  /// Raises TAGMA-E050 to TAGMA-E054 when compiled; throws InvalidArgument if a feed's extents do not fit,
+  /// DeadlineExceeded, Cancelled, or what a kernel reports.
+  template <expression E, class... Arguments>
+  auto run(const E&, const Arguments&... arguments) {
+    return std::get<0>(run_all<E>(arguments...));
+  }
+  /// Computes several outputs in one run and returns a tuple.
+  template <class... E, class... Arguments>
+  auto run(const fetch_list<E...>&, const Arguments&... arguments) {
+    return run_all<E...>(arguments...);
+  }
+
+  [[nodiscard]] runtime::session_core& core() { return core_; }
+
+ private:
+  template <class E>
+  static constexpr int position_of = graph::traits::template position<typename E::id>();
+
+  template <class Spec, class Id, class Value>
+  static constexpr bool check_feed() {
+    using T = decltype(detail::fed_element<Value>());
+    static_assert(diagnose::feed_has_element_type<Spec, T>,
+                  "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");
+    constexpr int rank = detail::tensor_like<Value> || detail::range_like<Value> ? -1 : 0;
+    static_assert(diagnose::feed_has_rank<Spec, rank>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");
+    return diagnose::feed_has_element_type<Spec, T> && diagnose::feed_has_rank<Spec, rank>;
+  }
+
+  template <class Argument>
+  struct feed_position {
+    static constexpr int value = -1;
+  };
+  template <class Id, class Value>
+  struct feed_position<feed<Id, Value>> {
+    static constexpr int value = tables::placeholder_position(detail::find_record<Id>());
+    static_assert(diagnose::feeds_a_placeholder<Id, value>, "TAGMA-E054 run: what is fed is no placeholder of this program");
+  };
+
+  template <class Id, class Value>
+  static void take_argument(std::array<raw_view, tables::placeholders + 1>& feeds, run_limits&, const feed<Id, Value>& f) {
+    static constexpr tensor_spec declared = detail::find_record<Id>()->spec;
+    using S = spec_of<declared>;
+    constexpr int position = feed_position<feed<Id, Value>>::value;
+    if constexpr (position >= 0 && check_feed<S, Id, Value>())
+      feeds[static_cast<std::size_t>(position)] = detail::feed_view<S>(f.value);
+  }
+  static void take_argument(std::array<raw_view, tables::placeholders + 1>&, run_limits& limits, const run_limits& l) {
+    if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
+    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped;
+  }
+
+  template <class... E, class... Arguments>
+  auto run_all(const Arguments&... arguments) {
+    static_assert((true && ... && diagnose::is_output<typename E::spec_type, position_of<E>>),
+                  "TAGMA-E050 run: what is fetched is no output of this program");
+    if constexpr ((true && ... && (position_of<E> >= 0))) {
+      using plan = detail::compiled_plan<graph, position_of<E>...>;
+      static constexpr int missing =
+          detail::first_missing<plan>(std::array<int, sizeof...(Arguments) + 1>{feed_position<Arguments>::value..., -1});
+      static constexpr tensor_spec missing_spec = missing < 0 ? tensor_spec{} : plan::nodes[missing < 0 ? 0 : static_cast<std::size_t>(missing)].spec;
+      static_assert(diagnose::every_placeholder_is_fed<missing, spec_of<missing_spec>>,
+                    "TAGMA-E051 run: a placeholder that this fetch needs is not fed");
+      std::array<raw_view, tables::placeholders + 1> feeds{};
+      run_limits limits;
+      (take_argument(feeds, limits, arguments), ...);
+      std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
+      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds.data(), tables::placeholders}, limits,
+                [&results](std::size_t f, const raw_view& value) {
+                  take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
+                });
+      return results;
+    } else {
+      return std::tuple<E...>{};
+    }
+  }
+
+  template <class... E, class Results, std::size_t... I>
+  static void take_result(Results& results, std::size_t f, const raw_view& value, std::index_sequence<I...>) {
+    ((I == f ? detail::fetched_value<typename E::spec_type>::take(std::get<I>(results), value) : void()), ...);
+  }
+
+  runtime::session_core core_;
+};
+
+}  // namespace tagma

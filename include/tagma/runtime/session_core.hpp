@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
+
+#include "tagma/base/random.hpp"
+#include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/gate.hpp"
+
+namespace tagma {
+
+/// How a session is set up.
+struct session_options {
+  std::uint64_t seed = 0;     ///< of initial values and random operations; the same seed gives the same bytes
+  int intra_op_threads = 0;   ///< threads that share one kernel; 0: all that the process may use, 1: the caller alone
+  bool initialize = true;     ///< false: every variable must be restored or assigned before it is read
+};
+
+namespace runtime {
+
+/// Counts the elements that a weight joins to one output, and the outputs that one element feeds.
+struct fans {
+  double in = 1;
+  double out = 1;
+};
+
+/// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
+[[nodiscard]] inline fans fans_of(const shape& dims) {
+  if (dims.rank == 0) return {};
+  if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
+  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
+  return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
+}
+
+class session_core {
+ public:
+  session_core(std::span<const plan::plan_variable> variables, const carried& values, const session_options& options)
+      : variables_(variables), values_(values), executor_(make_cpu_executor(options.intra_op_threads)) {
+    context_.threads = executor_.get();
+    context_.seed = options.seed;
+    for (const plan::plan_variable& v : variables_) {
+      storage_.emplace_back(static_cast<std::size_t>(v.spec.dims.elements()) * size_of(v.spec.type));
+      address_.push_back(storage_.back().data());
+      initialized_.push_back(false);
+    }
+    if (options.initialize)
+      for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
+  }
+  session_core(const session_core&) = delete;
+  session_core& operator=(const session_core&) = delete;
+
+  [[nodiscard]] std::span<const plan::plan_variable> variables() const { return variables_; }
+  [[nodiscard]] std::span<std::byte* const> addresses() const { return address_; }
+  [[nodiscard]] raw_view variable_value(std::size_t i) const {
+    return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
+  }
+  [[nodiscard]] std::string variable_name(std::size_t i) const {
+    return std::string(variables_[i].name) + std::string(variables_[i].suffix);
+  }
+  [[nodiscard]] gate& variable_gate() { return gate_; }
+  [[nodiscard]] executor& threads() { return *executor_; }
+  void mark_initialized(std::size_t i) { initialized_[i] = true; }
+
+  /// Runs the initializer of variable `i`. Keyed by seed and name, so that the value does not depend on the rest of the
+  /// graph.
+  void initialize(std::size_t i);
+
+  /// Runs a plan and hands each fetched value to `take(position, value)`.
+  template <class Take>
+  void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+           const run_limits& limits, Take take) {
+    const run_guard guard(limits);
+    require_initialized(plan);
+    lease plan_lease(*this, plan, kernels, feeds);
+    bound_plan& bound = *plan_lease.plan;
+    bound.patch(feeds);
+    const pass through(gate_, plan.writes_variables, guard);
+    run_context context = context_;
+    context.step = step_.fetch_add(1, std::memory_order_relaxed);
+    const std::size_t steps = bound.step_count();
+    for (std::size_t s = 0; s < steps; ++s) {
+      if (guard.limited()) guard.check();
+      bound.run_step(s, context);
+    }
+    for (std::size_t f = 0; f < plan.fetches.size(); ++f) take(f, bound.fetched(f));
+  }
+
+  /// Bytes of the arenas of all bound plans.
+  [[nodiscard]] std::size_t arena_bytes() {
+    const std::lock_guard lock(mutex_);
+    std::size_t bytes = 0;
+    for (const cached_plan& c : cache_) bytes += c.bound->arena_bytes();
+    return bytes;
+  }
+
+ private:
+  struct cached_plan {
+    const plan::plan_view* plan;
+    std::unique_ptr<bound_plan> bound;
+  };
+
+  /// Takes a bound plan out of the cache for one run, and puts it back.
+  struct lease {
+    lease(session_core& s, const plan::plan_view& p, std::span<const kernel_entry> kernels,
+          std::span<const raw_view> feeds)
+        : session(s), key(&p) {
+      {
+        const std::lock_guard lock(session.mutex_);
+        for (std::size_t i = session.cache_.size(); i-- > 0;) {
+          cached_plan& c = session.cache_[i];
+          if (c.plan != key || !c.bound->matches(feeds)) continue;
+          plan = std::move(c.bound);
+          c = std::move(session.cache_.back());
+          session.cache_.pop_back();
+          return;
+        }
+      }
+      plan = std::make_unique<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
+    }
+    ~lease() {
+      const std::lock_guard lock(session.mutex_);
+      std::size_t same = 0, oldest = session.cache_.size();
+      for (std::size_t i = session.cache_.size(); i-- > 0;)
+        if (session.cache_[i].plan == key) oldest = i, ++same;
+      if (same >= max_bound) session.cache_.erase(session.cache_.begin() + static_cast<std::ptrdiff_t>(oldest));
+      session.cache_.push_back({key, std::move(plan)});
+    }
+    lease(const lease&) = delete;
+    lease& operator=(const lease&) = delete;
+
+    session_core& session;
+    const plan::plan_view* key;
+    std::unique_ptr<bound_plan> plan;
+  };
+  static constexpr std::size_t max_bound = 16;  // per plan: different batch sizes, or threads that run at once
+
+  struct pass {
+    pass(gate& g, bool exclusive, const run_guard& guard) : the_gate(g), exclusively(exclusive) {
+      the_gate.enter(exclusive, guard);
+    }
+    ~pass() { the_gate.leave(exclusively); }
+    pass(const pass&) = delete;
+    pass& operator=(const pass&) = delete;
+    gate& the_gate;
+    bool exclusively;
+  };
+
+  void require_initialized(const plan::plan_view& plan) const {
+    if (all_initialized_) return;
+    for (const plan::plan_node& n : plan.nodes) {
+      if (n.storage != plan::storage_kind::variable || n.op->kind != ir::op_kind::variable) continue;
+      if (!initialized_[static_cast<std::size_t>(n.slot)])
+        fail(status_code::failed_precondition,
+             "attempting to use uninitialized variable '" + variable_name(static_cast<std::size_t>(n.slot)) + "'");
+    }
+  }
+
+  std::span<const plan::plan_variable> variables_;
+  carried values_;
+  std::unique_ptr<executor> executor_;
+  run_context context_;
+  std::vector<aligned_bytes> storage_;
+  std::vector<std::byte*> address_;
+  std::vector<bool> initialized_;
+  bool all_initialized_ = false;
+  std::atomic<std::uint64_t> step_{0};
+  gate gate_;
+  std::mutex mutex_;
+  std::vector<cached_plan> cache_;
+};
+
+}  // namespace runtime
+}  // namespace tagma

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Graphs, local sessions and the CPU: what most programs include. No network, no JSON, no files.
+
+#include "tagma/device/cpu/executor.hpp"
+#include "tagma/device/cpu/kernel/elementwise.hpp"
+#include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cpu/kernel/reduce.hpp"
+#include "tagma/device/cpu/kernel/softmax.hpp"
+#include "tagma/device/cpu/kernel/state.hpp"
+#include "tagma/device/cpu/kernel_table.hpp"
+#include "tagma/expr/op/control.hpp"
+#include "tagma/expr/op/gradient.hpp"
+#include "tagma/expr/operators.hpp"
+#include "tagma/runtime/session.hpp"
