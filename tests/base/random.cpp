@@ -35,7 +35,7 @@ TEST_CASE("every part of a key names another stream", "[random]") {
     for (const std::uint32_t stream : {0u, 1u}) {
       for (const std::uint32_t step : {0u, 1u}) {
         for (const std::uint64_t block : {0ull, 1ull, 1ull << 32, 1ull << 47}) {
-          for (const std::uint16_t attempt : {0, 1, 0xffff}) {
+          for (const std::uint16_t attempt : {std::uint16_t{0}, std::uint16_t{1}, std::uint16_t{0xffff}}) {
             seen.insert(tagma::random_block({seed, stream, step}, block, attempt));
             ++drawn;
           }

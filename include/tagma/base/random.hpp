@@ -18,7 +18,7 @@ using philox_block = std::array<std::uint32_t, 4>;
 /// @param key_lo, key_hi the two words of the key
 /// @param counter        the block to encrypt; different counters give independent bits
 [[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
-  for (int round = 0; round < 10; ++round) {
+  for (int r = 0; r < 10; ++r) {
     const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
     const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
     counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
@@ -38,10 +38,12 @@ struct random_key {
   friend constexpr bool operator==(const random_key&, const random_key&) = default;
 };
 
-/// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block `i / 4`.
+/// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block
+/// `i / 4`.
 /// @param block   below 2^48
 /// @param attempt which redraw this is, for distributions that reject
-[[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block, std::uint16_t attempt = 0) {
+[[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
+                                                  std::uint16_t attempt = 0) {
   return philox(static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
                 {static_cast<std::uint32_t>(block),
                  static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step,

@@ -2,9 +2,9 @@
 #pragma once
 
 /// @file
-/// One loop, compiled for two instruction sets, chosen at run time. A program built for the oldest x86-64 still runs its
-/// loops with AVX2 and FMA where the machine has them. The two variants may differ in the last bit of a result, because
-/// FMA rounds once where a multiplication and an addition round twice.
+/// One loop, compiled for two instruction sets, chosen at run time. A program built for the oldest x86-64 still runs
+/// its loops with AVX2 and FMA where the machine has them. The two variants may differ in the last bit of a result,
+/// because FMA rounds once where a multiplication and an addition round twice.
 
 #include "tagma/base/config.hpp"
 
@@ -33,7 +33,7 @@ enum class level : unsigned char {
 }
 
 /// Runs `Body::run(args...)`, compiled for the level of the translation unit.
-/// @tparam Body a type with `TAGMA_INLINE static void run(...)`, which calls nothing but TAGMA_INLINE functions in its hot part
+/// @tparam Body a type with `TAGMA_INLINE static void run(...)`, whose hot part calls only TAGMA_INLINE functions
 template <class Body, class... Args>
 [[gnu::noinline]] void run_baseline(Args... args) {
   Body::run(args...);
@@ -47,7 +47,8 @@ template <class Body, class... Args>
 }
 #endif
 
-/// Runs `Body::run(args...)` in the best variant for this machine. Arguments travel by value: pointers and sizes, no packs.
+/// Runs `Body::run(args...)` in the best variant for this machine. Arguments are pointers and sizes, passed by value;
+/// never packs, whose registers differ between the variants.
 /// @code
 /// struct scale_loop {
 ///   TAGMA_INLINE static void run(float* out, const float* in, std::int64_t n) { ... }

@@ -16,13 +16,15 @@ template <> struct ieee<float> {
   static constexpr std::int32_t bias = 127;
   static constexpr std::uint32_t sign = 0x80000000u, exponent = 0x7f800000u, sqrt_half = 0x3f3504f3u;
   static constexpr float integral = 0x1p23f, magic = 0x1.8p23f, smallest = 0x1p-126f, infinity = __builtin_inff();
-  static constexpr float nan = __builtin_nanf(""), log2e = 0x1.715476p0f, ln2_hi = 0x1.63p-1f, ln2_lo = -0x1.bd0106p-13f;
+  static constexpr float nan = __builtin_nanf(""), log2e = 0x1.715476p0f;
+  static constexpr float ln2_hi = 0x1.63p-1f, ln2_lo = -0x1.bd0106p-13f;
   static constexpr float exp_low = -104.0f, exp_high = 89.0f, expm1_low = -20.0f;
 };
 template <> struct ieee<double> {
   static constexpr int fraction_bits = 52;
   static constexpr std::int64_t bias = 1023;
-  static constexpr std::uint64_t sign = 0x8000000000000000u, exponent = 0x7ff0000000000000u, sqrt_half = 0x3fe6a09e667f3bcdu;
+  static constexpr std::uint64_t sign = 0x8000000000000000u, exponent = 0x7ff0000000000000u;
+  static constexpr std::uint64_t sqrt_half = 0x3fe6a09e667f3bcdu;
   static constexpr double integral = 0x1p52, magic = 0x1.8p52, smallest = 0x1p-1022, infinity = __builtin_inf();
   static constexpr double nan = __builtin_nan(""), log2e = 0x1.71547652b82fep0;
   static constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;

@@ -150,8 +150,8 @@ TAGMA_INLINE double sigmoid(double x) {
 TAGMA_INLINE float softplus(float x) { return (x < 0 ? 0.0f : x) + log1p(exp(-__builtin_fabsf(x))); }
 TAGMA_INLINE double softplus(double x) { return (x < 0 ? 0.0 : x) + log1p(exp(-__builtin_fabs(x))); }
 
-/// x^y; negative x has a power where y is an integer, and NaN elsewhere. Floats within 1 ulp. Doubles within 4 ulp where
-/// |y ln(x)| < 100, and within 40 ulp everywhere.
+/// x^y; negative x has a power where y is an integer, and NaN elsewhere. Floats within 1 ulp. Doubles within 4 ulp
+/// where |y ln(x)| < 100, and within 40 ulp everywhere.
 template <class T, int W>
   requires(detail::floating<T>)
 TAGMA_INLINE pack<T, W> pow(const pack<T, W>& x, const pack<T, W>& y) {
