@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/math.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -107,7 +108,7 @@ double ulps(T y, L exact) {
   return static_cast<double>(std::fabs(value - exact) / std::scalbn(L{1}, exponent - limits::digits + 1));
 }
 
-// Numbers from `low` to `high`: evenly spaced ones, and where both signs or magnitudes matter, evenly spaced bit patterns.
+// Numbers from `low` to `high`: evenly spaced ones, and ones with evenly spaced bit patterns.
 template <class T>
 std::vector<T> sweep(T low, T high, int n) {
   using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/device/cpu/pack.hpp"
 
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
@@ -102,14 +103,16 @@ void check_conversion() {
   T in[8];
   for (int i = 0; i < 8; ++i) {
     if constexpr (std::is_same_v<T, bool>) in[i] = i % 3 == 0;
-    else if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<U, std::uint8_t>) in[i] = static_cast<T>(static_cast<float>(i * 17));
+    else if constexpr (std::is_same_v<T, std::uint8_t> || std::is_same_v<U, std::uint8_t>)
+      in[i] = static_cast<T>(static_cast<float>(i * 17));
     else if constexpr (std::is_integral_v<T>) in[i] = static_cast<T>(i * 17 - 60);
     else in[i] = static_cast<T>(static_cast<float>(i) * 15.625f - 60.0f);
   }
   U expected[8], baseline[8], best[8];
   for (int i = 0; i < 8; ++i) {
     if constexpr (std::is_same_v<U, float16> || std::is_same_v<U, bfloat16>) expected[i] = U(static_cast<float>(in[i]));
-    else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) expected[i] = static_cast<U>(static_cast<float>(in[i]));
+    else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+      expected[i] = static_cast<U>(static_cast<float>(in[i]));
     else expected[i] = static_cast<U>(in[i]);
   }
   cpu::run_baseline<convert_loop<U, T>, U*, const T*>(baseline, in);
@@ -150,8 +153,8 @@ TEMPLATE_TEST_CASE("arithmetic of floating packs", "[pack]", float, double) {
   for (int i = 0; i < 8; ++i) CHECK(q[i] == a[i] / b[i]);
 }
 
-TEMPLATE_TEST_CASE("comparisons of packs", "[pack]", float, double, std::int64_t, std::int32_t, std::int16_t, std::int8_t,
-                   std::uint8_t) {
+TEMPLATE_TEST_CASE("comparisons of packs", "[pack]", float, double, std::int64_t, std::int32_t, std::int16_t,
+                   std::int8_t, std::uint8_t) {
   using T = TestType;
   check_pairs<less_op, bool, T>([](T a, T b) { return a < b; });
   check_pairs<less_equal_op, bool, T>([](T a, T b) { return a <= b; });
@@ -215,8 +218,10 @@ TEST_CASE("every 16-bit float is loaded exactly and stored unchanged", "[pack]")
     cpu::store(b_back, y);
     for (int i = 0; i < 8; ++i) {
       const float exact_h = h[i], exact_b = b[i];
-      const bool same_h = std::isnan(exact_h) ? std::isnan(cpu::lane(x, i)) : cpu::lane(x, i) == exact_h && h_back[i].bits == h[i].bits;
-      const bool same_b = std::isnan(exact_b) ? std::isnan(cpu::lane(y, i)) : cpu::lane(y, i) == exact_b && b_back[i].bits == b[i].bits;
+      const bool same_h = std::isnan(exact_h) ? std::isnan(cpu::lane(x, i))
+                                              : cpu::lane(x, i) == exact_h && h_back[i].bits == h[i].bits;
+      const bool same_b = std::isnan(exact_b) ? std::isnan(cpu::lane(y, i))
+                                              : cpu::lane(y, i) == exact_b && b_back[i].bits == b[i].bits;
       if (!same_h || !same_b) FAIL("bits " << first + static_cast<std::uint32_t>(i));
     }
   }
@@ -234,15 +239,16 @@ TEST_CASE("16-bit floats are rounded as their constructors round", "[pack]") {
       if (h[k].bits != float16(x[k]).bits || b[k].bits != bfloat16(x[k]).bits) FAIL("x = " << x[k]);
     }
   }
-  const float ties[8] = {1.0f + 0x1p-11f, 1.0f + 0x1.8p-10f, 65519.0f, 65520.0f, 0x1p-25f, 0x1.8p-24f, -0x1p-24f, INFINITY};
+  const float ties[8] = {1.0f + 0x1p-11f, 1.0f + 0x1.8p-10f, 65519.0f,  65520.0f,
+                         0x1p-25f,        0x1.8p-24f,        -0x1p-24f, INFINITY};
   float16 h[8];
   cpu::store(h, cpu::load(ties));
   for (int k = 0; k < 8; ++k) CHECK(h[k].bits == float16(ties[k]).bits);
   CHECK(cpu::lane(cpu::round_to<bfloat16>(cpu::splat<cpu::pack<float, 8>>(1.00390625f)), 5) == 1.0f);
 }
 
-TEMPLATE_TEST_CASE("the ends of arrays are loaded and stored in part", "[pack]", float, double, std::int64_t, std::int32_t,
-                   std::int16_t, std::int8_t, std::uint8_t, bool, float16, bfloat16) {
+TEMPLATE_TEST_CASE("the ends of arrays are loaded and stored in part", "[pack]", float, double, std::int64_t,
+                   std::int32_t, std::int16_t, std::int8_t, std::uint8_t, bool, float16, bfloat16) {
   using T = TestType;
   for (int n = 0; n <= 8; ++n) {
     std::vector<unsigned char> from(sizeof(T) * static_cast<std::size_t>(n) + 1), to(sizeof(T) * 9 + 1, 0);
@@ -251,9 +257,10 @@ TEMPLATE_TEST_CASE("the ends of arrays are loaded and stored in part", "[pack]",
     for (int i = 0; i < n; ++i) in[i] = T(static_cast<float>(i + 1));
     for (int i = 0; i < 9; ++i) out[i] = T(0.0f);
     const auto p = cpu::load(in, n);
-    for (int i = 0; i < 8; ++i) CHECK(static_cast<float>(cpu::lane(p, i)) == (i < n ? static_cast<float>(T(static_cast<float>(i + 1))) : 0.0f));
+    const auto expected = [&](int i) { return i < n ? static_cast<float>(T(static_cast<float>(i + 1))) : 0.0f; };
+    for (int i = 0; i < 8; ++i) CHECK(static_cast<float>(cpu::lane(p, i)) == expected(i));
     cpu::store(out, p, n);
-    for (int i = 0; i < 9; ++i) CHECK(static_cast<float>(out[i]) == (i < n ? static_cast<float>(T(static_cast<float>(i + 1))) : 0.0f));
+    for (int i = 0; i < 9; ++i) CHECK(static_cast<float>(out[i]) == expected(i));
   }
 }
 

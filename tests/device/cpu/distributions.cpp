@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/distributions.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "tagma/device/cpu/dispatch.hpp"
+
+namespace cpu = tagma::cpu;
+using tagma::random_key;
+
+namespace {
+
+enum class kind { uniform, normal, truncated };
+
+template <kind K>
+struct fill {
+  template <class T>
+  TAGMA_INLINE static void run(T* out, const random_key* key, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; i += 8) {
+      const auto first = static_cast<std::uint64_t>(i);
+      if constexpr (K == kind::uniform) cpu::store(out + i, cpu::random_uniform<T>(*key, first));
+      else if constexpr (K == kind::normal) cpu::store(out + i, cpu::random_normal<T>(*key, first));
+      else cpu::store(out + i, cpu::random_truncated_normal<T>(*key, first));
+    }
+  }
+};
+
+template <kind K, class T>
+std::vector<T> numbers(const random_key& key, std::int64_t n) {
+  std::vector<T> x(static_cast<std::size_t>(n));
+  cpu::dispatch<fill<K>>(x.data(), &key, n);
+  return x;
+}
+
+template <class T>
+double moment(const std::vector<T>& x, int power) {
+  double sum = 0;
+  for (const T v : x) sum += std::pow(static_cast<double>(v), power);
+  return sum / static_cast<double>(x.size());
+}
+
+constexpr std::int64_t many = 80000;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("uniform packs are those of the generator", "[distributions]", float, double) {
+  using T = TestType;
+  const random_key key{11, 22, 33};
+  const auto x = numbers<kind::uniform, T>(key, 64);
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    if constexpr (sizeof(T) == 4) {
+      CHECK(x[i] == tagma::uniform01(tagma::random_block(key, i / 4)[i % 4]));
+    } else {
+      const auto block = tagma::random_block(key, i / 2);
+      CHECK(x[i] == tagma::uniform01(block[2 * (i % 2)], block[2 * (i % 2) + 1]));
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("normal packs have the moments of a normal distribution", "[distributions]", float, double) {
+  const auto x = numbers<kind::normal, TestType>({1, 2, 3}, many);
+  CHECK(moment(x, 1) == Approx(0).margin(0.02));
+  CHECK(moment(x, 2) == Approx(1).margin(0.03));
+  CHECK(moment(x, 3) == Approx(0).margin(0.06));
+  CHECK(moment(x, 4) == Approx(3).margin(0.15));
+  double neighbours = 0;
+  for (std::size_t i = 0; i + 1 < x.size(); i += 2) neighbours += static_cast<double>(x[i] * x[i + 1]);
+  CHECK(neighbours / (static_cast<double>(many) / 2) == Approx(0).margin(0.02));
+}
+
+TEMPLATE_TEST_CASE("truncated packs stay within two deviations", "[distributions]", float, double) {
+  const random_key key{5, 6, 7};
+  const auto x = numbers<kind::truncated, TestType>(key, many);
+  for (const TestType v : x) {
+    if (!(std::fabs(v) < 2)) FAIL("drew " << v);
+  }
+  CHECK(moment(x, 1) == Approx(0).margin(0.02));
+  CHECK(std::sqrt(moment(x, 2)) == Approx(0.8796).margin(0.01));
+  const auto plain = numbers<kind::normal, TestType>(key, many);
+  int kept = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (std::fabs(plain[i]) < 2) {
+      CHECK(x[i] == plain[i]);
+      if (++kept == 100) break;
+    }
+  }
+  CHECK(kept == 100);
+}
+
+TEMPLATE_TEST_CASE("an element does not depend on those drawn with it", "[distributions]", float, double) {
+  using T = TestType;
+  const random_key key{9, 9, 9};
+  const auto whole = numbers<kind::truncated, T>(key, 64);
+  for (std::uint64_t first = 0; first < 64; first += 4) {
+    const auto four = cpu::random_truncated_normal<T, 4>(key, first);
+    for (int i = 0; i < 4; ++i) {
+      CHECK(cpu::lane(four, i) == Approx(whole[first + static_cast<std::uint64_t>(i)]).epsilon(1e-5));
+    }
+  }
+}
