@@ -60,7 +60,25 @@ class session_core {
   }
   [[nodiscard]] gate& variable_gate() { return gate_; }
   [[nodiscard]] executor& threads() { return *executor_; }
+  [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
+  /// Only under the gate, exclusively.
   void mark_initialized(std::size_t i) { initialized_[i] = true; }
+
+  /// Runs so far; random operations draw from the number of the run.
+  [[nodiscard]] std::uint64_t step() const { return step_.load(std::memory_order_relaxed); }
+  void set_step(std::uint64_t step) { step_.store(step, std::memory_order_relaxed); }
+
+  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written.
+  struct pass {
+    pass(gate& g, bool exclusive, const run_guard& guard) : the_gate(g), exclusively(exclusive) {
+      the_gate.enter(exclusive, guard);
+    }
+    ~pass() { the_gate.leave(exclusively); }
+    pass(const pass&) = delete;
+    pass& operator=(const pass&) = delete;
+    gate& the_gate;
+    bool exclusively;
+  };
 
   /// Runs the initializer of variable `i`. Keyed by seed and name, so that the value does not depend on the rest of the
   /// graph.
@@ -71,11 +89,11 @@ class session_core {
   void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
            const run_limits& limits, Take take) {
     const run_guard guard(limits);
-    require_initialized(plan);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     const pass through(gate_, plan.writes_variables, guard);
+    require_initialized(plan);
     run_context context = context_;
     context.step = step_.fetch_add(1, std::memory_order_relaxed);
     const std::size_t steps = bound.step_count();
@@ -134,17 +152,6 @@ class session_core {
     std::unique_ptr<bound_plan> plan;
   };
   static constexpr std::size_t max_bound = 16;  // per plan: different batch sizes, or threads that run at once
-
-  struct pass {
-    pass(gate& g, bool exclusive, const run_guard& guard) : the_gate(g), exclusively(exclusive) {
-      the_gate.enter(exclusive, guard);
-    }
-    ~pass() { the_gate.leave(exclusively); }
-    pass(const pass&) = delete;
-    pass& operator=(const pass&) = delete;
-    gate& the_gate;
-    bool exclusively;
-  };
 
   void require_initialized(const plan::plan_view& plan) const {
     if (all_initialized_) return;
