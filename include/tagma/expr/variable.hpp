@@ -55,6 +55,8 @@ namespace detail {
 
 /// The kind that marks an initializer whose description is carried.
 inline constexpr ir::attribute carried_kind = 255;
+/// The kind that marks a variable that begins with the value of a literal.
+inline constexpr ir::attribute literal_kind = 254;
 
 template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable>
 struct variable_definition {

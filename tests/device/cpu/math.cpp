@@ -12,7 +12,7 @@
 
 #include "tagma/device/cpu/dispatch.hpp"
 
-namespace cpu = tagma::cpu;
+namespace cpu = tagma::device::cpu;
 
 namespace {
 

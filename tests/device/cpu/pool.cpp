@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-using tagma::cpu::thread_pool;
+using tagma::device::cpu::thread_pool;
 
 TEST_CASE("every task runs exactly once", "[pool]") {
   for (const int workers : {0, 1, 3, 7}) {

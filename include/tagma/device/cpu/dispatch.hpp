@@ -15,7 +15,7 @@
 #define TAGMA_CPU_TWO_LEVELS 0
 #endif
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 /// The instruction set of a loop.
 enum class level : unsigned char {
@@ -53,7 +53,7 @@ template <class Body, class... Args>
 /// struct scale_loop {
 ///   TAGMA_INLINE static void run(float* out, const float* in, std::int64_t n) { ... }
 /// };
-/// cpu::dispatch<scale_loop>(out, in, n);
+/// device::cpu::dispatch<scale_loop>(out, in, n);
 /// @endcode
 template <class Body, class... Args>
 inline void dispatch(Args... args) {
@@ -63,4 +63,4 @@ inline void dispatch(Args... args) {
   run_baseline<Body, Args...>(args...);
 }
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

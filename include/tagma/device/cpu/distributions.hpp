@@ -8,7 +8,7 @@
 #include "tagma/base/random.hpp"
 #include "tagma/device/cpu/math.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 // Two uniform numbers for each element, from which Box and Muller make a normal one. The elements of a pair share their
@@ -88,4 +88,4 @@ TAGMA_INLINE pack<T, W> random_truncated_normal(const random_key& key, std::uint
   return x;
 }
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

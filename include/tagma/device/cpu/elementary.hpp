@@ -7,7 +7,7 @@
 
 #include "tagma/device/cpu/pack.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 template <class T> struct ieee;
@@ -272,4 +272,4 @@ TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
 }
 }  // namespace detail
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

@@ -9,7 +9,7 @@
 #include "tagma/runtime/executor.hpp"
 
 namespace tagma {
-namespace cpu {
+namespace device::cpu {
 
 class executor final : public runtime::executor {
  public:
@@ -23,10 +23,10 @@ class executor final : public runtime::executor {
   thread_pool pool_;
 };
 
-}  // namespace cpu
+}  // namespace device::cpu
 
 inline std::unique_ptr<runtime::executor> runtime::make_cpu_executor(int threads) {
-  return std::make_unique<cpu::executor>(threads > 0 ? threads : cpu::available_cpus());
+  return std::make_unique<device::cpu::executor>(threads > 0 ? threads : device::cpu::available_cpus());
 }
 
 }  // namespace tagma

@@ -29,7 +29,7 @@
 #error "tagma needs oneDNN (define TAGMA_WITH_ONEDNN=1 and link dnnl) or Eigen (add its directory with -I) for matrix products"
 #endif
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 /// One product: c[m, n] = op(a) * op(b), all row-major; `ld` are the distances of rows in memory.
 template <class T>
@@ -135,4 +135,4 @@ void gemm(const gemm_args<T>& g) {
   }
 }
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

@@ -12,13 +12,13 @@ namespace tagma {
 namespace diagnose {
 /// The CPU has a kernel for this operation.
 template <const ir::op_info& Operation, dtype Type>
-inline constexpr bool cpu_has_kernel = !requires { cpu::kernel<Operation>::missing; };
+inline constexpr bool cpu_has_kernel = !requires { device::cpu::kernel<Operation>::missing; };
 /// The CPU has a loop body for this element-wise operation.
 template <const ir::op_info& Operation, dtype Type>
-inline constexpr bool cpu_has_loop_body = !requires { cpu::scalar_kernel<Operation>::missing; };
+inline constexpr bool cpu_has_loop_body = !requires { device::cpu::scalar_kernel<Operation>::missing; };
 }  // namespace diagnose
 
-namespace cpu::detail {
+namespace device::cpu::detail {
 
 template <class Plan, std::size_t Step, std::size_t... L, std::size_t... O>
 constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
@@ -61,13 +61,13 @@ constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequ
   return {step_entry<Plan, Step>()...};
 }
 
-}  // namespace cpu::detail
+}  // namespace device::cpu::detail
 
 namespace runtime {
 
 template <class Plan>
 struct kernel_table {
-  static constexpr auto entries = cpu::detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
+  static constexpr auto entries = device::cpu::detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
 };
 
 }  // namespace runtime

@@ -9,7 +9,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/tensor/half.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 /// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones.
 #if defined(__x86_64__)
@@ -390,4 +390,4 @@ TAGMA_INLINE T reduce_min(const pack<T, W>& p) { return detail::reduce<detail::m
 template <class T, int W>
 TAGMA_INLINE T reduce_max(const pack<T, W>& p) { return detail::reduce<detail::max_lanes>(p); }
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

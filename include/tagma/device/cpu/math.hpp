@@ -10,7 +10,7 @@
 #include "tagma/device/cpu/pack.hpp"
 #include "tagma/device/cpu/trigonometry.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 template <class T, int W>
@@ -186,4 +186,4 @@ TAGMA_INLINE pack<T, W> sign(const pack<T, W>& x) {
 TAGMA_INLINE float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
 TAGMA_INLINE double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

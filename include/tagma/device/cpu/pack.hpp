@@ -10,7 +10,7 @@
 
 #include "tagma/device/cpu/lanes.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 template <class U, class T, int W>
 TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p);
@@ -188,4 +188,4 @@ TAGMA_INLINE void store(T* to, const pack<compute_t<T>, W>& p, int n) {
   for (int i = 0; i < n; ++i) to[i] = padded[i];
 }
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

@@ -15,7 +15,7 @@
 
 #include "tagma/base/config.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 // Whether this thread is inside a task of some pool.
@@ -169,4 +169,4 @@ class thread_pool {
   alignas(64) std::atomic<std::uint32_t> round_{0};
 };
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

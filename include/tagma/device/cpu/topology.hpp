@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 
@@ -117,4 +117,4 @@ inline int affinity_cpus() {
   return cpus > 0 ? cpus : 1;
 }
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

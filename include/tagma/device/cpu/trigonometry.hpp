@@ -6,7 +6,7 @@
 
 #include "tagma/device/cpu/elementary.hpp"
 
-namespace tagma::cpu::detail {
+namespace tagma::device::cpu::detail {
 
 // Polynomials for |r| slightly above pi / 4.
 template <int W>
@@ -121,4 +121,4 @@ TAGMA_INLINE pack<double, W> pow_positive(const pack<double, W>& x, const pack<d
   return exp_part(p) * (select(magnitude(p) < 1024.0, p_lo, splat<P>(0.0)) + 1.0);
 }
 
-}  // namespace tagma::cpu::detail
+}  // namespace tagma::device::cpu::detail

@@ -8,7 +8,7 @@
 #include "tagma/expr/op/math.hpp"
 #include "tagma/expr/op/view.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 
@@ -226,4 +226,4 @@ struct scalar_kernel<ir::info<op::relu_gradient>> {
   }
 };
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

@@ -8,7 +8,7 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/plan/compile.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 /// Elements that one instruction sequence handles.
 inline constexpr int lanes = 8;
@@ -205,4 +205,4 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
   static constexpr kernel_entry entry{&run, &prepare};
 };
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

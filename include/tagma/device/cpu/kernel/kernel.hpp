@@ -9,7 +9,7 @@
 #include "tagma/device/cpu/math.hpp"
 #include "tagma/runtime/kernel.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 using runtime::kernel_args;
 using runtime::kernel_entry;
@@ -34,4 +34,4 @@ struct scalar_kernel {
 template <dtype D>
 using stored = element_of<D>;
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

@@ -8,7 +8,7 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/matmul.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 
@@ -121,4 +121,4 @@ struct kernel<ir::info<op::matmul>> {
   }();
 };
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

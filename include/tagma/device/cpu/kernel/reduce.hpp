@@ -9,7 +9,7 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/reduce.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 
@@ -301,4 +301,4 @@ struct kernel<ir::info<op::argmin>> {
   static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, false>};
 };
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

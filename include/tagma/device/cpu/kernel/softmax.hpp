@@ -7,7 +7,7 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 
@@ -158,4 +158,4 @@ struct kernel<ir::info<op::sparse_softmax_cross_entropy_gradient>> {
   static constexpr kernel_entry entry{&detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
 };
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

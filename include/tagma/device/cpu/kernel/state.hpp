@@ -9,7 +9,7 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/state.hpp"
 
-namespace tagma::cpu {
+namespace tagma::device::cpu {
 
 namespace detail {
 
@@ -71,4 +71,4 @@ struct kernel<ir::info<op::scatter_add>> {
   static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>, stored<Index>>};
 };
 
-}  // namespace tagma::cpu
+}  // namespace tagma::device::cpu

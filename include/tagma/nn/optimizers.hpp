@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Optimizers with TensorFlow's formulas and defaults. `minimize` adds one update for every trainable variable behind the
+/// loss; the graph compiler finds them and their gradients.
+
+#include <array>
+#include <utility>
+
+#include "tagma/expr/op/control.hpp"
+#include "tagma/expr/op/gradient.hpp"
+#include "tagma/expr/op/state.hpp"
+#include "tagma/nn/initializers.hpp"
+#include "tagma/nn/schedules.hpp"
+
+namespace tagma {
+
+/// Stochastic gradient descent: v -= lr * g.
+struct sgd {
+  rate learning_rate = 0.01;
+};
+/// a = momentum * a + g; v -= lr * a. With `nesterov`: v -= lr * (g + momentum * a).
+struct momentum {
+  rate learning_rate = 0.01;
+  double momentum = 0.9;
+  bool nesterov = false;
+};
+/// a += g^2; v -= lr * g / sqrt(a). Duchi et al. 2011.
+struct adagrad {
+  rate learning_rate = 0.001;
+  double initial_accumulator = 0.1;
+};
+/// a = rho * a + (1 - rho) * g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) * g; v -= lr * u; b = rho * b + (1 - rho) * u^2.
+/// Zeiler 2012.
+struct adadelta {
+  rate learning_rate = 0.001;
+  double rho = 0.95;
+  double epsilon = 1e-8;
+};
+/// s += (g^2 - s) * (1 - rho), s begins at 1; m = momentum * m + lr * g / sqrt(s + epsilon); v -= m. Hinton 2012.
+struct rmsprop {
+  rate learning_rate = 0.001;
+  double rho = 0.9;
+  double momentum = 0;
+  double epsilon = 1e-10;
+};
+/// The same with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon.
+struct centered_rmsprop {
+  rate learning_rate = 0.001;
+  double rho = 0.9;
+  double momentum = 0;
+  double epsilon = 1e-10;
+};
+/// m += (g - m) * (1 - beta1); s += (g^2 - s) * (1 - beta2);
+/// v -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(s) + epsilon). Kingma and Ba 2014.
+struct adam {
+  rate learning_rate = 0.001;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+};
+/// Adam after v -= lr * weight_decay * v. Loshchilov and Hutter 2017.
+struct adamw {
+  rate learning_rate = 0.001;
+  double weight_decay = 0.01;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+};
+/// Follow the regularised leader, McMahan et al. 2013, with the shrinkage of McMahan 2018:
+/// g' = g + 2 * shrinkage * v; n = a + g^2; l += g' - (n^-p - a^-p) / lr * v;
+/// v = |l| > l1 ? (sign(l) * l1 - l) / (n^-p / lr + 2 * l2) : 0; a = n; p is `power`, negative.
+struct ftrl {
+  rate learning_rate = 0.001;
+  double power = -0.5;
+  double initial_accumulator = 0.1;
+  double l1 = 0;
+  double l2 = 0;
+  double shrinkage = 0;
+};
+
+namespace op {
+
+/// A slot of an optimizer: its suffix, and how it begins: a number, or the input of the optimizer that holds it.
+struct slot {
+  std::string_view suffix;
+  double initial = 0;
+  int input = -1;
+};
+
+/// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update also
+/// writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
+template <int Slots>
+struct optimizer_update : update {
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr : "the gradient has another shape than the variable";
+  }
+};
+
+struct apply_sgd : optimizer_update<0> {
+  static constexpr std::string_view name = "apply_sgd";
+  static constexpr std::array<slot, 0> slots{};
+};
+struct apply_momentum : optimizer_update<1> {
+  static constexpr std::string_view name = "apply_momentum";
+  static constexpr std::array<slot, 1> slots{slot{"/momentum"}};
+};
+struct apply_adagrad : optimizer_update<1> {
+  static constexpr std::string_view name = "apply_adagrad";
+  static constexpr std::array<slot, 1> slots{slot{"/adagrad", 0, 2}};
+};
+struct apply_adadelta : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_adadelta";
+  static constexpr std::array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
+};
+struct apply_rmsprop : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_rmsprop";
+  static constexpr std::array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
+};
+struct apply_centered_rmsprop : optimizer_update<3> {
+  static constexpr std::string_view name = "apply_centered_rmsprop";
+  static constexpr std::array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}, slot{"/rmsprop_mean"}};
+};
+struct apply_adam : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_adam";
+  static constexpr std::array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
+};
+struct apply_adamw : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_adamw";
+  static constexpr std::array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
+};
+struct apply_ftrl : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_ftrl";
+  static constexpr std::array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
+};
+
+/// The node that the graph compiler replaces by one `Update` for each variable, and by a count of the steps.
+/// Inputs of the expansion: the learning rate, the step, the other numbers.
+template <class Update>
+struct optimizer {
+  static constexpr std::string_view name = Update::name;
+  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+
+  static constexpr void expand(ir::expand_args& e) {
+    ir::node_id updates[2048]{};
+    std::size_t count = 0;
+    for (const ir::variable_gradient& pair : e.gradients) {
+      ir::node_id inputs[16]{pair.variable};
+      std::size_t n = 1;
+      const tensor_spec spec = e.g.spec(pair.variable);
+      for (const slot& s : Update::slots) {
+        const bool given = s.input >= 0;
+        const auto attributes = ir::pack_attributes(
+            given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
+        const void* key = given ? e.g[e.inputs[static_cast<std::size_t>(s.input)]].key : nullptr;
+        inputs[n++] = e.g.emit_as(ir::rules<variable>, spec, {}, attributes.list(),
+                                  {{}, e.g[pair.variable].name, s.suffix, key, {}});
+      }
+      inputs[n++] = pair.gradient;
+      for (const ir::node_id i : e.inputs) inputs[n++] = i;
+      updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
+      if (e.g.overflow() || count == 2048) return;
+    }
+    const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
+    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {{updates, count}});
+    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {{&step, 1}});
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.
+template <class Optimizer>
+struct optimizer_traits;
+
+template <>
+struct optimizer_traits<sgd> {
+  using update = op::apply_sgd;
+  static constexpr fixed_string step = "sgd/step";
+  static std::array<double, 0> numbers(const sgd&) { return {}; }
+};
+template <>
+struct optimizer_traits<momentum> {
+  using update = op::apply_momentum;
+  static constexpr fixed_string step = "momentum/step";
+  static std::array<double, 2> numbers(const momentum& o) { return {o.momentum, o.nesterov ? 1.0 : 0.0}; }
+};
+template <>
+struct optimizer_traits<adagrad> {
+  using update = op::apply_adagrad;
+  static constexpr fixed_string step = "adagrad/step";
+  static std::array<double, 1> numbers(const adagrad& o) { return {o.initial_accumulator}; }
+};
+template <>
+struct optimizer_traits<adadelta> {
+  using update = op::apply_adadelta;
+  static constexpr fixed_string step = "adadelta/step";
+  static std::array<double, 2> numbers(const adadelta& o) { return {o.rho, o.epsilon}; }
+};
+template <>
+struct optimizer_traits<rmsprop> {
+  using update = op::apply_rmsprop;
+  static constexpr fixed_string step = "rmsprop/step";
+  static std::array<double, 3> numbers(const rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
+};
+template <>
+struct optimizer_traits<centered_rmsprop> {
+  using update = op::apply_centered_rmsprop;
+  static constexpr fixed_string step = "centered_rmsprop/step";
+  static std::array<double, 3> numbers(const centered_rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
+};
+template <>
+struct optimizer_traits<adam> {
+  using update = op::apply_adam;
+  static constexpr fixed_string step = "adam/step";
+  static std::array<double, 3> numbers(const adam& o) { return {o.beta1, o.beta2, o.epsilon}; }
+};
+template <>
+struct optimizer_traits<adamw> {
+  using update = op::apply_adamw;
+  static constexpr fixed_string step = "adamw/step";
+  static std::array<double, 4> numbers(const adamw& o) { return {o.beta1, o.beta2, o.epsilon, o.weight_decay}; }
+};
+template <>
+struct optimizer_traits<ftrl> {
+  using update = op::apply_ftrl;
+  static constexpr fixed_string step = "ftrl/step";
+  static std::array<double, 5> numbers(const ftrl& o) {
+    return {o.power, o.initial_accumulator, o.l1, o.l2, o.shrinkage};
+  }
+};
+
+template <class Place, class Optimizer, int Pairs, class... E, std::size_t... I>
+[[nodiscard]] auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
+  using traits = optimizer_traits<Optimizer>;
+  const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
+  const auto numbers = traits::numbers(o);
+  return make_node<op::optimizer<typename traits::update>, ir::pack_attributes(Pairs), part<Place, 0>>(
+      operands..., make_rate<part<Place, 1>>(step, o.learning_rate), step,
+      literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
+}
+
+template <class Optimizer>
+using number_sequence = std::make_index_sequence<
+    std::tuple_size_v<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))>>;
+
+}  // namespace detail
+
+/// One step of training: updates every trainable variable that the loss depends on, then counts the step in the variable
+/// "<optimizer>/step".
+/// @param loss one floating number
+/// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`, `adamw{}`, `ftrl{}`
+/// Raises TAGMA-E062 if the loss is no floating scalar; when compiled, TAGMA-E061 and TAGMA-E063.
+template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
+  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
+                "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type>)
+    return detail::make_optimizer<Place, Optimizer, 0>(optimizer, detail::number_sequence<Optimizer>{}, loss);
+}
+
+/// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
+template <expression L, expression... V>
+[[nodiscard]] constexpr auto compute_gradients(const L& loss, const V&... variables) {
+  static_assert((true && ... && diagnose::is_variable<V>), "TAGMA-E065 compute_gradients: the operands must be variables");
+  return std::make_tuple(std::make_pair(variables, gradient(loss, variables))...);
+}
+
+/// Updates variables with given gradients.
+/// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
+template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs) {
+  static_assert((true && ... && diagnose::is_variable<V>), "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
+  return std::apply(
+      [&](const auto&... pair) {
+        return std::apply(
+            [&](const auto&... operand) {
+              return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
+                  optimizer, detail::number_sequence<Optimizer>{}, operand...);
+            },
+            std::tuple_cat(std::make_tuple(pair.first, pair.second)...));
+      },
+      pairs);
+}
+
+}  // namespace tagma

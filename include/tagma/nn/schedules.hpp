@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Learning rates that change with the number of steps, with TensorFlow's formulas. They are run-time values: changing
+/// one does not recompile anything.
+
+#include <initializer_list>
+
+#include "tagma/expr/op/elementwise.hpp"
+
+namespace tagma {
+
+/// How a learning rate follows the step.
+enum class schedule_kind : std::uint8_t { constant, exponential, piecewise, polynomial, cosine };
+
+/// initial * decay_rate ^ (step / decay_steps); the exponent is rounded down if `staircase`.
+struct exponential_decay {
+  double initial = 0.01;
+  double decay_steps = 1;
+  double decay_rate = 0.96;
+  bool staircase = false;
+};
+/// values[0] up to and including step boundaries[0], values[1] up to boundaries[1], and so on; one value more than
+/// boundaries.
+struct piecewise_constant {
+  std::vector<double> boundaries;
+  std::vector<double> values;
+};
+/// (initial - final) * (1 - step / decay_steps) ^ power + final, and `final` afterwards.
+struct polynomial_decay {
+  double initial = 0.01;
+  double decay_steps = 1;
+  double final = 0.0001;
+  double power = 1;
+};
+/// initial * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha); Loshchilov and Hutter 2016.
+struct cosine_decay {
+  double initial = 0.01;
+  double decay_steps = 1;
+  double alpha = 0;
+};
+
+/// A learning rate: a number or a schedule, optionally after a linear warm-up.
+class rate {
+ public:
+  constexpr static std::size_t warm_up_index = 0;
+
+  rate(double value = 0.01) { set(schedule_kind::constant, {0, value}); }
+  rate(const exponential_decay& s) {
+    set(schedule_kind::exponential, {0, s.initial, positive(s.decay_steps), s.decay_rate, s.staircase ? 1.0 : 0.0});
+  }
+  rate(const polynomial_decay& s) {
+    set(schedule_kind::polynomial, {0, s.initial, positive(s.decay_steps), s.final, s.power});
+  }
+  rate(const cosine_decay& s) { set(schedule_kind::cosine, {0, s.initial, positive(s.decay_steps), s.alpha}); }
+  rate(const piecewise_constant& s) {
+    if (s.values.size() != s.boundaries.size() + 1)
+      fail(status_code::invalid_argument, "piecewise_constant: needs one value more than boundaries, not " +
+                                              std::to_string(s.values.size()) + " for " + std::to_string(s.boundaries.size()));
+    std::vector<double> list{0};
+    list.insert(list.end(), s.boundaries.begin(), s.boundaries.end());
+    list.insert(list.end(), s.values.begin(), s.values.end());
+    set(schedule_kind::piecewise, std::move(list));
+  }
+
+  [[nodiscard]] const carried_value& value() const { return value_; }
+
+  /// The same rate after growing from zero in equal parts over the first `steps` steps.
+  [[nodiscard]] rate after_warm_up(double steps) const {
+    rate r = *this;
+    std::vector<double> list = *value_.list;
+    list[warm_up_index] = steps;
+    r.value_.list = std::make_shared<const std::vector<double>>(std::move(list));
+    return r;
+  }
+
+ private:
+  static double positive(double steps) {
+    if (!(steps > 0)) fail(status_code::invalid_argument, "a learning rate schedule needs decay_steps above 0");
+    return steps;
+  }
+  void set(schedule_kind kind, std::vector<double> list) {
+    value_.integer = static_cast<std::int64_t>(kind);
+    value_.list = std::make_shared<const std::vector<double>>(std::move(list));
+  }
+
+  carried_value value_;
+};
+
+/// The learning rate at a step, as a kernel and a test compute it.
+/// @param step updates done so far
+[[nodiscard]] inline double evaluate(const carried_value& v, double step) {
+  const std::vector<double>& p = *v.list;
+  const double warm = p[0];
+  double result = p[1];
+  switch (static_cast<schedule_kind>(v.integer)) {
+    case schedule_kind::constant: break;
+    case schedule_kind::exponential: {
+      const double exponent = step / p[2];
+      result = p[1] * __builtin_pow(p[3], p[4] != 0 ? __builtin_floor(exponent) : exponent);
+      break;
+    }
+    case schedule_kind::polynomial: {
+      const double done = step < p[2] ? step : p[2];
+      result = (p[1] - p[3]) * __builtin_pow(1 - done / p[2], p[4]) + p[3];
+      break;
+    }
+    case schedule_kind::cosine: {
+      const double done = step < p[2] ? step : p[2];
+      result = p[1] * ((1 - p[3]) * 0.5 * (1 + __builtin_cos(3.14159265358979323846 * done / p[2])) + p[3]);
+      break;
+    }
+    case schedule_kind::piecewise: {
+      const std::size_t boundaries = (p.size() - 2) / 2;
+      std::size_t i = 0;
+      while (i < boundaries && step > p[1 + i]) ++i;
+      result = p[1 + boundaries + i];
+      break;
+    }
+  }
+  return step < warm ? result * (step + 1) / warm : result;
+}
+
+namespace op {
+
+/// The learning rate at the step that input 0 holds; the program carries its schedule.
+struct scheduled_rate {
+  static constexpr std::string_view name = "scheduled_rate";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::float64, {}};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Place, class Step>
+struct rate_definition {
+  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
+                                place_id<Place>>;
+  static constexpr std::array<const ir::record*, 1> inputs{find_record<typename Step::id>()};
+  static constexpr tensor_spec spec{dtype::float64, {}};
+  static constexpr ir::record value{&ir::rules<op::scheduled_rate>,
+                                    hash_combine(hash_text("scheduled_rate"), Step::record().hash),
+                                    spec, inputs, {}, {}, {}, &value_key<id>, {}};
+};
+
+template <class Place, class Step>
+[[nodiscard]] auto make_rate(const Step&, const rate& r) {
+  using definition = rate_definition<Place, Step>;
+  using id = typename binding<typename definition::id, definition>::id;
+  return expr<spec<double>, id, true>{carried(definition::value.key, r.value())};
+}
+
+}  // namespace detail
+}  // namespace tagma
