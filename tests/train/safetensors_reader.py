@@ -2,6 +2,7 @@
 """Reads a safetensors file with the standard library alone and compares it with what tests/train/safetensors.cpp wrote.
 
     python3 safetensors_reader.py FILE    # prints "ok" and exits with 0, or says what differs and exits with 1
+    python3 safetensors_reader.py --list FILE    # prints name, type, shape and elements of each tensor by name, then the texts
 """
 
 import json
@@ -52,7 +53,24 @@ def main(path):
     print("ok")
 
 
+def list_tensors(path):
+    with open(path, "rb") as file:
+        content = file.read()
+    (length,) = struct.unpack_from("<Q", content)
+    header = json.loads(content[8 : 8 + length])
+    texts = header.pop("__metadata__")
+    for name, entry in sorted(header.items()):
+        begin, end = entry["data_offsets"]
+        code = {"F64": "d", "F32": "f", "I64": "q", "I32": "i", "U8": "B"}[entry["dtype"]]
+        layout = f"<{(end - begin) // struct.calcsize(code)}{code}"
+        values = struct.unpack(layout, content[8 + length + begin : 8 + length + end])
+        print(name, entry["dtype"], entry["shape"], *(f"{v:.9g}" for v in values))
+    print("__metadata__", *(f"{name}={text}" for name, text in sorted(texts.items())))
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "--list":
+        sys.exit(list_tensors(sys.argv[2]))
     try:
         main(sys.argv[1])
     except AssertionError as difference:
