@@ -14,11 +14,8 @@ namespace detail {
 // Two uniform numbers for each element, from which Box and Muller make a normal one. The elements of a pair share their
 // radius, and their angles are a quarter turn apart.
 template <class T, int W>
-struct polar_pairs {
-  pack<T, W> radius, turns;
-};
-template <class T, int W>
-TAGMA_INLINE polar_pairs<T, W> random_pairs(const random_key& key, std::uint64_t first, std::uint16_t attempt) {
+TAGMA_INLINE void random_pairs(const random_key& key, std::uint64_t first, std::uint16_t attempt, pack<T, W>& radius,
+                               pack<T, W>& turns) {
   constexpr int per_block = 16 / static_cast<int>(sizeof(T));
   T a[static_cast<unsigned>(W)], b[static_cast<unsigned>(W)];
   for (int i = 0; i < W; i += per_block) {
@@ -37,7 +34,8 @@ TAGMA_INLINE polar_pairs<T, W> random_pairs(const random_key& key, std::uint64_t
       b[i + 3] = b[i + 2] - 0.25f;
     }
   }
-  return {load<W>(a), load<W>(b)};
+  radius = load<W>(a);
+  turns = load<W>(b);
 }
 }  // namespace detail
 
@@ -70,9 +68,9 @@ TAGMA_INLINE pack<T, W> random_uniform(const random_key& key, std::uint64_t firs
 template <class T, int W = default_width>
 TAGMA_INLINE pack<T, W> random_normal(const random_key& key, std::uint64_t first, std::uint16_t attempt = 0) {
   static_assert(detail::floating<T> && W % 4 == 0);
-  const auto p = detail::random_pairs<T, W>(key, first, attempt);
-  const auto radius = sqrt(log(T{1} - p.radius) * T{-2});
-  return radius * cos(p.turns * static_cast<T>(6.283185307179586476925L));
+  pack<T, W> radius, turns;
+  detail::random_pairs(key, first, attempt, radius, turns);
+  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
 }
 
 /// The same, where every element outside (-2, 2) is drawn again until it is inside.

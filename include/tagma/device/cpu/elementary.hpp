@@ -73,20 +73,15 @@ TAGMA_INLINE pack<double, W> exp_tail(const pack<double, W>& r) {
   return mul_add(p, r, 0.5);
 }
 
-// x = n ln(2) + r with an integer n and |r| <= ln(2) / 2.
-template <class P>
-struct exp_reduced {
-  P r;
-  P n;
-  P biased;  // n in its low bits
-};
+// x = n ln(2) + r with an integer n and |r| <= ln(2) / 2; `biased` has n in its low bits. Results come by reference
+// because g++ assembles a returned struct of packs in memory.
 template <class T, int W>
-TAGMA_INLINE exp_reduced<pack<T, W>> reduce_exp(const pack<T, W>& x) {
+TAGMA_INLINE void reduce_exp(const pack<T, W>& x, pack<T, W>& r, pack<T, W>& n, pack<T, W>& biased) {
   using c = ieee<T>;
-  const auto biased = mul_add(x, splat<pack<T, W>>(c::log2e), c::magic);
-  const auto n = biased - c::magic;
-  const auto r = mul_add(n, splat<pack<T, W>>(-c::ln2_hi), x);
-  return {mul_add(n, splat<pack<T, W>>(-c::ln2_lo), r), n, biased};
+  biased = mul_add(x, splat<pack<T, W>>(c::log2e), c::magic);
+  n = biased - c::magic;
+  r = mul_add(n, splat<pack<T, W>>(-c::ln2_hi), x);
+  r = mul_add(n, splat<pack<T, W>>(-c::ln2_lo), r);
 }
 
 // Two factors, because 2^n alone may be beyond the range of a result that is within it.
@@ -96,10 +91,11 @@ TAGMA_INLINE pack<T, W> exp_part(const pack<T, W>& argument) {
   using c = ieee<T>;
   P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
   x = select(x < c::exp_low, splat<P>(c::exp_low), x);
-  const auto q = reduce_exp(x);
-  const P y = mul_add(q.r * q.r, exp_tail(q.r), q.r) + T{1};
-  const auto half = magic_integer(mul_add(q.n, splat<P>(T(0.5)), c::magic));
-  return y * power_of_two<T>(half) * power_of_two<T>(magic_integer(q.biased) - half);
+  P r, n, biased;
+  reduce_exp(x, r, n, biased);
+  const P y = mul_add(r * r, exp_tail(r), r) + T{1};
+  const auto half = magic_integer(mul_add(n, splat<P>(T(0.5)), c::magic));
+  return y * power_of_two<T>(half) * power_of_two<T>(magic_integer(biased) - half);
 }
 
 template <class T, int W>
@@ -108,19 +104,16 @@ TAGMA_INLINE pack<T, W> expm1_part(const pack<T, W>& argument) {
   using c = ieee<T>;
   P x = select(argument > c::exp_high, splat<P>(c::exp_high), argument);
   x = select(x < c::expm1_low, splat<P>(c::expm1_low), x);
-  const auto q = reduce_exp(x);
-  const P y = mul_add(q.r * q.r, exp_tail(q.r), q.r);
-  const P scale = power_of_two<T>(magic_integer(q.biased) - 1);
-  return select(q.n == T{0}, y, mul_add(y, scale, scale - T(0.5)) * T{2});
+  P r, n, biased;
+  reduce_exp(x, r, n, biased);
+  const P y = mul_add(r * r, exp_tail(r), r);
+  const P scale = power_of_two<T>(magic_integer(biased) - 1);
+  return select(n == T{0}, y, mul_add(y, scale, scale - T(0.5)) * T{2});
 }
 
 // x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), for x > 0.
-template <class P>
-struct log_reduced {
-  P e, f;
-};
 template <class T, int W>
-TAGMA_INLINE log_reduced<pack<T, W>> reduce_log(const pack<T, W>& x) {
+TAGMA_INLINE void reduce_log(const pack<T, W>& x, pack<T, W>& e, pack<T, W>& f) {
   using P = pack<T, W>;
   using c = ieee<T>;
   using U = unsigned_of<T>;
@@ -129,9 +122,9 @@ TAGMA_INLINE log_reduced<pack<T, W>> reduce_log(const pack<T, W>& x) {
   const auto bits = reinterpret<U>(select(tiny, x * (c::integral * T{4}), x));
   const auto shifted = bits - c::sqrt_half + one;
   const P biased = reinterpret<T>((shifted >> c::fraction_bits) | __builtin_bit_cast(U, c::integral));
-  const P e = biased - (c::integral + static_cast<T>(c::bias));
-  return {select(tiny, e - static_cast<T>(c::fraction_bits + 2), e),
-          reinterpret<T>(bits - ((shifted & c::exponent) - one)) - T{1}};
+  e = biased - (c::integral + static_cast<T>(c::bias));
+  e = select(tiny, e - static_cast<T>(c::fraction_bits + 2), e);
+  f = reinterpret<T>(bits - ((shifted & c::exponent) - one)) - T{1};
 }
 
 // With s = f / (2 + f) and z = s^2: ln(1 + f) = 2 s + s z log_series(z).
@@ -150,7 +143,8 @@ template <int W>
 TAGMA_INLINE pack<float, W> log_positive(const pack<float, W>& x) {
   using P = pack<float, W>;
   using c = ieee<float>;
-  const auto [e, f] = reduce_log(x);
+  P e, f;
+  reduce_log(x, e, f);
   auto p = mul_add(f, splat<P>(0.0691554903f), -0.117898697f);
   p = mul_add(p, f, 0.118729243f);
   p = mul_add(p, f, -0.123843341f);
@@ -168,7 +162,8 @@ template <int W>
 TAGMA_INLINE pack<double, W> log_positive(const pack<double, W>& x) {
   using P = pack<double, W>;
   using c = ieee<double>;
-  const auto [e, f] = reduce_log(x);
+  P e, f;
+  reduce_log(x, e, f);
   const P h = f * f * 0.5;
   const P s = f / (f + 2.0);
   const P z = s * s;

@@ -49,39 +49,36 @@ TAGMA_INLINE pack<double, W> cos_reduced(const pack<double, W>& r) {
 // Beyond these limits the reduction by a few multiples of pi / 2 loses bits; such lanes go to the C library one by one.
 template <class T> inline constexpr T trig_limit = T(65536);
 
-template <class P>
-struct trig_reduced {
-  P r;
-  P biased;  // the number of quarter turns in its low bits
-};
+// x less a number of quarter turns, which the low bits of `biased` hold.
 template <int W>
-TAGMA_INLINE trig_reduced<pack<float, W>> reduce_trig(const pack<float, W>& x) {
+TAGMA_INLINE pack<float, W> reduce_trig(const pack<float, W>& x, pack<float, W>& biased) {
   constexpr float magic = ieee<float>::magic;
-  const auto biased = mul_add(x, splat<pack<float, W>>(0x1.45f306p-1f), magic);
+  biased = mul_add(x, splat<pack<float, W>>(0x1.45f306p-1f), magic);
   const auto n = convert<double>(biased - magic);
   auto r = mul_add(n, splat<pack<double, W>>(-0x1.921fb544p0), convert<double>(x));
   r = mul_add(n, splat<pack<double, W>>(-0x1.0b4611a626331p-34), r);
-  return {convert<float>(r), biased};
+  return convert<float>(r);
 }
 // The three parts of pi / 2 have 33, 33 and 53 bits, so that their products with n < 2^20 are exact where it matters.
 template <int W>
-TAGMA_INLINE trig_reduced<pack<double, W>> reduce_trig(const pack<double, W>& x) {
+TAGMA_INLINE pack<double, W> reduce_trig(const pack<double, W>& x, pack<double, W>& biased) {
   constexpr double magic = ieee<double>::magic;
-  const auto biased = mul_add(x, splat<pack<double, W>>(0x1.45f306dc9c883p-1), magic);
+  biased = mul_add(x, splat<pack<double, W>>(0x1.45f306dc9c883p-1), magic);
   const auto n = biased - magic;
   const auto first = mul_add(n, splat<pack<double, W>>(-0x1.921fb544p0), x);
   const auto product = n * 0x1.0b4611a6p-34;
   const auto second = first - product;
   const auto lost = (first - second) - product;
-  return {second + mul_add(n, splat<pack<double, W>>(-0x1.3198a2e037073p-69), lost), biased};
+  return second + mul_add(n, splat<pack<double, W>>(-0x1.3198a2e037073p-69), lost);
 }
 
 // The sine of x plus `turns` quarter turns.
 template <int Turns, class T, int W>
 TAGMA_INLINE pack<T, W> trig_part(const pack<T, W>& x) {
-  const auto q = reduce_trig(x);
-  const auto quarter = magic_integer(q.biased) + signed_of<T>{Turns};
-  const auto y = select((quarter & signed_of<T>{1}) == signed_of<T>{0}, sin_reduced(q.r), cos_reduced(q.r));
+  pack<T, W> biased;
+  const auto r = reduce_trig(x, biased);
+  const auto quarter = magic_integer(biased) + signed_of<T>{Turns};
+  const auto y = select((quarter & signed_of<T>{1}) == signed_of<T>{0}, sin_reduced(r), cos_reduced(r));
   const auto sign = (reinterpret<unsigned_of<T>>(quarter) & unsigned_of<T>{2}) << (8 * static_cast<int>(sizeof(T)) - 2);
   return reinterpret<T>(reinterpret<unsigned_of<T>>(y) ^ sign);
 }
@@ -102,7 +99,8 @@ template <int W>
 TAGMA_INLINE pack<double, W> pow_positive(const pack<double, W>& x, const pack<double, W>& y) {
   using P = pack<double, W>;
   using c = ieee<double>;
-  const auto [e, f] = reduce_log(x);
+  P e, f;
+  reduce_log(x, e, f);
   const P d = f + 2.0, d_lo = f - (d - 2.0);
   const P s = f / d;
   const P sh = upper_bits(s), sl = s - sh, dh = upper_bits(d), dl = d - dh;
