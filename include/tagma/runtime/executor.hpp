@@ -16,6 +16,9 @@ class executor {
   virtual ~executor() = default;
   /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
   virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
+  virtual unsigned enter() { return 0; }
+  virtual void leave(unsigned) {}
   /// Threads that work, the caller included.
   [[nodiscard]] virtual int threads() const = 0;
 

@@ -96,6 +96,7 @@ class session_core {
     require_initialized(plan);
     run_context context = context_;
     context.step = step_.fetch_add(1, std::memory_order_relaxed);
+    const kernel_scope scope(*executor_);
     const std::size_t steps = bound.step_count();
     for (std::size_t s = 0; s < steps; ++s) {
       if (guard.limited()) guard.check();
@@ -152,6 +153,16 @@ class session_core {
     std::unique_ptr<bound_plan> plan;
   };
   static constexpr std::size_t max_bound = 16;  // per plan: different batch sizes, or threads that run at once
+
+  /// The calling thread runs kernels while this lives.
+  struct kernel_scope {
+    explicit kernel_scope(executor& e) : threads(e), before(e.enter()) {}
+    ~kernel_scope() { threads.leave(before); }
+    kernel_scope(const kernel_scope&) = delete;
+    kernel_scope& operator=(const kernel_scope&) = delete;
+    executor& threads;
+    unsigned before;
+  };
 
   void require_initialized(const plan::plan_view& plan) const {
     if (all_initialized_) return;

@@ -4,6 +4,7 @@
 /// @file
 /// The executor of the CPU: one thread pool.
 
+#include "tagma/device/cpu/denormals.hpp"
 #include "tagma/device/cpu/pool.hpp"
 #include "tagma/device/cpu/topology.hpp"
 #include "tagma/runtime/executor.hpp"
@@ -17,6 +18,8 @@ class executor final : public runtime::executor {
   void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
     pool_.parallel_for(count, task, context);
   }
+  unsigned enter() override { return flush_denormals(); }
+  void leave(unsigned before) override { restore_denormals(before); }
   [[nodiscard]] int threads() const override { return pool_.workers() + 1; }
 
  private:

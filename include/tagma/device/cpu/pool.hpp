@@ -13,6 +13,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "tagma/device/cpu/denormals.hpp"
 #include "tagma/base/config.hpp"
 
 namespace tagma::device::cpu {
@@ -149,6 +150,7 @@ class thread_pool {
   }
 
   static void* enter(void* self) {
+    flush_denormals();
     auto& pool = *static_cast<thread_pool*>(self);
     std::uint32_t seen = 0;
     for (;;) {
