@@ -54,8 +54,8 @@ struct op_info {
   std::uint64_t id = 0;
   op_kind kind = op_kind::compute;
   bool stateful = false;          ///< two equal nodes are two different values (random numbers, updates)
-  std::uint8_t shape_only = 0;    ///< bit i: only the shape of input i is read, never its elements
-  std::uint8_t in_place = 0;      ///< bit i: the kernel may write its output over input i
+  std::uint64_t shape_only = 0;   ///< bit i: only the shape of input i is read, never its elements
+  std::uint64_t in_place = 0;     ///< bit i: the kernel may write its output over input i
   infer_function infer = nullptr;
 };
 
