@@ -19,7 +19,7 @@ TEST_CASE("one loop runs in exactly one variant", "[dispatch]") {
   const float in[5] = {1, 2, 3, 4, 5};
   float out[5] = {};
   int calls = 0;
-  device::cpu::dispatch<counting_loop>(&calls, static_cast<const float*>(in), static_cast<float*>(out), 5);
+  cpu::dispatch<counting_loop>(&calls, static_cast<const float*>(in), static_cast<float*>(out), 5);
   CHECK(calls == 1);
   for (int i = 0; i < 5; ++i) CHECK(out[i] == in[i] * 2.0f);
 }

@@ -30,7 +30,7 @@ struct fill {
 template <kind K, class T>
 std::vector<T> numbers(const random_key& key, std::int64_t n) {
   std::vector<T> x(static_cast<std::size_t>(n));
-  device::cpu::dispatch<fill<K>>(x.data(), &key, n);
+  cpu::dispatch<fill<K>>(x.data(), &key, n);
   return x;
 }
 

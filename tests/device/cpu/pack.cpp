@@ -62,7 +62,7 @@ void check_pairs(const Reference& reference) {
   cpu::run_baseline<pair_loop<Op>, U*, const T*, const T*, std::int64_t>(out, a.data(), b.data(), n);
   check();
   bytes.assign(bytes.size(), 0);
-  device::cpu::dispatch<pair_loop<Op>>(out, static_cast<const T*>(a.data()), static_cast<const T*>(b.data()), n);
+  cpu::dispatch<pair_loop<Op>>(out, static_cast<const T*>(a.data()), static_cast<const T*>(b.data()), n);
   check();
 }
 
@@ -116,7 +116,7 @@ void check_conversion() {
     else expected[i] = static_cast<U>(in[i]);
   }
   cpu::run_baseline<convert_loop<U, T>, U*, const T*>(baseline, in);
-  device::cpu::dispatch<convert_loop<U, T>>(static_cast<U*>(best), static_cast<const T*>(in));
+  cpu::dispatch<convert_loop<U, T>>(static_cast<U*>(best), static_cast<const T*>(in));
   for (int i = 0; i < 8; ++i) {
     CHECK(static_cast<double>(baseline[i]) == static_cast<double>(expected[i]));
     CHECK(static_cast<double>(best[i]) == static_cast<double>(expected[i]));

@@ -62,14 +62,15 @@ TAGMA_INLINE pack<U, W> convert_lanes(const pack<T, W>& p) {
   }
 }
 
-/// The bits of float16 numbers as floats, exactly.
+/// The bits of float16 numbers as floats, exactly, even in a thread that flushes denormal floats to zero.
 template <int W>
 TAGMA_INLINE pack<float, W> widen_half(const pack<std::uint16_t, W>& h) {
   const auto u = convert<std::uint32_t>(h);
-  const auto shifted = reinterpret<float>((u & 0x7fffu) << 13) * 0x1p112f;
-  const auto special = (u & 0x7c00u) == 0x7c00u;
-  const auto magnitude = reinterpret<std::uint32_t>(shifted);
-  return reinterpret<float>(select(special, magnitude | 0x7f800000u, magnitude) | ((u & 0x8000u) << 16));
+  const auto a = u & 0x7fffu;
+  const auto tiny = reinterpret<std::uint32_t>(convert<float>(reinterpret<std::int32_t>(a)) * 0x1p-24f);
+  auto r = (a << 13) + 0x38000000u;
+  r = select(a >= 0x7c00u, (a << 13) | 0x7f800000u, r);
+  return reinterpret<float>(select(a < 0x400u, tiny, r) | ((u & 0x8000u) << 16));
 }
 
 /// Floats rounded to the nearest float16, ties to even.
