@@ -143,12 +143,12 @@ template <class Id>
 template <class... Ids>
 struct id_list {};
 
-/// What a node with operands stands for.
-template <class Op, auto Attributes, class Inputs, class Controls = id_list<>>
+/// What a node with operands stands for. `Place` tells apart equal nodes that are not one.
+template <class Op, auto Attributes, class Inputs, class Controls = id_list<>, class Place = void>
 struct node_definition;
 
-template <class Op, auto Attributes, class... Inputs, class... Controls>
-struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>> {
+template <class Op, auto Attributes, class... Inputs, class... Controls, class Place>
+struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>, Place> {
   static constexpr std::array<const ir::record*, sizeof...(Inputs)> inputs{find_record<Inputs>()...};
   static constexpr std::array<const ir::record*, sizeof...(Controls)> controls{find_record<Controls>()...};
   static constexpr auto attributes = Attributes;
@@ -179,17 +179,20 @@ struct choose_id<Definition, Place, false> {
   using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
 };
 
-/// The handle of a definition. `Place` tells it apart where structure does not.
+/// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place, and
+/// for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] constexpr auto make_handle(const E&... operands) {
-  using id = typename binding<typename choose_id<Definition, Place, all_structural<E...>>::type, Definition>::id;
+  constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
+  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
   return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
 }
 
 /// A node of operation `Op` over handles.
 template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
 [[nodiscard]] constexpr auto make_node(const E&... operands) {
-  return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>>, Place>(operands...);
+  using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
+  return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(operands...);
 }
 
 }  // namespace detail

@@ -42,6 +42,7 @@ struct raw_plan {
   std::array<std::int32_t, N> operation_count{};
   std::array<plan_block, N> blocks{};
   std::array<node_id, F> fetches{};
+  std::array<std::int32_t, F> fetch_steps{};
   plan_sizes sizes;
   int feeds = 0;
   bool writes_variables = false;
@@ -195,8 +196,14 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (int k = 0; k < step.operands; ++k)
       last_use[index(owner[index(p.operands[static_cast<std::size_t>(step.first_operand + k)])])] = static_cast<std::int32_t>(s);
   }
+  const auto versions = ir::find_versions<N>(g, needs);
   for (std::size_t f = 0; f < F; ++f) {
     p.fetches[f] = renumbered[index(fetches[f])];
+    p.fetch_steps[f] = static_cast<std::int32_t>(p.sizes.steps);
+    const node_id variable = versions.base_of(fetches[f]);
+    const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
+    for (std::size_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
+      if (p.steps[s].node == renumbered[index(update)]) p.fetch_steps[f] = static_cast<std::int32_t>(s);
     last_use[index(owner[index(p.fetches[f])])] = static_cast<std::int32_t>(p.sizes.steps);
   }
   std::array<node_id, N> block_holder{};  // the owner that a block serves now

@@ -66,6 +66,7 @@ struct plan_view {
   std::span<const node_id> operands;
   std::span<const plan_block> blocks;
   std::span<const node_id> fetches;
+  std::span<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
   int feeds = 0;
   bool writes_variables = false;
 };

@@ -131,8 +131,9 @@ struct compiled_plan {
   static constexpr auto operands = first_of<ir::node_id, raw.sizes.operands>(raw.operands);
   static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
   static constexpr auto fetches = raw.fetches;
-  static constexpr plan::plan_view view{nodes,  inputs, attributes, steps, operands,
-                                        blocks, fetches, raw.feeds,  raw.writes_variables};
+  static constexpr auto fetch_steps = raw.fetch_steps;
+  static constexpr plan::plan_view view{nodes,  inputs,  attributes,  steps,     operands,
+                                        blocks, fetches, fetch_steps, raw.feeds, raw.writes_variables};
 };
 
 /// Bytes of the arena of a plan when every dynamic extent has one value.

@@ -63,52 +63,22 @@ struct wait_list {
   std::size_t count = 0;
 };
 
-/// True for each node that is ordered behind `u`.
-template <std::size_t N>
-constexpr std::array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  std::array<bool, N> behind{};
-  behind[static_cast<std::size_t>(u)] = true;
-  for (node_id i = u + 1; i < g.size(); ++i) {
-    bool b = false;
-    for (const node_id in : g.inputs(i)) b = b || behind[static_cast<std::size_t>(in)];
-    for (const node_id c : g.controls(i)) b = b || behind[static_cast<std::size_t>(c)];
-    behind[static_cast<std::size_t>(i)] = b;
-  }
-  return behind;
-}
-
+/// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the graph.
 template <std::size_t N, std::size_t E>
 constexpr wait_list<N, E> variable_waits(const graph_view& g, const std::array<need, N>& needs) {
   wait_list<N, E> list;
-  // Uses of each variable as a linked list of (user, next), latest first.
-  std::array<std::int32_t, N> head{};
-  std::array<std::int32_t, E> next{};
-  std::array<node_id, E> user{};
-  std::int32_t uses = 1;
+  const auto versions = ir::find_versions<N>(g, needs);
   for (node_id i = 0; i < g.size(); ++i) {
     if (needs[static_cast<std::size_t>(i)] != need::value) continue;
-    int k = 0;
-    for (const node_id in : g.inputs(i)) {
-      const bool extents = (g.info(i).shape_only >> k++) & 1;
-      if (extents || g.info(in).kind != op_kind::variable) continue;
-      user[static_cast<std::size_t>(uses)] = i;
-      next[static_cast<std::size_t>(uses)] = head[static_cast<std::size_t>(in)];
-      head[static_cast<std::size_t>(in)] = uses++;
+    for (int k = 0; k < g[i].inputs; ++k) {
+      if (!versions.reads_updated(g, i, k)) continue;
+      const node_id variable = versions.base_of(g.inputs(i)[static_cast<std::size_t>(k)]);
+      if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
+      const node_id update = versions.update_after(g, variable, i);
+      if (update != ir::no_node) list.waits[list.count++] = {i, update};
     }
-  }
-  for (node_id u = 0; u < g.size(); ++u) {
-    if (needs[static_cast<std::size_t>(u)] != need::value || g.info(u).kind != op_kind::update) continue;
-    const node_id v = g.inputs(u)[0];
-    bool later = false;
-    for (std::int32_t i = head[static_cast<std::size_t>(v)]; i != 0; i = next[static_cast<std::size_t>(i)])
-      later = later || user[static_cast<std::size_t>(i)] > u;
-    const std::array<bool, N> behind = later ? nodes_behind<N>(g, u) : std::array<bool, N>{};
-    for (std::int32_t i = head[static_cast<std::size_t>(v)]; i != 0; i = next[static_cast<std::size_t>(i)]) {
-      const node_id r = user[static_cast<std::size_t>(i)];
-      if (r == u || behind[static_cast<std::size_t>(r)]) continue;
-      const bool later_update = g.info(r).kind == op_kind::update && g.inputs(r)[0] == v && r > u;
-      list.waits[list.count++] = later_update ? wait{u, r} : wait{r, u};
-    }
+    if (g.info(i).kind == op_kind::update && versions.next(i) != ir::no_node)
+      list.waits[list.count++] = {i, versions.next(i)};
   }
   return list;
 }

@@ -163,7 +163,7 @@ class bound_plan {
       if (!compatible(args.out.dims, n.spec.dims))
         fail(status_code::invalid_argument, extents_text(n, "the result does not fit " + to_string(n.spec)));
       dims_.push_back(args.out.dims);
-      check_stretching(n);
+      check_stretching(n, args.out.dims);
     }
   }
 
@@ -179,12 +179,12 @@ class bound_plan {
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
     if (!(args.out.dims == n.spec.dims))
       fail(status_code::invalid_argument, extents_text(n, "the result does not fit " + to_string(n.spec)));
+    check_stretching(n, args.out.dims);
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
-  void check_stretching(const plan::plan_node& n) {
+  void check_stretching(const plan::plan_node& n, const shape& out) {
     if (n.op->kind != ir::op_kind::elementwise) return;
-    const shape& out = dims_.back();
     int k = 0;
     for (const auto i : inputs_of(n)) {
       if ((n.op->shape_only >> k++) & 1) continue;

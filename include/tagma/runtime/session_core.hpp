@@ -98,11 +98,16 @@ class session_core {
     context.step = step_.fetch_add(1, std::memory_order_relaxed);
     const kernel_scope scope(*executor_);
     const std::size_t steps = bound.step_count();
+    const auto take_before = [&](std::size_t step) {
+      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
+        if (static_cast<std::size_t>(plan.fetch_steps[f]) == step) take(f, bound.fetched(f));
+    };
     for (std::size_t s = 0; s < steps; ++s) {
       if (guard.limited()) guard.check();
+      if (plan.writes_variables) take_before(s);
       bound.run_step(s, context);
     }
-    for (std::size_t f = 0; f < plan.fetches.size(); ++f) take(f, bound.fetched(f));
+    take_before(steps);
   }
 
   /// Bytes of the arenas of all bound plans.

@@ -59,6 +59,10 @@ template <expression... E, class Place = TAGMA_FRESH_TYPE>
 
 namespace detail {
 
+/// One `after` may be applied to several nodes.
+template <class Place, class Id>
+struct waiting {};
+
 /// What `after` returns: applied to a handle, it makes that node wait.
 template <class Place, class... Before>
 struct after_all {
@@ -67,7 +71,8 @@ struct after_all {
   template <expression E>
   [[nodiscard]] constexpr auto operator()(const E& e) const {
     using definition = after_definition<typename E::id, typename Before::id...>;
-    return std::apply([&e](const Before&... b) { return make_handle<definition, part<Place, 0>>(e, b...); }, before);
+    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    return std::apply([&e](const Before&... b) { return make_handle<definition, place>(e, b...); }, before);
   }
 };
 

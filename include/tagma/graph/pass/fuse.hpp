@@ -5,7 +5,7 @@
 /// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
 /// readers are in one group, so a group has one result and no node is computed twice.
 
-#include "tagma/graph/pass/prune.hpp"
+#include "tagma/graph/pass/versions.hpp"
 
 namespace tagma::ir {
 
@@ -18,7 +18,7 @@ enum class fusion_reason : std::uint8_t {
   read_by_many,         ///< its readers are in different loops
   other_shape,          ///< its reader broadcasts it
   group_full,           ///< the loop has reached its largest size
-  ordered,              ///< a control dependency holds it in place
+  ordered,              ///< a control dependency or an update holds it in place
 };
 
 [[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
@@ -29,7 +29,7 @@ enum class fusion_reason : std::uint8_t {
                                         "read by more than one loop",
                                         "broadcast by its reader",
                                         "the loop is full",
-                                        "held by a control dependency"};
+                                        "held by a control dependency or an update"};
   return names[static_cast<std::size_t>(r)];
 }
 
@@ -58,6 +58,17 @@ template <std::size_t N>
   for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
   for (const node_id i : fetches) at(obstacle, i) = fusion_reason::fetched;
 
+  // A node reads a variable before some update; its reader may have to run behind that update.
+  const auto versions = find_versions<N>(g, needs);
+  const auto parted_by_update = [&](node_id i, node_id r) {
+    for (int k = 0; k < g[i].inputs; ++k) {
+      if (!versions.reads_updated(g, i, k)) continue;
+      const node_id variable = versions.base_of(g.inputs(i)[static_cast<std::size_t>(k)]);
+      if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
+    }
+    return false;
+  };
+
   for (node_id i = g.size(); i-- > 0;) {
     if (at(needs, i) != need::value) continue;
     const bool elementwise = g.info(i).kind == op_kind::elementwise;
@@ -68,6 +79,7 @@ template <std::size_t N>
       if (why == fusion_reason::not_elementwise && r != no_node) {
         if (!(g[i].spec.dims == g[r].spec.dims)) why = fusion_reason::other_shape;
         else if (at(f.size, r) >= max_group || at(loads, r) + g[i].inputs > max_group_loads) why = fusion_reason::group_full;
+        else if (parted_by_update(i, r)) why = fusion_reason::ordered;
         else {
           why = fusion_reason::fused;
           at(f.group, i) = r;
