@@ -235,14 +235,14 @@ class bound_plan {
   void store_scalars(const carried& values) {
     std::size_t count = 0;
     for (const plan::plan_node& n : plan_.nodes)
-      count += n.storage == plan::storage_kind::literal || n.storage == plan::storage_kind::constant;
+      count += n.op->kind == ir::op_kind::literal || n.op->kind == ir::op_kind::constant;
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
       std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.storage == plan::storage_kind::constant) {
+      if (n.op->kind == ir::op_kind::constant) {  // a view of one has its storage
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.storage == plan::storage_kind::literal) {
+      } else if (n.op->kind == ir::op_kind::literal) {
         const carried_value* value = values.find(n.key);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
