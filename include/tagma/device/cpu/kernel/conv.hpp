@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Convolutions on the CPU: by oneDNN for float, else as products of matrices whose rows are the windows of the image.
+
+#include "tagma/device/cpu/kernel/conv_onednn.hpp"
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+/// Row by row, the window of each position of an image; what lies outside the image is zero.
+template <class T>
+void gather_windows(const conv_problem& p, std::int64_t group, const T* x, T* to) {
+  const std::int64_t c = p.channels / p.groups, run = p.columns.size * c;
+  const bool dense = p.columns.dilation == 1 && p.groups == 1;
+  x += group * c;
+  const auto bytes = [](std::int64_t n) { return static_cast<std::size_t>(n) * sizeof(T); };
+  for (std::int64_t i = 0; i < p.rows.out; ++i) {
+    std::int64_t top = 0, bottom = 0;
+    p.rows.visible(i, top, bottom);
+    for (std::int64_t j = 0; j < p.columns.out; ++j, to += p.rows.size * run) {
+      std::int64_t left = 0, right = 0;
+      p.columns.visible(j, left, right);
+      std::memset(to, 0, bytes(top * run));
+      std::memset(to + bottom * run, 0, bytes((p.rows.size - bottom) * run));
+      for (std::int64_t a = top; a < bottom; ++a) {
+        T* row = to + a * run;
+        const std::int64_t y = i * p.rows.stride - p.rows.before + a * p.rows.dilation;
+        const T* from = x + (y * p.columns.in + j * p.columns.stride - p.columns.before) * p.channels;
+        std::memset(row, 0, bytes(left * c));
+        std::memset(row + right * c, 0, bytes(run - right * c));
+        if (dense) {
+          std::memcpy(row + left * c, from + left * c, bytes((right - left) * c));
+          continue;
+        }
+        for (std::int64_t b = left; b < right; ++b)
+          std::memcpy(row + b * c, from + b * p.columns.dilation * p.channels, bytes(c));
+      }
+    }
+  }
+}
+
+/// The reverse: adds each window of `from` to the place in the image that it came from.
+template <class T>
+struct scatter_windows {
+  TAGMA_INLINE static void add(T* to, const T* from, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + 8 <= n; i += 8) store(to + i, load<8>(to + i) + load<8>(from + i));
+    for (; i < n; ++i) to[i] += from[i];
+  }
+  TAGMA_INLINE static void run(const conv_problem* p, std::int64_t group, T* x, const T* from) {
+    const std::int64_t c = p->channels / p->groups, run_length = p->columns.size * c;
+    const bool dense = p->columns.dilation == 1 && p->groups == 1;
+    x += group * c;
+    for (std::int64_t i = 0; i < p->rows.out; ++i) {
+      std::int64_t top = 0, bottom = 0;
+      p->rows.visible(i, top, bottom);
+      for (std::int64_t j = 0; j < p->columns.out; ++j, from += p->rows.size * run_length) {
+        std::int64_t left = 0, right = 0;
+        p->columns.visible(j, left, right);
+        for (std::int64_t a = top; a < bottom; ++a) {
+          const T* row = from + a * run_length;
+          const std::int64_t y = i * p->rows.stride - p->rows.before + a * p->rows.dilation;
+          T* to = x + (y * p->columns.in + j * p->columns.stride - p->columns.before) * p->channels;
+          if (dense) {
+            add(to + left * c, row + left * c, (right - left) * c);
+            continue;
+          }
+          for (std::int64_t b = left; b < right; ++b) add(to + b * p->columns.dilation * p->channels, row + b * c, c);
+        }
+      }
+    }
+  }
+};
+
+/// y = y + bias, and then max(y, 0) if `relu`, for rows of `n`.
+template <class T>
+struct add_bias {
+  TAGMA_INLINE static void run(T* y, const T* bias, std::int64_t rows, std::int64_t n, bool relu) {
+    const auto least = splat<pack<T, 8>>(relu ? T(0) : -std::numeric_limits<T>::infinity());
+    for (std::int64_t r = 0; r < rows; ++r, y += n) {
+      std::int64_t i = 0;
+      for (; i + 8 <= n; i += 8) store(y + i, max(load<8>(y + i) + load<8>(bias + i), least));
+      if (const int rest = static_cast<int>(n - i); rest > 0)
+        store(y + i, max(load<8>(y + i, rest) + load<8>(bias + i, rest), least), rest);
+    }
+  }
+};
+
+template <class T>
+class matrix_convolution {
+ public:
+  matrix_convolution(const conv_problem& p, conv_role role) : p_(p), role_(role) {
+    const std::int64_t window_elements = p.positions() * p.patch();
+    // Small images are joined, so that the products are worth their calls.
+    block_ = window_elements > 0 ? 131072 / window_elements : 1;
+    if (block_ < 1) block_ = 1;
+    if (block_ > p.images_per_part) block_ = p.images_per_part;
+    windows_ = static_cast<std::size_t>(block_ * window_elements);
+    sums_ = role == conv_role::filter_gradient ? static_cast<std::size_t>(2 * p.filter_size()) : 0;
+    scratch_ = runtime::aligned_bytes((windows_ + sums_) * static_cast<std::size_t>(p.parts) * sizeof(T));
+  }
+
+  void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {
+    const auto task = [&](std::int64_t t) {
+      T* windows = scratch(t) + sums_;
+      const std::int64_t first = t * p_.images_per_part, last = first + p_.count(t);
+      for (std::int64_t i = first; i < last; i += block_) {
+        const std::int64_t count = last - i < block_ ? last - i : block_;
+        if (role_ == conv_role::forward)
+          forward(a + i * p_.input_size(), b, bias, relu, out + i * p_.output_size(), count, windows);
+        else if (role_ == conv_role::input_gradient)
+          input_gradient(a + i * p_.output_size(), b, out + i * p_.input_size(), count, windows);
+        else
+          filter_gradient(a + i * p_.input_size(), b + i * p_.output_size(), scratch(t), count, windows, i == first);
+      }
+    };
+    if (p_.parts == 1) task(0);
+    else threads.parallel_for(p_.parts, task);
+    if (role_ == conv_role::filter_gradient)
+      dispatch<sum_vectors<T>>(out, static_cast<const T*>(scratch(0)), p_.filter_size(), p_.parts,
+                               static_cast<std::int64_t>(windows_ + sums_));
+  }
+
+ private:
+  [[nodiscard]] T* scratch(std::int64_t t) const {
+    return reinterpret_cast<T*>(scratch_.data()) + static_cast<std::size_t>(t) * (windows_ + sums_);
+  }
+  void gather(const T* x, std::int64_t count, std::int64_t group, T* windows) const {
+    for (std::int64_t i = 0; i < count; ++i)
+      gather_windows(p_, group, x + i * p_.input_size(), windows + i * p_.positions() * p_.patch());
+  }
+
+  void forward(const T* x, const T* filter, const T* bias, bool relu, T* y, std::int64_t count, T* windows) const {
+    const std::int64_t own = p_.filters / p_.groups, rows = count * p_.positions();
+    for (std::int64_t g = 0; g < p_.groups; ++g) {
+      gather(x, count, g, windows);
+      gemm(gemm_args<T>{false, false, rows, own, p_.patch(), windows, p_.patch(), filter + g * own, p_.filters,
+                        y + g * own, p_.filters});
+    }
+    if (bias != nullptr) dispatch<add_bias<T>>(y, bias, rows, p_.filters, relu);
+  }
+  void input_gradient(const T* dy, const T* filter, T* dx, std::int64_t count, T* windows) const {
+    const std::int64_t own = p_.filters / p_.groups;
+    std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
+    for (std::int64_t g = 0; g < p_.groups; ++g) {
+      gemm(gemm_args<T>{false, true, count * p_.positions(), p_.patch(), own, dy + g * own, p_.filters, filter + g * own,
+                        p_.filters, windows, p_.patch()});
+      for (std::int64_t i = 0; i < count; ++i)
+        dispatch<scatter_windows<T>>(&p_, g, dx + i * p_.input_size(),
+                                     static_cast<const T*>(windows + i * p_.positions() * p_.patch()));
+    }
+  }
+  void filter_gradient(const T* x, const T* dy, T* sum, std::int64_t count, T* windows, bool starts) const {
+    const std::int64_t own = p_.filters / p_.groups;
+    T* to = starts ? sum : sum + p_.filter_size();
+    for (std::int64_t g = 0; g < p_.groups; ++g) {
+      gather(x, count, g, windows);
+      gemm(gemm_args<T>{true, false, p_.patch(), own, count * p_.positions(), windows, p_.patch(), dy + g * own,
+                        p_.filters, to + g * own, p_.filters});
+    }
+    if (!starts)
+      dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_size(), std::int64_t{2}, p_.filter_size());
+  }
+
+  conv_problem p_;
+  conv_role role_;
+  std::int64_t block_ = 1;
+  std::size_t windows_ = 0, sums_ = 0;
+  runtime::aligned_bytes scratch_;
+};
+
+/// Numbers that are computed as another type than they are stored in.
+template <class T>
+struct widened_copy {
+  using C = compute_t<T>;
+  struct widen_body {
+    TAGMA_INLINE static void run(const T* from, C* to, std::int64_t n) {
+      for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
+      const int rest = static_cast<int>(n % 8);
+      if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
+    }
+  };
+  struct narrow_body {
+    TAGMA_INLINE static void run(const C* from, T* to, std::int64_t n) {
+      for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
+      const int rest = static_cast<int>(n % 8);
+      if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
+    }
+  };
+  std::vector<C> values;
+
+  const C* widen(const operand& o) {
+    if constexpr (std::is_same_v<T, C>) return o.as<const C>();
+    values.resize(static_cast<std::size_t>(o.elements()));
+    dispatch<widen_body>(o.as<const T>(), values.data(), o.elements());
+    return values.data();
+  }
+  C* room(const operand& o) {
+    if constexpr (std::is_same_v<T, C>) return o.as<C>();
+    values.resize(static_cast<std::size_t>(o.elements()));
+    return values.data();
+  }
+  void narrow(const operand& o) const {
+    if constexpr (!std::is_same_v<T, C>)
+      dispatch<narrow_body>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
+  }
+};
+
+template <class T>
+struct conv_state final : kernel_state {
+  using C = compute_t<T>;
+  std::unique_ptr<matrix_convolution<C>> matrices;
+#if TAGMA_ONEDNN_CONVOLUTIONS
+  std::unique_ptr<onednn_convolution> library;
+#endif
+  widened_copy<T> a, b, bias, out;
+  bool biased = false;
+  bool relu = false;
+};
+
+template <class T, conv_role Role>
+std::unique_ptr<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
+  using C = compute_t<T>;
+  const shape& in0 = args.in[0].dims;
+  const shape& in1 = args.in[1].dims;
+  const shape& out = args.out.dims;
+  conv_problem p = Role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
+                   : Role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
+                                                       : conv_problem(in0, out, in1, args.attributes);
+  auto state = std::make_unique<conv_state<T>>();
+  state->biased = Role == conv_role::forward && args.in.size() == 3;
+  state->relu = state->biased && args.attributes[3] != 0;
+  if (p.images == 0 || args.out.elements() == 0) return state;
+  p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
+#if TAGMA_ONEDNN_CONVOLUTIONS
+  if constexpr (std::is_same_v<C, float>)
+    if (p.filter_size() > 0 && p.input_size() > 0 && p.output_size() > 0) {
+      state->library = onednn_convolution::make(p, Role, state->biased, state->relu);
+      if (state->library != nullptr) return state;
+    }
+#endif
+  state->matrices = std::make_unique<matrix_convolution<C>>(p, Role);
+  return state;
+}
+
+template <class T>
+void convolve(const kernel_args& args, const run_context& context) {
+  using C = compute_t<T>;
+  auto& s = *static_cast<conv_state<T>*>(args.state);
+  C* out = s.out.room(args.out);
+  bool done = false;
+  const C* a = s.a.widen(args.in[0]);
+  const C* b = s.b.widen(args.in[1]);
+  const C* bias = s.biased ? s.bias.widen(args.in[2]) : nullptr;
+#if TAGMA_ONEDNN_CONVOLUTIONS
+  if constexpr (std::is_same_v<C, float>)
+    if (s.library != nullptr) {
+      s.library->run(a, b, bias, out, *context.threads);
+      done = true;
+    }
+#endif
+  if (!done && s.matrices != nullptr) s.matrices->run(a, b, bias, s.relu, out, *context.threads);
+  else if (!done) std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
+  s.out.narrow(args.out);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::info<op::conv2d>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
+                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
+};
+template <>
+struct kernel<ir::info<op::conv2d_bias>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
+                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
+};
+template <>
+struct kernel<ir::info<op::conv2d_input_gradient>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
+                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::input_gradient>};
+};
+template <>
+struct kernel<ir::info<op::conv2d_filter_gradient>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
+                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::filter_gradient>};
+};
+
+}  // namespace tagma::device::cpu

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
+/// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
+
+#include "tagma/device/cpu/gemm.hpp"
+#include "tagma/device/cpu/kernel/conv_problem.hpp"
+#include "tagma/device/cpu/kernel/kernel.hpp"
+
+#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN && DNNL_VERSION_MAJOR == 2
+#define TAGMA_ONEDNN_CONVOLUTIONS 1
+
+namespace tagma::device::cpu::detail {
+
+template <auto Destroy>
+struct dnnl_deleter {
+  template <class T>
+  void operator()(T* handle) const {
+    Destroy(handle);
+  }
+};
+template <class Handle, auto Destroy>
+using dnnl_handle = std::unique_ptr<std::remove_pointer_t<Handle>, dnnl_deleter<Destroy>>;
+using dnnl_owned_primitive = dnnl_handle<dnnl_primitive_t, &dnnl_primitive_destroy>;
+using dnnl_owned_desc = dnnl_handle<dnnl_primitive_desc_t, &dnnl_primitive_desc_destroy>;
+using dnnl_owned_memory = dnnl_handle<dnnl_memory_t, &dnnl_memory_destroy>;
+using dnnl_owned_stream = dnnl_handle<dnnl_stream_t, &dnnl_stream_destroy>;
+using dnnl_owned_attr = dnnl_handle<dnnl_primitive_attr_t, &dnnl_primitive_attr_destroy>;
+
+inline void check_dnnl(dnnl_status_t status, const char* what) {
+  if (status != dnnl_success)
+    fail(status_code::internal, "oneDNN refused " + std::string(what) + ", status " + std::to_string(static_cast<int>(status)));
+}
+
+/// The CPU as oneDNN sees it; lives as long as the process.
+[[nodiscard]] inline dnnl_engine_t dnnl_processor() {
+  static const dnnl_engine_t engine = [] {
+    dnnl_engine_t e = nullptr;
+    check_dnnl(dnnl_engine_create(&e, dnnl_cpu, 0), "an engine");
+    return e;
+  }();
+  return engine;
+}
+
+/// One convolution, its batch split into tasks that run at once.
+class onednn_convolution {
+ public:
+  /// A null pointer if oneDNN has nothing better than a reference implementation.
+  static std::unique_ptr<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
+    use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+    auto made = std::unique_ptr<onednn_convolution>(new onednn_convolution(p, role, bias));
+    const std::int64_t rest = p.count(p.parts - 1);
+    made->whole_ = made->describe(p.images_per_part, relu);
+    if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
+    if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
+    made->create();
+    return made;
+  }
+
+  /// `a` and `b` are the operands of the role, in the order of its operation.
+  void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads) {
+    use_one_openmp_thread();
+    const bool sums = role_ == conv_role::filter_gradient;
+    if (!sums) arrange_filter(b);
+    const auto task = [&](std::int64_t t) {
+      use_one_openmp_thread();
+      part& one = parts_[static_cast<std::size_t>(t)];
+      const std::int64_t first = t * p_.images_per_part;
+      const std::int64_t a_size = role_ == conv_role::input_gradient ? p_.output_size() : p_.input_size();
+      set(one.a, a + first * a_size);
+      if (sums) {
+        set(one.b, b + first * p_.output_size());
+        set(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
+      } else {
+        set(one.b, reorder_ == nullptr ? b : arranged());
+        set(one.out, out + first * (role_ == conv_role::forward ? p_.output_size() : p_.input_size()));
+        if (biased_) set(one.bias, bias);
+      }
+      check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
+      check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
+    };
+    if (parts_.size() == 1) task(0);
+    else threads.parallel_for(static_cast<std::int64_t>(parts_.size()), task);
+    if (sums) collect_filter(out);
+  }
+
+ private:
+  /// One share of the batch; tasks share primitives, never memory.
+  struct part {
+    dnnl_owned_stream stream;
+    dnnl_owned_memory a, b, bias, out, scratch;
+    dnnl_exec_arg_t args[5]{};
+    int arg_count = 0;
+    dnnl_primitive_t primitive = nullptr;
+  };
+
+  onednn_convolution(const conv_problem& p, conv_role role, bool bias) : p_(p), role_(role), biased_(bias) {
+    const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
+    if (g == 1) {
+      const dnnl_dims_t dims = {f, c, h, w}, strides = {1, f, w * c * f, c * f};
+      check_dnnl(dnnl_memory_desc_init_by_strides(&filter_, 4, dims, dnnl_f32, strides), "a layout");
+    } else {
+      const dnnl_dims_t dims = {g, f / g, c, h, w}, strides = {f / g, 1, f, w * c * f, c * f};
+      check_dnnl(dnnl_memory_desc_init_by_strides(&filter_, 5, dims, dnnl_f32, strides), "a layout");
+    }
+  }
+
+  static void set(const dnnl_owned_memory& m, const float* data) {
+    check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
+  }
+  [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
+  [[nodiscard]] float* partial(std::int64_t t) const {
+    return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
+  }
+  static dnnl_owned_stream make_stream() {
+    dnnl_stream_t s = nullptr;
+    check_dnnl(dnnl_stream_create(&s, dnnl_processor(), dnnl_stream_default_flags), "a stream");
+    return dnnl_owned_stream(s);
+  }
+  static dnnl_owned_memory make_memory(const dnnl_memory_desc_t& layout, void* data = DNNL_MEMORY_NONE) {
+    dnnl_memory_t m = nullptr;
+    check_dnnl(dnnl_memory_create(&m, &layout, dnnl_processor(), data), "a memory object");
+    return dnnl_owned_memory(m);
+  }
+  static const dnnl_memory_desc_t& layout_of(const dnnl_owned_desc& d, dnnl_query_t what) {
+    return *dnnl_primitive_desc_query_md(d.get(), what, 0);
+  }
+
+  /// The implementation that oneDNN picks for a number of images.
+  [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const {
+    dnnl_memory_desc_t x, y, bias, any = filter_;
+    const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
+    const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
+    check_dnnl(dnnl_memory_desc_init_by_tag(&x, 4, x_dims, dnnl_f32, dnnl_nhwc), "a layout");
+    check_dnnl(dnnl_memory_desc_init_by_tag(&y, 4, y_dims, dnnl_f32, dnnl_nhwc), "a layout");
+    check_dnnl(dnnl_memory_desc_init_by_tag(&bias, 1, bias_dims, dnnl_f32, dnnl_a), "a layout");
+    check_dnnl(dnnl_memory_desc_init_by_tag(&any, filter_.ndims, filter_.dims, dnnl_f32, dnnl_format_tag_any), "a layout");
+    const dnnl_dims_t strides = {p_.rows.stride, p_.columns.stride};
+    const dnnl_dims_t dilations = {p_.rows.dilation - 1, p_.columns.dilation - 1};
+    const dnnl_dims_t before = {p_.rows.before, p_.columns.before}, after = {p_.rows.after, p_.columns.after};
+
+    dnnl_primitive_attr_t raw_attr = nullptr;
+    check_dnnl(dnnl_primitive_attr_create(&raw_attr), "attributes");
+    const dnnl_owned_attr attr(raw_attr);
+    check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(raw_attr, dnnl_scratchpad_mode_user), "attributes");
+    if (relu) {
+      dnnl_post_ops_t ops = nullptr;
+      check_dnnl(dnnl_post_ops_create(&ops), "attributes");
+      dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
+      dnnl_primitive_attr_set_post_ops(raw_attr, ops);
+      dnnl_post_ops_destroy(ops);
+    }
+
+    dnnl_convolution_desc_t forward, backward;
+    if (dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training, dnnl_convolution_direct, &x, &any,
+                                                   biased_ ? &bias : nullptr, &y, strides, dilations, before,
+                                                   after) != dnnl_success)
+      return nullptr;
+    if (role_ == conv_role::forward) return pick(forward, raw_attr, nullptr);
+    const dnnl_owned_desc hint = pick(forward, nullptr, nullptr, true);
+    const dnnl_status_t status =
+        role_ == conv_role::input_gradient
+            ? dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &x, &any, &y, strides,
+                                                               dilations, before, after)
+            : dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &x, &any, nullptr,
+                                                                  &y, strides, dilations, before, after);
+    return status == dnnl_success && hint != nullptr ? pick(backward, raw_attr, hint.get()) : nullptr;
+  }
+  [[nodiscard]] static dnnl_owned_desc pick(const dnnl_convolution_desc_t& what, dnnl_primitive_attr_t attr,
+                                            const_dnnl_primitive_desc_t hint, bool accepts_reference = false) {
+    dnnl_primitive_desc_t made = nullptr;
+    if (dnnl_primitive_desc_create(&made, &what, attr, dnnl_processor(), hint) != dnnl_success) return nullptr;
+    dnnl_owned_desc owned(made);
+    const char* implementation = "";
+    dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
+    if (!accepts_reference && std::string_view(implementation).starts_with("ref")) return nullptr;
+    return owned;
+  }
+
+  void create() {
+    const bool sums = role_ == conv_role::filter_gradient;
+    const dnnl_query_t a_query = role_ == conv_role::input_gradient ? dnnl_query_diff_dst_md : dnnl_query_src_md;
+    const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
+    const dnnl_query_t out_query = sums                              ? dnnl_query_diff_weights_md
+                                   : role_ == conv_role::forward ? dnnl_query_dst_md
+                                                                 : dnnl_query_diff_src_md;
+    const int a_arg = role_ == conv_role::input_gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
+    const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
+    const int out_arg = sums                              ? DNNL_ARG_DIFF_WEIGHTS
+                        : role_ == conv_role::forward ? DNNL_ARG_DST
+                                                      : DNNL_ARG_DIFF_SRC;
+
+    // A rest of the batch must see the filter as the other parts do, or the parts could not be summed.
+    const dnnl_memory_desc_t inner = layout_of(whole_, sums ? out_query : b_query);
+    if (rest_ != nullptr && dnnl_memory_desc_equal(&inner, &layout_of(rest_, sums ? out_query : b_query)) == 0)
+      fail(status_code::internal, "oneDNN wants two layouts for one filter");
+    const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);
+    arranged_bytes_ = (inner_bytes + 63) / 64 * 64;
+    arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
+    stream_ = make_stream();
+    if (dnnl_memory_desc_equal(&inner, &filter_) == 0) {
+      inner_memory_ = make_memory(inner, arranged_.data());
+      outer_memory_ = make_memory(filter_);
+      dnnl_primitive_desc_t raw = nullptr;
+      check_dnnl(dnnl_reorder_primitive_desc_create(&raw, sums ? &inner : &filter_, dnnl_processor(), sums ? &filter_ : &inner,
+                                                    dnnl_processor(), nullptr), "a reordering");
+      const dnnl_owned_desc desc(raw);
+      dnnl_primitive_t made = nullptr;
+      check_dnnl(dnnl_primitive_create(&made, raw), "a reordering");
+      reorder_.reset(made);
+    }
+
+    const auto primitive = [](const dnnl_owned_desc& d) {
+      dnnl_primitive_t made = nullptr;
+      check_dnnl(dnnl_primitive_create(&made, d.get()), "a convolution");
+      return dnnl_owned_primitive(made);
+    };
+    whole_primitive_ = primitive(whole_);
+    if (rest_ != nullptr) rest_primitive_ = primitive(rest_);
+    const std::size_t scratch = dnnl_memory_desc_get_size(&layout_of(whole_, dnnl_query_scratchpad_md));
+    const std::size_t rest_scratch =
+        rest_ == nullptr ? 0 : dnnl_memory_desc_get_size(&layout_of(rest_, dnnl_query_scratchpad_md));
+    const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
+    scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
+
+    parts_.resize(static_cast<std::size_t>(p_.parts));
+    for (std::size_t t = 0; t < parts_.size(); ++t) {
+      part& one = parts_[t];
+      const bool last = rest_ != nullptr && t + 1 == parts_.size();
+      const dnnl_owned_desc& d = last ? rest_ : whole_;
+      one.primitive = (last ? rest_primitive_ : whole_primitive_).get();
+      one.stream = make_stream();
+      const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
+        place = std::move(made);
+        one.args[one.arg_count++] = {arg, place.get()};
+      };
+      add(a_arg, one.a, make_memory(layout_of(d, a_query)));
+      add(b_arg, one.b, make_memory(layout_of(d, b_query)));
+      add(out_arg, one.out, make_memory(layout_of(d, out_query)));
+      add(DNNL_ARG_SCRATCHPAD, one.scratch, make_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+      if (biased_) add(DNNL_ARG_BIAS, one.bias, make_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
+    }
+    whole_.reset();
+    rest_.reset();
+  }
+
+  void reorder(dnnl_memory_t from, dnnl_memory_t to) {
+    const dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+    check_dnnl(dnnl_primitive_execute(reorder_.get(), stream_.get(), 2, args), "a reordering");
+    check_dnnl(dnnl_stream_wait(stream_.get()), "a reordering");
+  }
+  void arrange_filter(const float* filter) {
+    if (reorder_ == nullptr) return;
+    set(outer_memory_, filter);
+    reorder(outer_memory_.get(), inner_memory_.get());
+  }
+  void collect_filter(float* out) {
+    if (parts_.size() == 1 && reorder_ == nullptr) return;
+    const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
+    if (parts_.size() > 1)
+      dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
+                                   reorder_ == nullptr ? p_.filter_size() : stride, p_.parts, stride);
+    if (reorder_ == nullptr) return;
+    set(outer_memory_, out);
+    reorder(inner_memory_.get(), outer_memory_.get());
+  }
+
+  conv_problem p_;
+  conv_role role_;
+  bool biased_;
+  dnnl_memory_desc_t filter_{};
+  dnnl_owned_desc whole_, rest_;
+  dnnl_owned_primitive whole_primitive_, rest_primitive_, reorder_;
+  dnnl_owned_stream stream_;
+  dnnl_owned_memory inner_memory_, outer_memory_;
+  runtime::aligned_bytes arranged_, scratch_;
+  std::size_t arranged_bytes_ = 0;
+  std::vector<part> parts_;
+};
+
+}  // namespace tagma::device::cpu::detail
+
+#else
+#define TAGMA_ONEDNN_CONVOLUTIONS 0
+#endif

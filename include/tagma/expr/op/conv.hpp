@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Convolutions over height and width, as defined by TensorFlow: images are [batch, height, width, channels], filters
+/// [height, width, channels, filters], and a filter is not flipped.
+
+#include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/window.hpp"
+
+namespace tagma {
+
+/// How a filter moves over an image.
+struct conv_options {
+  window stride = 1;    ///< steps between positions
+  tagma::padding padding = tagma::padding::valid;
+  window dilation = 1;  ///< distance of neighbouring filter elements in the image
+  int groups = 1;       ///< channels and filters fall into as many groups that do not see each other
+};
+
+namespace op {
+
+/// Attributes 0 and 1 are the steps and the padding of the window, attribute 2 the number of groups.
+struct convolution {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr window_plane plane(ir::attribute_list attributes, const shape& filter) {
+    return {attributes, filter[0], filter[1]};
+  }
+  /// The shape of the output, from images and filter; a sentence if they do not fit.
+  static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter, shape& out) {
+    if (x.rank != 4 || filter.rank != 4) return "images and filter need four axes";
+    const extent groups = a.attributes[2];
+    if (filter[2] != dyn && !compatible(x[3], filter[2] * groups)) return "the filter has another number of channels";
+    if (filter[3] != dyn && filter[3] % groups != 0) return "the filters do not divide into groups";
+    const window_plane w = plane(a.attributes, filter);
+    out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), filter[3]};
+    return out[1] == 0 || out[2] == 0 ? "the filter is larger than the padded image" : nullptr;
+  }
+  static constexpr auto options(const ir::gradient_args& g) {
+    return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2));
+  }
+};
+
+struct conv2d_filter_gradient;
+
+/// The transposed convolution: inputs are the gradient of the output, the filter, and the images, of which only the
+/// shape counts. Without images, attributes 3 and 4 are the height and width of the result; `dyn` derives them.
+struct conv2d_input_gradient : convolution {
+  static constexpr std::string_view name = "conv2d_input_gradient";
+  static constexpr std::uint8_t shape_only = 0b100;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &dy = a.in[0].dims, &filter = a.in[1].dims;
+    if (dy.rank != 4 || filter.rank != 4) return "images and filter need four axes";
+    shape x;
+    if (a.in.size() == 3) {
+      x = a.in[2].dims;
+    } else {
+      const window_plane w = plane(a.attributes, filter);
+      const extent height = a.attributes[3], width = a.attributes[4];
+      x = {dy[0], height == dyn ? w.rows.covered(dy[1]) : height, width == dyn ? w.columns.covered(dy[2]) : width,
+           filter[2] == dyn ? dyn : filter[2] * a.attributes[2]};
+      if ((x[1] < 1 && x[1] != dyn) || (x[2] < 1 && x[2] != dyn)) return "the result would be empty";
+    }
+    shape out;
+    if (const char* problem = infer_output(a, x, filter, out)) return problem;
+    if (!compatible(out, dy)) return "a convolution of the result would not have the shape of the input";
+    a.out = {a.in[0].type, x};
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g);
+};
+
+/// A convolution.
+struct conv2d : convolution {
+  static constexpr std::string_view name = "conv2d";
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out.type = a.in[0].type;
+    return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
+  }
+  static constexpr void gradient(ir::gradient_args& g) { set_gradients(g, g.upstream); }
+  static constexpr void set_gradients(ir::gradient_args& g, ir::node_id upstream) {
+    g.set(0, g.emit_with<conv2d_input_gradient>(options(g), upstream, g.in(1), g.in(0)));
+    g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.in(0), upstream, g.in(1)));
+  }
+};
+
+/// Inputs are the images, the gradient of the output, and the filter, of which only the shape counts.
+struct conv2d_filter_gradient : convolution {
+  static constexpr std::string_view name = "conv2d_filter_gradient";
+  static constexpr std::uint8_t shape_only = 0b100;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    shape out;
+    if (const char* problem = infer_output(a, a.in[0].dims, a.in[2].dims, out)) return problem;
+    if (!compatible(out, a.in[1].dims)) return "the gradient has another shape than the output";
+    a.out = {a.in[0].type, a.in[2].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit_with<conv2d_input_gradient>(options(g), g.in(1), g.upstream, g.in(0)));
+    g.set(1, g.emit_with<conv2d>(options(g), g.in(0), g.upstream));
+  }
+};
+
+constexpr void conv2d_input_gradient::gradient(ir::gradient_args& g) {
+  g.set(0, g.emit_with<conv2d>(options(g), g.upstream, g.in(1)));
+  g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.upstream, g.in(0), g.in(1)));
+}
+
+/// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.
+struct conv2d_bias : convolution {
+  static constexpr std::string_view name = "conv2d_bias";
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out.type = a.in[0].type;
+    if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
+    return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
+  }
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto upstream = g.attr(3) != 0 ? g.emit<relu_gradient>(g.upstream, g.self) : g.upstream;
+    conv2d::set_gradients(g, upstream);
+    g.set(2, g.emit_with<sum>(ir::pack_attributes(0b111, 0), upstream));
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// The channels of the images are those of the filter times the number of groups.
+template <class X, class Filter, int Groups>
+inline constexpr bool filter_fits_channels =
+    (Filter::value.dims[2] == dyn || compatible(X::value.dims[3], Filter::value.dims[2] * Groups)) &&
+    (Filter::value.dims[3] == dyn || Filter::value.dims[3] % Groups == 0);
+/// The filter has at least one position over the padded images.
+template <class X, class Filter, conv_options Options>
+inline constexpr bool filter_fits_image = [] {
+  const ir::attribute attributes[] = {op::window_plane::pack_steps(Options.stride, Options.dilation),
+                                      op::window_plane::pack_padding(Options.padding)};
+  const auto w = op::convolution::plane(attributes, Filter::value.dims);
+  return w.rows.positions(X::value.dims[1]) != 0 && w.columns.positions(X::value.dims[2]) != 0;
+}();
+/// A bias has one axis with an element for each filter.
+template <class Filter, class Bias>
+inline constexpr bool bias_fits_filter =
+    Bias::value.dims.rank == 1 && compatible(Bias::value.dims[0], Filter::value.dims[3]);
+/// A convolution of the result with these options has the shape of the input.
+template <class Dy, class Filter, conv_options Options, extent Height, extent Width>
+inline constexpr bool transposes = [] {
+  const ir::attribute attributes[] = {op::window_plane::pack_steps(Options.stride, Options.dilation),
+                                      op::window_plane::pack_padding(Options.padding), Options.groups, Height, Width};
+  const tensor_spec in[] = {Dy::value, Filter::value};
+  ir::infer_args args{in, attributes, {}};
+  return op::conv2d_input_gradient::infer(args) == nullptr;
+}();
+}  // namespace diagnose
+
+namespace detail {
+
+template <conv_options Options>
+inline constexpr auto conv_attributes =
+    ir::pack_attributes(op::window_plane::pack_steps(Options.stride, Options.dilation),
+                        op::window_plane::pack_padding(Options.padding), Options.groups);
+
+template <class X, class Filter, conv_options Options>
+constexpr bool check_filter() {
+  static_assert(diagnose::same_element_type<X, Filter>, "TAGMA-E010 conv2d: images and filter need one element type");
+  static_assert(diagnose::is_image_batch<X> && diagnose::is_image_batch<Filter>,
+                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, "
+                "channels, filters]");
+  static_assert(diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1,
+                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");
+  return diagnose::same_element_type<X, Filter> && diagnose::is_image_batch<X> && diagnose::is_image_batch<Filter> &&
+         diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1 &&
+         check_type<accepts::floats, X>();
+}
+
+template <class X, class Filter, conv_options Options>
+constexpr bool check_convolution() {
+  if constexpr (check_filter<X, Filter, Options>()) {
+    static_assert(diagnose::filter_fits_channels<X, Filter, Options.groups>,
+                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of groups, "
+                  "and the groups must divide the filters");
+    if constexpr (diagnose::filter_fits_channels<X, Filter, Options.groups>) {
+      static_assert(diagnose::filter_fits_image<X, Filter, Options>,
+                    "TAGMA-E123 conv2d: the filter is larger than the padded images");
+      return diagnose::filter_fits_image<X, Filter, Options>;
+    }
+  }
+  return false;
+}
+
+template <class Activation>
+inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, std::remove_cv_t<decltype(relu)>>;
+
+}  // namespace detail
+
+/// A convolution: out[n, i, j, f] = sum of x[n, i * stride + a * dilation - top, j * stride + b * dilation - left, c] *
+/// filter[a, b, c, f] over a, b, c.
+/// @tparam Options stride, padding, dilation, groups
+/// @param x images, [batch, height, width, channels], floating
+/// @param filter [height, width, channels / groups, filters]
+/// @return [batch, positions down, positions across, filters]
+/// Raises TAGMA-E010 for two element types, TAGMA-E120 for a wrong rank, TAGMA-E121 for channels that do not fit,
+/// TAGMA-E122 for impossible options, TAGMA-E123 if the filter is larger than the padded images.
+template <conv_options Options = conv_options{}, expression X, expression Filter, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter) {
+  if constexpr (detail::check_convolution<typename X::spec_type, typename Filter::spec_type, Options>())
+    return detail::make_node<op::conv2d, detail::conv_attributes<Options>, Place>(x, filter);
+}
+
+/// A convolution with a bias for each filter; relu is computed in the same pass, other activations after it.
+/// @param bias [filters]. Raises TAGMA-E124 if it has another shape
+/// @param activation `relu`, or any function from expression to expression; none by default
+template <conv_options Options = conv_options{}, expression X, expression Filter, expression Bias,
+          class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter, const Bias& bias,
+                                    const Activation& activation = nullptr) {
+  if constexpr (detail::check_convolution<typename X::spec_type, typename Filter::spec_type, Options>()) {
+    using f = typename Filter::spec_type;
+    using b = typename Bias::spec_type;
+    static_assert(diagnose::same_element_type<f, b>, "TAGMA-E010 conv2d: filter and bias need one element type");
+    static_assert(diagnose::bias_fits_filter<f, b>, "TAGMA-E124 conv2d: the bias needs one element for each filter");
+    if constexpr (diagnose::same_element_type<f, b> && diagnose::bias_fits_filter<f, b>) {
+      constexpr auto plain = detail::conv_attributes<Options>;
+      constexpr auto attributes =
+          ir::pack_attributes(plain.values[0], plain.values[1], plain.values[2], detail::is_relu<Activation>);
+      const auto result = detail::make_node<op::conv2d_bias, attributes, Place>(x, filter, bias);
+      if constexpr (detail::is_relu<Activation> || std::is_null_pointer_v<Activation>) return result;
+      else return activation(result);
+    }
+  }
+}
+
+/// The transpose of a convolution, which is also called deconvolution: what `conv2d` with the same options and filter
+/// does to images, done backwards.
+/// @tparam Options those of the convolution that is transposed
+/// @tparam Height,Width of the result; by default stride times the input for `same` padding, else the least that fits
+/// @param y [batch, height, width, filters], floating
+/// @param filter [height, width, channels / groups, filters]
+/// @return [batch, Height, Width, channels]
+/// Raises TAGMA-E010, TAGMA-E120 and TAGMA-E122 as `conv2d`, TAGMA-E125 if such a result does not lead back to the input.
+template <conv_options Options = conv_options{}, extent Height = dyn, extent Width = dyn, expression Y, expression Filter,
+          class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto conv2d_transpose(const Y& y, const Filter& filter) {
+  using u = typename Y::spec_type;
+  using f = typename Filter::spec_type;
+  if constexpr (detail::check_filter<u, f, Options>()) {
+    static_assert(diagnose::transposes<u, f, Options, Height, Width>,
+                  "TAGMA-E125 conv2d_transpose: a convolution of the result would not have the shape of the input");
+    if constexpr (diagnose::transposes<u, f, Options, Height, Width>) {
+      constexpr auto plain = detail::conv_attributes<Options>;
+      constexpr auto attributes = ir::pack_attributes(plain.values[0], plain.values[1], plain.values[2], Height, Width);
+      return detail::make_node<op::conv2d_input_gradient, attributes, Place>(y, filter);
+    }
+  }
+}
+
+}  // namespace tagma
