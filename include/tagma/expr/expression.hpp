@@ -149,12 +149,12 @@ struct node_definition;
 
 template <class Op, auto Attributes, class... Inputs, class... Controls, class Place>
 struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>, Place> {
-  static constexpr std::array<const ir::record*, sizeof...(Inputs)> inputs{find_record<Inputs>()...};
-  static constexpr std::array<const ir::record*, sizeof...(Controls)> controls{find_record<Controls>()...};
+  static constexpr fixed_array<const ir::record*, sizeof...(Inputs)> inputs{{find_record<Inputs>()...}};
+  static constexpr fixed_array<const ir::record*, sizeof...(Controls)> controls{{find_record<Controls>()...}};
   static constexpr auto attributes = Attributes;
 
   static constexpr ir::infer_args infer() {
-    std::array<tensor_spec, sizeof...(Inputs) + 1> in{find_record<Inputs>()->spec...};
+    fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
     ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}};
     if (const char* problem = Op::infer(args)) throw problem;
     return {{}, {}, args.out};

@@ -24,9 +24,9 @@ namespace detail {
 
 /// Remembers the node of each record and the record of each name.
 struct record_memo {
-  std::span<const record*> records;
-  std::span<node_id> nodes;
-  std::span<const record*> names;
+  array_view<const record*> records;
+  array_view<node_id> nodes;
+  array_view<const record*> names;
 
   [[nodiscard]] constexpr std::size_t slot(const record& r) const {
     std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
@@ -51,13 +51,13 @@ struct record_memo {
   }
 };
 
-constexpr node_id expand_optimizer(graph& g, const record& r, std::span<const node_id> inputs,
-                                   const gradient_scratch& scratch, std::span<node_id> variables,
-                                   std::span<node_id> gradients, std::span<variable_gradient> pairs,
+constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+                                   const gradient_scratch& scratch, array_view<node_id> variables,
+                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
                                    build_status& status) {
   std::size_t count = 0;
   const auto given = static_cast<std::size_t>(r.attributes[0]);
-  std::span<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
+  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
   if (given == 0) {
     const node_id loss = inputs[0];
     for (node_id i = 0; i < loss; ++i)
@@ -83,7 +83,7 @@ constexpr node_id expand_optimizer(graph& g, const record& r, std::span<const no
 
 /// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
 template <std::size_t Nodes, std::size_t Roots>
-[[nodiscard]] constexpr built_graph<Nodes, Roots> build_graph(const std::array<const record*, Roots>& roots) {
+[[nodiscard]] constexpr built_graph<Nodes, Roots> build_graph(const fixed_array<const record*, Roots>& roots) {
   built_graph<Nodes, Roots> built;
   graph g = built.storage.view();
   const record* memo_records[4 * Nodes]{};
@@ -121,8 +121,8 @@ template <std::size_t Nodes, std::size_t Roots>
 
       for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
       for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
-      const std::span<const node_id> in{inputs, r.inputs.size()};
-      const std::span<const node_id> after{controls, r.controls.size()};
+      const array_view<const node_id> in{inputs, r.inputs.size()};
+      const array_view<const node_id> after{controls, r.controls.size()};
       node_id id = 0;
       switch (r.op->info->kind) {
         case op_kind::gradient: {
@@ -163,27 +163,27 @@ template <std::size_t Nodes, std::size_t Roots>
 /// A finished flat graph, exactly as large as it must be.
 template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots>
 struct flat_graph {
-  std::array<node, Nodes> nodes{};
-  std::array<node_id, Edges> edges{};
-  std::array<attribute, Attributes> attributes{};
-  std::array<node_id, Roots> roots{};
+  fixed_array<node, Nodes> nodes{};
+  fixed_array<node_id, Edges> edges{};
+  fixed_array<attribute, Attributes> attributes{};
+  fixed_array<node_id, Roots> roots{};
 };
 
 /// A view of a finished graph; what passes read.
 struct graph_view {
-  std::span<const node> nodes;
-  std::span<const node_id> edges;
-  std::span<const attribute> attribute_pool;
-  std::span<const node_id> roots;
+  array_view<const node> nodes;
+  array_view<const node_id> edges;
+  array_view<const attribute> attribute_pool;
+  array_view<const node_id> roots;
 
   [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
-  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
   [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
-  [[nodiscard]] constexpr std::span<const node_id> inputs(node_id id) const {
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
     const node& n = (*this)[id];
     return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
   }
-  [[nodiscard]] constexpr std::span<const node_id> controls(node_id id) const {
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
     const node& n = (*this)[id];
     return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
   }

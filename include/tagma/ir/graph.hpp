@@ -27,7 +27,7 @@ struct node {
 
 /// Everything `emit` takes beside the operation and its inputs.
 struct node_extras {
-  std::span<const node_id> controls{};
+  array_view<const node_id> controls{};
   std::string_view name{};
   std::string_view suffix{};
   const void* key = nullptr;
@@ -37,8 +37,8 @@ struct node_extras {
 /// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
 class graph {
  public:
-  constexpr graph(std::span<node> nodes, std::span<node_id> edges, std::span<attribute> attributes,
-                  std::span<node_id> buckets)
+  constexpr graph(array_view<node> nodes, array_view<node_id> edges, array_view<attribute> attributes,
+                  array_view<node_id> buckets)
       : nodes_(nodes), edges_(edges), attributes_(attributes), buckets_(buckets) {
     for (node_id& b : buckets_) b = no_node;
   }
@@ -47,25 +47,25 @@ class graph {
   [[nodiscard]] constexpr int edge_count() const { return edge_count_; }
   [[nodiscard]] constexpr int attribute_count() const { return attribute_count_; }
   [[nodiscard]] constexpr bool overflow() const { return overflow_; }
-  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes_[id]; }
   [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return (*this)[id].spec; }
   [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
-  [[nodiscard]] constexpr std::span<const node_id> inputs(node_id id) const {
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
     const node& n = (*this)[id];
     return edges_.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
   }
-  [[nodiscard]] constexpr std::span<const node_id> controls(node_id id) const {
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
     const node& n = (*this)[id];
     return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
   }
-  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
     const node& n = (*this)[id];
     return attributes_.subspan(static_cast<std::size_t>(n.first_attribute), static_cast<std::size_t>(n.attribute_count));
   }
 
   /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
-  constexpr node_id emit(const op_rules& op, std::span<const node_id> inputs, attribute_list attributes = {},
+  constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
                          const node_extras& extras = {}) {
     if (overflow_) return 0;
     tensor_spec in[64]{};
@@ -80,7 +80,7 @@ class graph {
   }
 
   /// The same for operations whose spec does not follow from inputs.
-  constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, std::span<const node_id> inputs,
+  constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
                             attribute_list attributes = {}, const node_extras& extras = {}) {
     if (overflow_) return 0;
     const bool unique = op.info->stateful || !extras.controls.empty();
@@ -98,7 +98,7 @@ class graph {
       overflow_ = true;
       return 0;
     }
-    node& n = nodes_[static_cast<std::size_t>(count_)];
+    node& n = nodes_[count_];
     n.op = &op;
     n.spec = spec;
     n.first_edge = edge_count_;
@@ -110,18 +110,18 @@ class graph {
     n.suffix = extras.suffix;
     n.key = extras.key;
     n.device = extras.device;
-    for (const node_id i : inputs) edges_[static_cast<std::size_t>(edge_count_++)] = i;
-    for (const node_id i : extras.controls) edges_[static_cast<std::size_t>(edge_count_++)] = i;
-    for (const attribute a : attributes) attributes_[static_cast<std::size_t>(attribute_count_++)] = a;
+    for (const node_id i : inputs) edges_[edge_count_++] = i;
+    for (const node_id i : extras.controls) edges_[edge_count_++] = i;
+    for (const attribute a : attributes) attributes_[attribute_count_++] = a;
     buckets_[bucket] = count_;
     return count_++;
   }
 
  private:
-  constexpr node_id fold(const op_rules& op, std::span<const node_id> inputs, attribute_list attributes,
+  constexpr node_id fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
                          const tensor_spec& spec);
   [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
-                                     std::span<const node_id> inputs, attribute_list attributes,
+                                     array_view<const node_id> inputs, attribute_list attributes,
                                      const node_extras& extras) const {
     const node& n = (*this)[id];
     if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 ||
@@ -136,10 +136,10 @@ class graph {
     return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.device == extras.device;
   }
 
-  std::span<node> nodes_;
-  std::span<node_id> edges_;
-  std::span<attribute> attributes_;
-  std::span<node_id> buckets_;
+  array_view<node> nodes_;
+  array_view<node_id> edges_;
+  array_view<attribute> attributes_;
+  array_view<node_id> buckets_;
   int count_ = 0;
   int edge_count_ = 0;
   int attribute_count_ = 0;
@@ -183,12 +183,12 @@ struct constant_value {
 /// What `op::fold` sees: a node about to be added. It sets `result` to a node that has the same value.
 struct fold_args {
   graph& g;
-  std::span<const node_id> inputs;
+  array_view<const node_id> inputs;
   attribute_list attributes;
   tensor_spec out;
   node_id result = no_node;
 
-  [[nodiscard]] constexpr node_id in(int i) const { return inputs[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
   [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, in(i)); }
   /// True if input `i` is a constant of this value.
   [[nodiscard]] constexpr bool is(int i, double value) const {
@@ -204,7 +204,7 @@ struct fold_args {
   }
 };
 
-constexpr node_id graph::fold(const op_rules& op, std::span<const node_id> inputs, attribute_list attributes,
+constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
                               const tensor_spec& spec) {
   fold_args args{*this, inputs, attributes, spec};
   op.fold(args);
@@ -216,11 +216,11 @@ struct gradient_args {
   graph& g;
   node_id self;
   node_id upstream;           ///< gradient of the loss by this node's output
-  std::span<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
+  array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
 
   [[nodiscard]] constexpr node_id in(int i) const { return g.input(self, i); }
   [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
-  [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
   /// A new node of operation `Op` over other nodes.
@@ -237,7 +237,7 @@ struct gradient_args {
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
 
-  constexpr void set(int i, node_id gradient) { result[static_cast<std::size_t>(i)] = gradient; }
+  constexpr void set(int i, node_id gradient) { result[i] = gradient; }
 };
 
 /// A trainable variable and its gradient.
@@ -249,10 +249,10 @@ struct variable_gradient {
 /// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
 struct expand_args {
   graph& g;
-  std::span<const node_id> inputs;
+  array_view<const node_id> inputs;
   attribute_list attributes;
   std::string_view name;
-  std::span<const variable_gradient> gradients;
+  array_view<const variable_gradient> gradients;
   node_id result = no_node;
 
   template <class Op, class... Node>

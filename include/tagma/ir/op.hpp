@@ -6,10 +6,10 @@
 
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <type_traits>
 
+#include "tagma/base/array_view.hpp"
 #include "tagma/base/hash.hpp"
 #include "tagma/tensor/spec.hpp"
 
@@ -21,7 +21,7 @@ inline constexpr node_id no_node = -1;
 
 /// A static property of a node (an axis, a stride, a flag); a double travels as its bits.
 using attribute = std::int64_t;
-using attribute_list = std::span<const attribute>;
+using attribute_list = array_view<const attribute>;
 
 /// What the compiler may do with a node.
 enum class op_kind : std::uint8_t {
@@ -40,7 +40,7 @@ enum class op_kind : std::uint8_t {
 
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
 struct infer_args {
-  std::span<const tensor_spec> in;
+  array_view<const tensor_spec> in;
   attribute_list attributes;
   tensor_spec out;
 };

@@ -14,8 +14,8 @@ struct record {
   const op_rules* op = nullptr;
   std::uint64_t hash = 0;  ///< structural; equal in every process
   tensor_spec spec;
-  std::span<const record* const> inputs;
-  std::span<const record* const> controls;  ///< control dependencies: run before this node
+  array_view<const record* const> inputs;
+  array_view<const record* const> controls;  ///< control dependencies: run before this node
   attribute_list attributes;
   std::string_view name;    ///< of a placeholder or variable
   const void* key = nullptr;  ///< names a run-time value that the program carries

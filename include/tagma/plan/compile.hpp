@@ -31,18 +31,18 @@ struct plan_sizes {
 /// Tables with room for the largest possible plan of a graph.
 template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 struct raw_plan {
-  std::array<plan_node, N> nodes{};
-  std::array<node_id, E> inputs{};
-  std::array<attribute, A> attributes{};
-  std::array<plan_step, N> steps{};
-  std::array<node_id, E> operands{};
-  std::array<loop_load, E> loads{};           ///< parallel to `operands`, for fused steps
-  std::array<loop_operation, N> operations{};
-  std::array<std::int32_t, N> first_operation{};  ///< of each step
-  std::array<std::int32_t, N> operation_count{};
-  std::array<plan_block, N> blocks{};
-  std::array<node_id, F> fetches{};
-  std::array<std::int32_t, F> fetch_steps{};
+  fixed_array<plan_node, N> nodes{};
+  fixed_array<node_id, E> inputs{};
+  fixed_array<attribute, A> attributes{};
+  fixed_array<plan_step, N> steps{};
+  fixed_array<node_id, E> operands{};
+  fixed_array<loop_load, E> loads{};           ///< parallel to `operands`, for fused steps
+  fixed_array<loop_operation, N> operations{};
+  fixed_array<std::int32_t, N> first_operation{};  ///< of each step
+  fixed_array<std::int32_t, N> operation_count{};
+  fixed_array<plan_block, N> blocks{};
+  fixed_array<node_id, F> fetches{};
+  fixed_array<std::int32_t, F> fetch_steps{};
   plan_sizes sizes;
   int feeds = 0;
   bool writes_variables = false;
@@ -77,19 +77,17 @@ constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
 
 }  // namespace detail
 
-/// Compiles the plan of the given fetches.
+/// Writes the tables of a plan: nodes, steps, loops. Storage is still missing.
 template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N, E, A, F> compile_plan(const graph_view& g, const std::array<node_id, F>& fetches) {
-  const auto index = [](node_id i) { return static_cast<std::size_t>(i); };
+[[nodiscard]] constexpr raw_plan<N, E, A, F> write_tables(const graph_view& g, const fixed_array<node_id, F>& fetches,
+                                                          const fixed_array<need, N>& needs, const ir::fusion<N>& fusion,
+                                                          const schedule_result<N>& order) {
   raw_plan<N, E, A, F> p;
-  const auto needs = ir::prune<N>(g, fetches);
-  const auto fusion = ir::fuse<N>(g, needs, fetches);
-  const auto order = schedule<N, E>(g, needs, fusion);
   p.contradictory = order.contradictory;
   if (p.contradictory) return p;
 
   // Nodes, renumbered; a feed's slot is its rank among the placeholders of the program.
-  std::array<node_id, N> renumbered{};
+  fixed_array<node_id, N> renumbered{};
   std::int32_t literals = 0, placeholders = 0, variables = 0;
   for (node_id i = 0; i < g.size(); ++i) {
     const ir::node& n = g[i];
@@ -97,12 +95,12 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const std::int32_t ordinal = kind == op_kind::placeholder ? placeholders++
                                  : kind == op_kind::variable  ? variables++
                                                               : 0;
-    if (needs[index(i)] == need::nothing) continue;
-    renumbered[index(i)] = static_cast<node_id>(p.sizes.nodes);
+    if (needs[i] == need::nothing) continue;
+    renumbered[i] = static_cast<node_id>(p.sizes.nodes);
     plan_node& out = p.nodes[p.sizes.nodes++];
     out = {g[i].op->info, n.spec, static_cast<std::int32_t>(p.sizes.inputs), static_cast<std::int32_t>(p.sizes.attributes),
            i, n.inputs, n.attribute_count, storage_kind::none, 0, n.name, n.suffix, n.key};
-    for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[index(in)];
+    for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
     if (kind == op_kind::placeholder) out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
     else if (kind == op_kind::variable) out.storage = storage_kind::variable, out.slot = ordinal;
@@ -111,44 +109,44 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   }
 
   // Members of each loop, in order.
-  std::array<node_id, N> first_member{}, next_member{};
+  fixed_array<node_id, N> first_member{}, next_member{};
   for (std::size_t i = 0; i < N; ++i) first_member[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[index(i)] != need::value || g.info(i).kind != op_kind::elementwise) continue;
-    const node_id root = fusion.group[index(i)];
-    next_member[index(i)] = first_member[index(root)];
-    first_member[index(root)] = i;
+    if (needs[i] != need::value || g.info(i).kind != op_kind::elementwise) continue;
+    const node_id root = fusion.group[i];
+    next_member[i] = first_member[root];
+    first_member[root] = i;
   }
 
   // Steps and their operands.
-  std::array<std::int16_t, N> position{};  // of a value inside the loop under construction
-  std::array<node_id, N> position_owner{};
+  fixed_array<std::int16_t, N> position{};  // of a value inside the loop under construction
+  fixed_array<node_id, N> position_owner{};
   for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
-    const node_id i = order.order[static_cast<std::size_t>(o)];
+    const node_id i = order.order[o];
     const auto kind = g.info(i).kind;
     if (kind != op_kind::compute && kind != op_kind::elementwise && kind != op_kind::update) continue;
     p.writes_variables = p.writes_variables || kind == op_kind::update;
     const std::size_t s = p.sizes.steps++;
     plan_step& step = p.steps[s];
-    step = {renumbered[index(i)], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
+    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
     p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
     if (!step.fused) {
-      for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[index(in)];
+      for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
       step.operands = g[i].inputs;
       continue;
     }
     // First all loads, so that operations are numbered after them.
     std::int16_t loads = 0;
-    for (node_id m = first_member[index(i)]; m != ir::no_node; m = next_member[index(m)]) {
+    for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
         if ((g.info(m).shape_only >> k++) & 1) continue;
-        const bool inside = fusion.group[index(in)] == i && g.info(in).kind == op_kind::elementwise;
-        if (inside || position_owner[index(in)] == i) continue;
-        position_owner[index(in)] = i;
-        position[index(in)] = loads++;
-        p.operands[p.sizes.operands] = renumbered[index(in)];
+        const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
+        if (inside || position_owner[in] == i) continue;
+        position_owner[in] = i;
+        position[in] = loads++;
+        p.operands[p.sizes.operands] = renumbered[in];
         p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
       }
     }
@@ -166,71 +164,79 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       p.loads[first + l].contiguous = contiguous;
     }
     std::int16_t values = loads;
-    for (node_id m = first_member[index(i)]; m != ir::no_node; m = next_member[index(m)]) {
+    for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       loop_operation& operation = p.operations[p.sizes.operations++];
       operation = {g[m].op->info, g[m].spec.type, {}};
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[index(in)];
+        if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[in];
         ++k;
       }
-      position_owner[index(m)] = i;
-      position[index(m)] = values++;
+      position_owner[m] = i;
+      position[m] = values++;
     }
     p.operation_count[s] = static_cast<std::int32_t>(p.sizes.operations) - p.first_operation[s];
     for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l)
-      p.loads[first + l].node = renumbered[index(p.loads[first + l].node)];
+      p.loads[first + l].node = renumbered[p.loads[first + l].node];
   }
 
-  // Storage: a view shares that of its input, an update that of its variable; a loop may write over a tensor that dies.
-  std::array<node_id, N> owner{};          // the node whose bytes a node shares
-  std::array<std::int32_t, N> last_use{};  // of each owner, as a step
+  const auto versions = ir::find_versions<N>(g, needs);
+  for (std::size_t f = 0; f < F; ++f) {
+    p.fetches[f] = renumbered[fetches[f]];
+    p.fetch_steps[f] = static_cast<std::int32_t>(p.sizes.steps);
+    const node_id variable = versions.base_of(fetches[f]);
+    const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
+    for (std::size_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
+      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = static_cast<std::int32_t>(s);
+  }
+  return p;
+}
+
+/// Gives every node of a plan its storage: a view shares that of its input, an update that of its variable; a loop may
+/// write over a tensor that dies.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables) {
+  raw_plan<N, E, A, F> p = tables;
+  if (p.contradictory) return p;
+  fixed_array<node_id, N> owner{};          // the node whose bytes a node shares
+  fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
   for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
     const plan_node& n = p.nodes[i];
     const bool shares = n.op->kind == op_kind::view || n.op->kind == op_kind::update;
-    owner[i] = shares ? owner[index(p.inputs[static_cast<std::size_t>(n.first_input)])] : static_cast<node_id>(i);
+    owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
     last_use[i] = -1;
   }
   for (std::size_t s = 0; s < p.sizes.steps; ++s) {
     const plan_step& step = p.steps[s];
     for (int k = 0; k < step.operands; ++k)
-      last_use[index(owner[index(p.operands[static_cast<std::size_t>(step.first_operand + k)])])] = static_cast<std::int32_t>(s);
+      last_use[owner[p.operands[step.first_operand + k]]] = static_cast<std::int32_t>(s);
   }
-  const auto versions = ir::find_versions<N>(g, needs);
-  for (std::size_t f = 0; f < F; ++f) {
-    p.fetches[f] = renumbered[index(fetches[f])];
-    p.fetch_steps[f] = static_cast<std::int32_t>(p.sizes.steps);
-    const node_id variable = versions.base_of(fetches[f]);
-    const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
-    for (std::size_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
-      if (p.steps[s].node == renumbered[index(update)]) p.fetch_steps[f] = static_cast<std::int32_t>(s);
-    last_use[index(owner[index(p.fetches[f])])] = static_cast<std::int32_t>(p.sizes.steps);
-  }
-  std::array<node_id, N> block_holder{};  // the owner that a block serves now
+  for (const node_id f : p.fetches) last_use[owner[f]] = static_cast<std::int32_t>(p.sizes.steps);
+  fixed_array<node_id, N> block_holder{};  // the owner that a block serves now
   for (std::size_t s = 0; s < p.sizes.steps; ++s) {
     const plan_step& step = p.steps[s];
-    plan_node& n = p.nodes[index(step.node)];
+    plan_node& n = p.nodes[step.node];
     if (n.op->kind == op_kind::update) continue;
     n.storage = storage_kind::arena;
     const auto self = step.node;
-    const std::int32_t last = last_use[index(self)] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[index(self)];
+    const std::int32_t last = last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
     for (int k = 0; k < step.operands && !reused; ++k) {
       if (!step.fused && !((n.op->in_place >> k) & 1)) continue;
-      const node_id in = p.operands[static_cast<std::size_t>(step.first_operand + k)];
-      const node_id from = owner[index(in)];
-      const plan_node& source = p.nodes[index(from)];
-      if (source.storage != storage_kind::arena || last_use[index(from)] != static_cast<std::int32_t>(s)) continue;
-      if (block_holder[static_cast<std::size_t>(source.slot)] != from) continue;
-      bool fits = size_of(p.nodes[index(in)].spec.type) == size_of(n.spec.type);
+      const node_id in = p.operands[step.first_operand + k];
+      const node_id from = owner[in];
+      const plan_node& source = p.nodes[from];
+      if (source.storage != storage_kind::arena || last_use[from] != static_cast<std::int32_t>(s)) continue;
+      if (block_holder[source.slot] != from) continue;
+      bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
       for (int j = 0; j < step.operands; ++j) {
-        const node_id other = p.operands[static_cast<std::size_t>(step.first_operand + j)];
-        if (owner[index(other)] == from && !(p.nodes[index(other)].spec.dims == n.spec.dims)) fits = false;
+        const node_id other = p.operands[step.first_operand + j];
+        if (owner[other] == from && !(p.nodes[other].spec.dims == n.spec.dims)) fits = false;
       }
       if (!fits) continue;
       n.slot = source.slot;
-      p.blocks[static_cast<std::size_t>(n.slot)].last = last;
-      block_holder[static_cast<std::size_t>(n.slot)] = self;
+      p.blocks[n.slot].last = last;
+      block_holder[n.slot] = self;
       reused = true;
     }
     if (!reused) {
@@ -241,10 +247,18 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   }
   for (std::size_t i = 0; i < p.sizes.nodes; ++i)
     if (owner[i] != static_cast<node_id>(i)) {
-      p.nodes[i].storage = p.nodes[index(owner[i])].storage;
-      p.nodes[i].slot = p.nodes[index(owner[i])].slot;
+      p.nodes[i].storage = p.nodes[owner[i]].storage;
+      p.nodes[i].slot = p.nodes[owner[i]].slot;
     }
   return p;
+}
+
+/// The plan of the given fetches. A program evaluates the passes one by one instead, each within the compiler's limits.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> compile_plan(const graph_view& g, const fixed_array<node_id, F>& fetches) {
+  const auto needs = ir::prune<N>(g, fetches);
+  const auto fusion = ir::fuse<N>(g, needs, fetches);
+  return assign_storage(write_tables<N, E, A, F>(g, fetches, needs, fusion, schedule<N, E>(g, needs, fusion)));
 }
 
 }  // namespace tagma::plan

@@ -16,8 +16,8 @@ inline constexpr std::int64_t alignment = 64;
 /// @param bytes size of each block
 /// @param offsets written, one a block
 /// @param live scratch, one a block
-constexpr std::int64_t plan_memory(std::span<const plan_block> blocks, std::span<const std::int64_t> bytes,
-                                   std::span<std::int64_t> offsets, std::span<std::int32_t> live) {
+constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
+                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
   const auto rounded = [&bytes](std::size_t i) { return (bytes[i] + alignment - 1) / alignment * alignment; };
   std::size_t count = 0;
   std::int64_t peak = 0;

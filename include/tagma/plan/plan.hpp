@@ -59,14 +59,14 @@ struct plan_variable {
 
 /// A view of all tables of a plan.
 struct plan_view {
-  std::span<const plan_node> nodes;
-  std::span<const node_id> inputs;
-  std::span<const attribute> attributes;
-  std::span<const plan_step> steps;
-  std::span<const node_id> operands;
-  std::span<const plan_block> blocks;
-  std::span<const node_id> fetches;
-  std::span<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
+  array_view<const plan_node> nodes;
+  array_view<const node_id> inputs;
+  array_view<const attribute> attributes;
+  array_view<const plan_step> steps;
+  array_view<const node_id> operands;
+  array_view<const plan_block> blocks;
+  array_view<const node_id> fetches;
+  array_view<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
   int feeds = 0;
   bool writes_variables = false;
 };

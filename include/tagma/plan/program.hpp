@@ -36,7 +36,7 @@ template <class Outputs>
 struct output_traits;
 template <class... E>
 struct output_traits<output_list<E...>> {
-  static constexpr std::array<const ir::record*, sizeof...(E)> records{find_record<typename E::id>()...};
+  static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
   static constexpr bool carries = any_carries<E...>;
 
   /// The position of an output, or -1.
@@ -109,8 +109,8 @@ struct compiled_graph {
 };
 
 template <class T, std::size_t N, std::size_t M>
-[[nodiscard]] constexpr std::array<T, N> first_of(const std::array<T, M>& from) {
-  std::array<T, N> to{};
+[[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
+  fixed_array<T, N> to{};
   for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
   return to;
 }
@@ -118,9 +118,14 @@ template <class T, std::size_t N, std::size_t M>
 /// The plan of some outputs of a program, in tables that are exactly as large as they must be.
 template <class Graph, int... Outputs>
 struct compiled_plan {
-  static constexpr std::array<ir::node_id, sizeof...(Outputs)> wanted{Graph::flat.roots[Outputs]...};
-  static constexpr auto raw =
-      plan::compile_plan<Graph::nodes, Graph::edges + Graph::nodes, Graph::attributes, sizeof...(Outputs)>(Graph::view, wanted);
+  static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
+  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
+  static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
+  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted);
+  static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
+  static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
+      Graph::view, wanted, needs, fusion, order);
+  static constexpr auto raw = plan::assign_storage(tables);
   static_assert(!raw.contradictory,
                 "TAGMA-E067 compile: reads and updates of variables wait for one another; order them with tagma::after");
 
@@ -140,14 +145,14 @@ struct compiled_plan {
 template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
-  std::array<tensor_spec, n + 1> specs{};
-  std::array<tensor_spec, 256> in{};
+  fixed_array<tensor_spec, n + 1> specs{};
+  fixed_array<tensor_spec, 256> in{};
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
-      in[k] = specs[static_cast<std::size_t>(Plan::inputs[static_cast<std::size_t>(node.first_input) + k])];
+      in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
     ir::infer_args args{{in.data(), static_cast<std::size_t>(node.inputs)},
                         ir::attribute_list(Plan::attributes)
                             .subspan(static_cast<std::size_t>(node.first_attribute),
@@ -157,10 +162,10 @@ template <class Plan>
     specs[i] = args.out;
   }
   constexpr std::size_t blocks = Plan::blocks.size();
-  std::array<std::int64_t, blocks + 1> bytes{}, offsets{};
-  std::array<std::int32_t, blocks + 1> live{};
+  fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
+  fixed_array<std::int32_t, blocks + 1> live{};
   for (std::size_t b = 0; b < blocks; ++b) {
-    const tensor_spec& s = specs[static_cast<std::size_t>(Plan::blocks[b].node)];
+    const tensor_spec& s = specs[Plan::blocks[b].node];
     bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
   }
   return plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks});

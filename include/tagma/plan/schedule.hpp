@@ -16,7 +16,7 @@ using ir::op_kind;
 
 template <std::size_t N>
 struct schedule_result {
-  std::array<node_id, N> order{};
+  fixed_array<node_id, N> order{};
   int count = 0;
   bool contradictory = false;  ///< reads and updates wait for one another
 };
@@ -47,7 +47,7 @@ class ready_queue {
   [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
 
  private:
-  std::array<std::int32_t, N + 1> heap_{};
+  fixed_array<std::int32_t, N + 1> heap_{};
   std::size_t size_ = 0;
 };
 
@@ -59,20 +59,20 @@ struct wait {
 
 template <std::size_t N, std::size_t E>
 struct wait_list {
-  std::array<wait, E> waits{};
+  fixed_array<wait, E> waits{};
   std::size_t count = 0;
 };
 
 /// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the graph.
 template <std::size_t N, std::size_t E>
-constexpr wait_list<N, E> variable_waits(const graph_view& g, const std::array<need, N>& needs) {
+constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
   wait_list<N, E> list;
   const auto versions = ir::find_versions<N>(g, needs);
   for (node_id i = 0; i < g.size(); ++i) {
-    if (needs[static_cast<std::size_t>(i)] != need::value) continue;
+    if (needs[i] != need::value) continue;
     for (int k = 0; k < g[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
-      const node_id variable = versions.base_of(g.inputs(i)[static_cast<std::size_t>(k)]);
+      const node_id variable = versions.base_of(g.inputs(i)[k]);
       if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
       const node_id update = versions.update_after(g, variable, i);
       if (update != ir::no_node) list.waits[list.count++] = {i, update};
@@ -87,15 +87,14 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const std::array<n
 
 /// Orders the items that a run needs. `E` bounds the number of edges of the graph and of waits for variables.
 template <std::size_t N, std::size_t E>
-[[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const std::array<need, N>& needs,
+[[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const fixed_array<need, N>& needs,
                                                     const ir::fusion<N>& fusion) {
-  const auto index = [](node_id i) { return static_cast<std::size_t>(i); };
-  const auto item = [&](node_id i) { return fusion.group[index(i)]; };
+  const auto item = [&](node_id i) { return fusion.group[i]; };
   const auto waits = detail::variable_waits<N, E>(g, needs);
 
   const auto for_each_edge = [&](auto edge) {
     for (node_id i = 0; i < g.size(); ++i) {
-      if (needs[index(i)] != need::value) continue;
+      if (needs[i] != need::value) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
         if (!((g.info(i).shape_only >> k++) & 1) && item(in) != item(i)) edge(item(in), item(i));
@@ -106,15 +105,15 @@ template <std::size_t N, std::size_t E>
         edge(item(waits.waits[i].before), item(waits.waits[i].after));
   };
 
-  std::array<std::int32_t, N> pending{}, head{};
-  std::array<std::int32_t, 2 * E + 1> next{};
-  std::array<node_id, 2 * E + 1> target{};
+  fixed_array<std::int32_t, N> pending{}, head{};
+  fixed_array<std::int32_t, 2 * E + 1> next{};
+  fixed_array<node_id, 2 * E + 1> target{};
   std::int32_t edges = 1;
   for_each_edge([&](node_id before, node_id after) {
-    ++pending[index(after)];
-    target[static_cast<std::size_t>(edges)] = after;
-    next[static_cast<std::size_t>(edges)] = head[index(before)];
-    head[index(before)] = edges++;
+    ++pending[after];
+    target[edges] = after;
+    next[edges] = head[before];
+    head[before] = edges++;
   });
 
   schedule_result<N> result;
@@ -124,16 +123,16 @@ template <std::size_t N, std::size_t E>
   };
   int items = 0;
   for (node_id i = 0; i < g.size(); ++i)
-    if (needs[index(i)] == need::value && item(i) == i) {
+    if (needs[i] == need::value && item(i) == i) {
       ++items;
-      if (pending[index(i)] == 0) ready.push(key(i));
+      if (pending[i] == 0) ready.push(key(i));
     }
   while (!ready.empty()) {
     const std::int32_t k = ready.pop();
     const node_id i = k >= static_cast<std::int32_t>(N) ? k - static_cast<std::int32_t>(N) : k;
-    result.order[static_cast<std::size_t>(result.count++)] = i;
-    for (std::int32_t e = head[index(i)]; e != 0; e = next[static_cast<std::size_t>(e)])
-      if (--pending[index(target[static_cast<std::size_t>(e)])] == 0) ready.push(key(target[static_cast<std::size_t>(e)]));
+    result.order[result.count++] = i;
+    for (std::int32_t e = head[i]; e != 0; e = next[e])
+      if (--pending[target[e]] == 0) ready.push(key(target[e]));
   }
   result.contradictory = result.count != items;
   return result;

@@ -31,7 +31,7 @@ template <class Id, class... Controls>
 struct after_definition {
   static constexpr const ir::record* origin = find_record<Id>();
   static constexpr auto controls = [] {
-    std::array<const ir::record*, origin->controls.size() + sizeof...(Controls)> all{};
+    fixed_array<const ir::record*, origin->controls.size() + sizeof...(Controls)> all{};
     std::size_t n = 0;
     for (const ir::record* r : origin->controls) all[n++] = r;
     ((all[n++] = find_record<Controls>()), ...);

@@ -22,42 +22,43 @@ struct build_status {
 
 /// Scratch space of `differentiate`, as large as the graph may become.
 struct gradient_scratch {
-  std::span<node_id> adjoint;
-  std::span<bool> wanted;
+  array_view<node_id> adjoint;
+  array_view<bool> wanted;
 };
 
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not depend
 /// on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, std::span<const node_id> xs, std::span<node_id> result,
+constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
                              const gradient_scratch& scratch, build_status& status) {
-  const auto at = [](auto& list, node_id i) -> auto& { return list[static_cast<std::size_t>(i)]; };
-  for (node_id i = 0; i <= y; ++i) at(scratch.adjoint, i) = no_node, at(scratch.wanted, i) = false;
+  node_id* const adjoint = scratch.adjoint.data();
+  bool* const wanted = scratch.wanted.data();
+  for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
   for (const node_id x : xs)
-    if (x <= y) at(scratch.wanted, x) = true;
+    if (x <= y) wanted[x] = true;
   for (node_id i = 0; i <= y; ++i) {
     if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
     const auto skipped = g.info(i).shape_only;
     int k = 0;
     for (const node_id in : g.inputs(i))
-      if (!((skipped >> k++) & 1) && at(scratch.wanted, in)) at(scratch.wanted, i) = true;
+      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
   }
-  if (!at(scratch.wanted, y)) return;
+  if (!wanted[y]) return;
 
   node_id seed = emit_constant(g, g.spec(y).type, 1);
   if (g.spec(y).dims.rank > 0) {
     const node_id pair[] = {seed, y};
     seed = g.emit(rules<op::broadcast_like>, pair);
   }
-  at(scratch.adjoint, y) = seed;
+  adjoint[y] = seed;
 
   node_id parts[64]{};
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
-    const node_id upstream = at(scratch.adjoint, i);
+    const node_id upstream = adjoint[i];
     if (upstream == no_node || g[i].op->stops_gradient) continue;
     const int count = g[i].inputs;
     bool flows = false;
     for (int k = 0; k < count; ++k)
-      flows = flows || (at(scratch.wanted, g.input(i, k)) && !((g.info(i).shape_only >> k) & 1));
+      flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
     if (!flows) continue;
     if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
@@ -70,9 +71,9 @@ constexpr void differentiate(graph& g, node_id y, std::span<const node_id> xs, s
     for (int k = 0; k < count; ++k) {
       const node_id in = g.input(i, k);
       node_id part = parts[k];
-      if (part == no_node || !at(scratch.wanted, in)) continue;
+      if (part == no_node || !wanted[in]) continue;
       if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
-      node_id& sum = at(scratch.adjoint, in);
+      node_id& sum = adjoint[in];
       if (sum == no_node) {
         sum = part;
       } else {
@@ -82,7 +83,7 @@ constexpr void differentiate(graph& g, node_id y, std::span<const node_id> xs, s
     }
   }
   for (std::size_t i = 0; i < xs.size(); ++i)
-    if (xs[i] <= y) result[i] = at(scratch.adjoint, xs[i]);
+    if (xs[i] <= y) result[i] = adjoint[xs[i]];
 }
 
 }  // namespace tagma::ir

@@ -40,67 +40,66 @@ inline constexpr int max_group_loads = 12;
 
 template <std::size_t N>
 struct fusion {
-  std::array<node_id, N> group{};           ///< the node that stands for the loop of node i; i itself if it is not fused
-  std::array<fusion_reason, N> reason{};
-  std::array<std::int8_t, N> size{};        ///< of the group that node i stands for
+  fixed_array<node_id, N> group{};           ///< the node that stands for the loop of node i; i itself if it is not fused
+  fixed_array<fusion_reason, N> reason{};
+  fixed_array<std::int8_t, N> size{};        ///< of the group that node i stands for
 };
 
 /// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
 /// have their group when its turn comes.
 template <std::size_t N>
-[[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const std::array<need, N>& needs,
-                                       std::span<const node_id> fetches) {
+[[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
+                                       array_view<const node_id> fetches) {
   fusion<N> f;
-  std::array<node_id, N> reader{};          // the group of all readers so far, or no_node
-  std::array<fusion_reason, N> obstacle{};
-  std::array<std::int8_t, N> loads{};
-  const auto at = [](auto& list, node_id i) -> auto& { return list[static_cast<std::size_t>(i)]; };
+  fixed_array<node_id, N> reader{};          // the group of all readers so far, or no_node
+  fixed_array<fusion_reason, N> obstacle{};
+  fixed_array<std::int8_t, N> loads{};
   for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
-  for (const node_id i : fetches) at(obstacle, i) = fusion_reason::fetched;
+  for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
 
   // A node reads a variable before some update; its reader may have to run behind that update.
   const auto versions = find_versions<N>(g, needs);
   const auto parted_by_update = [&](node_id i, node_id r) {
     for (int k = 0; k < g[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
-      const node_id variable = versions.base_of(g.inputs(i)[static_cast<std::size_t>(k)]);
+      const node_id variable = versions.base_of(g.inputs(i)[k]);
       if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
     }
     return false;
   };
 
   for (node_id i = g.size(); i-- > 0;) {
-    if (at(needs, i) != need::value) continue;
+    if (needs[i] != need::value) continue;
     const bool elementwise = g.info(i).kind == op_kind::elementwise;
     if (elementwise) {
-      fusion_reason why = at(obstacle, i);
-      const node_id r = at(reader, i);
+      fusion_reason why = obstacle[i];
+      const node_id r = reader[i];
       if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
       if (why == fusion_reason::not_elementwise && r != no_node) {
         if (!(g[i].spec.dims == g[r].spec.dims)) why = fusion_reason::other_shape;
-        else if (at(f.size, r) >= max_group || at(loads, r) + g[i].inputs > max_group_loads) why = fusion_reason::group_full;
+        else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads) why = fusion_reason::group_full;
         else if (parted_by_update(i, r)) why = fusion_reason::ordered;
         else {
           why = fusion_reason::fused;
-          at(f.group, i) = r;
-          ++at(f.size, r);
-          at(loads, r) = static_cast<std::int8_t>(at(loads, r) + g[i].inputs - 1);
+          f.group[i] = r;
+          ++f.size[r];
+          loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
         }
       }
-      at(f.reason, i) = why;
-      if (why != fusion_reason::fused) at(loads, i) = static_cast<std::int8_t>(g[i].inputs);
+      f.reason[i] = why;
+      if (why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
     }
-    const node_id mine = at(f.group, i);
+    const node_id mine = f.group[i];
     int k = 0;
     for (const node_id in : g.inputs(i)) {
       if ((g.info(i).shape_only >> k++) & 1) continue;
-      fusion_reason& why = at(obstacle, in);
+      fusion_reason& why = obstacle[in];
       if (why != fusion_reason::not_elementwise) continue;
       if (!elementwise) why = fusion_reason::read_by_other_kernel;
-      else if (at(reader, in) == no_node) at(reader, in) = mine;
-      else if (at(reader, in) != mine) why = fusion_reason::read_by_many;
+      else if (reader[in] == no_node) reader[in] = mine;
+      else if (reader[in] != mine) why = fusion_reason::read_by_many;
     }
-    for (const node_id c : g.controls(i)) at(obstacle, c) = fusion_reason::ordered;
+    for (const node_id c : g.controls(i)) obstacle[c] = fusion_reason::ordered;
   }
   return f;
 }

@@ -13,15 +13,15 @@ enum class need : std::uint8_t { nothing, extents, value };
 
 /// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
 template <std::size_t N>
-[[nodiscard]] constexpr std::array<need, N> prune(const graph_view& g, std::span<const node_id> fetches) {
-  std::array<need, N> needs{};
+[[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
+  fixed_array<need, N> needs{};
   const auto raise = [&needs](node_id id, need n) {
-    need& known = needs[static_cast<std::size_t>(id)];
+    need& known = needs[id];
     if (known < n) known = n;
   };
   for (const node_id f : fetches) raise(f, need::value);
   for (node_id i = g.size(); i-- > 0;) {
-    const need n = needs[static_cast<std::size_t>(i)];
+    const need n = needs[i];
     if (n == need::nothing) continue;
     int k = 0;
     for (const node_id in : g.inputs(i))

@@ -11,14 +11,14 @@ namespace tagma::ir {
 
 /// True for each node that is ordered behind `u`, itself included.
 template <std::size_t N>
-[[nodiscard]] constexpr std::array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  std::array<bool, N> behind{};
-  behind[static_cast<std::size_t>(u)] = true;
+[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
+  fixed_array<bool, N> behind{};
+  behind[u] = true;
   for (node_id i = u + 1; i < g.size(); ++i) {
     bool b = false;
-    for (const node_id in : g.inputs(i)) b = b || behind[static_cast<std::size_t>(in)];
-    for (const node_id c : g.controls(i)) b = b || behind[static_cast<std::size_t>(c)];
-    behind[static_cast<std::size_t>(i)] = b;
+    for (const node_id in : g.inputs(i)) b = b || behind[in];
+    for (const node_id c : g.controls(i)) b = b || behind[c];
+    behind[i] = b;
   }
   return behind;
 }
@@ -26,18 +26,18 @@ template <std::size_t N>
 /// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
 template <std::size_t N>
 struct variable_versions {
-  std::array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
-  std::array<node_id, N> first_update{};  ///< of a variable, or `no_node`
-  std::array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
+  fixed_array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
+  fixed_array<node_id, N> first_update{};  ///< of a variable, or `no_node`
+  fixed_array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
 
-  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[static_cast<std::size_t>(variable)]; }
-  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[static_cast<std::size_t>(update)]; }
+  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[i]; }
+  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[variable]; }
+  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[update]; }
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
     if ((g.info(i).shape_only >> k) & 1 || g.info(i).kind == op_kind::view) return false;
-    const node_id v = base_of(g.inputs(i)[static_cast<std::size_t>(k)]);
+    const node_id v = base_of(g.inputs(i)[k]);
     return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
   }
 
@@ -45,15 +45,15 @@ struct variable_versions {
   [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
     node_id waiting = first(variable);
     for (node_id u = waiting; u != no_node && u <= i; u = next(u))
-      if (nodes_behind<N>(g, u)[static_cast<std::size_t>(i)]) waiting = next(u);
+      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
     return waiting;
   }
 };
 
 template <std::size_t N>
-[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const std::array<need, N>& needs) {
+[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
   variable_versions<N> v;
-  std::array<node_id, N> last{};
+  fixed_array<node_id, N> last{};
   for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
   for (node_id i = 0; i < g.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -63,7 +63,7 @@ template <std::size_t N>
     if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
     const auto variable = static_cast<std::size_t>(v.base[at]);
     if (last[variable] == no_node) v.first_update[variable] = i;
-    else v.next_update[static_cast<std::size_t>(last[variable])] = i;
+    else v.next_update[last[variable]] = i;
     last[variable] = i;
   }
   return v;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Names without definitions, for headers that only mention tagma's types. Promise: it includes nothing but <cstddef> and
+/// <cstdint>.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tagma {
+
+using extent = std::int64_t;
+inline constexpr extent dyn = -1;
+
+struct shape;
+struct float16;
+struct bfloat16;
+enum class dtype : std::uint8_t;
+enum class status_code : std::uint8_t;
+class error;
+class cancellation;
+struct session_options;
+
+template <class Spec, class Id, bool Carries>
+struct expr;
+template <class Closure>
+class program;
+template <class Program>
+class session;
+
+}  // namespace tagma
