@@ -43,7 +43,10 @@ struct scatter_add : update {
   static constexpr std::string_view name = "scatter_add";
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
-    return nullptr;
+    shape expected = a.in[1].dims;
+    if (expected.rank + a.out.dims.rank - 1 > max_rank) return "the updates would have more than six axes";
+    for (int i = 1; i < a.out.dims.rank; ++i) expected.push_back(a.out.dims[i]);
+    return compatible(expected, a.in[2].dims) ? nullptr : "the updates need one row for each index";
   }
 };
 

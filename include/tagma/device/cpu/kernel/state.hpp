@@ -35,17 +35,23 @@ void accumulate(const kernel_args& args, const run_context&) {
   dispatch<accumulate_body<T, Add>>(args.out.as<T>(), args.in[1].as<const T>(), args.out.elements());
 }
 
+template <class Index>
+void check_indices(const Index* index, std::int64_t count, extent size) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (index[i] < 0 || static_cast<std::int64_t>(index[i]) >= size)
+      fail(status_code::out_of_range, "index " + std::to_string(index[i]) + " at position " + std::to_string(i) +
+                                          " is not below the extent of the axis, " + std::to_string(size));
+}
+
 template <class T, class Index>
 void scatter_add(const kernel_args& args, const run_context&) {
   const shape& rows = args.out.dims;
   const std::int64_t width = rows.sub(1, rows.rank).elements(), count = args.in[1].elements();
   const Index* index = args.in[1].as<const Index>();
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (index[i] < 0 || static_cast<std::int64_t>(index[i]) >= rows[0])
-      fail(status_code::out_of_range, "index " + std::to_string(index[i]) + " is not below " + std::to_string(rows[0]));
+  check_indices(index, count, rows[0]);  // before the first write: a failing run leaves the variable as it was
+  for (std::int64_t i = 0; i < count; ++i)
     dispatch<accumulate_body<T, true>>(args.out.as<T>() + static_cast<std::int64_t>(index[i]) * width,
                                        args.in[2].as<const T>() + i * width, width);
-  }
 }
 
 }  // namespace detail

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Concatenation and repetition on the CPU.
+
+#include <vector>
+
+#include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/expr/op/concat.hpp"
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+inline void concat(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  box b;
+  b.to_dims = args.out.dims;
+  for (const operand& o : args.in) {
+    b.extents = b.from_dims = o.dims;
+    copy_box(args.out.data, o.data, b, size_of(args.out.type), context);
+    b.to_first[axis] += o.dims[axis];
+  }
+}
+
+/// Where the place of one operand begins along the axis of a concatenation of extent `whole`.
+inline extent place_begin(const kernel_args& args, extent whole, extent part) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent between = 0;
+  for (const operand& o : args.in.subspan(2)) between += o.dims[axis];
+  const extent at = args.attributes[1] != 0 ? whole - between - part : between;
+  if (at < 0 || at + part > whole)
+    fail(status_code::invalid_argument, "the operands do not make up an axis of extent " + std::to_string(whole));
+  return at;
+}
+
+inline void part_of_whole(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
+  b.from_first[axis] = place_begin(args, args.in[0].dims[axis], args.out.dims[axis]);
+  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
+}
+
+inline void part_into_whole(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  fill_zero(args.out);
+  box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
+  b.to_first[axis] = place_begin(args, args.out.dims[axis], args.in[0].dims[axis]);
+  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
+}
+
+/// The row of the input that row `row` of the result repeats; rows run along the last axis.
+inline std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row) {
+  std::int64_t at = 0, stride = 1;
+  for (int a = in.rank - 2; a >= 0; --a) {
+    at += row % out[a] % in[a] * stride;
+    row /= out[a];
+    stride *= in[a];
+  }
+  return at;
+}
+
+inline void tile(const kernel_args& args, const run_context& context) {
+  const shape &in = args.in[0].dims, &out = args.out.dims;
+  if (out.elements() == 0) return;
+  const auto size = static_cast<std::int64_t>(size_of(args.out.type));
+  const std::int64_t from = (in.rank == 0 ? 1 : in[in.rank - 1]) * size, to = (out.rank == 0 ? 1 : out[out.rank - 1]) * size;
+  over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) {
+      std::byte* target = args.out.data + row * to;
+      copy_bytes(target, args.in[0].data + repeated_row(in, out, row) * from, from);
+      for (std::int64_t done = from; done < to; done *= 2) copy_bytes(target + done, target, done < to - done ? done : to - done);
+    }
+  });
+}
+
+/// A row of sums, wider than the elements where those have 16 bits.
+template <class T>
+struct tile_sums final : kernel_state {
+  std::vector<compute_t<T>> row;
+};
+
+template <class T>
+std::unique_ptr<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
+  auto state = std::make_unique<tile_sums<T>>();
+  const shape& dims = args.out.dims;
+  state->row.resize(static_cast<std::size_t>(dims.rank == 0 ? 1 : dims[dims.rank - 1]));
+  return state;
+}
+
+template <class T>
+void tile_gradient(const kernel_args& args, const run_context&) {
+  const shape &part = args.out.dims, &whole = args.in[0].dims;
+  if (args.out.elements() == 0) return;
+  auto& sums = static_cast<tile_sums<T>*>(args.state)->row;
+  const std::int64_t n = part.rank == 0 ? 1 : part[part.rank - 1], row_length = whole.rank == 0 ? 1 : whole[whole.rank - 1];
+  const std::int64_t rows = args.out.elements() / n;
+  std::int64_t repetitions = 1;
+  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[static_cast<std::size_t>(a)];
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (auto& s : sums) s = 0;
+    for (std::int64_t k = 0; k < repetitions; ++k) {
+      std::int64_t rest = row, copy = k, at = 0, stride = 1;
+      for (int a = part.rank - 2; a >= 0; --a) {
+        const std::int64_t multiple = args.attributes[static_cast<std::size_t>(a)];
+        at += (rest % part[a] + copy % multiple * part[a]) * stride;
+        rest /= part[a];
+        copy /= multiple;
+        stride *= whole[a];
+      }
+      const T* from = args.in[0].as<const T>() + at * row_length;
+      for (std::int64_t i = 0; i < row_length; i += n)
+        for (std::int64_t c = 0; c < n; ++c) sums[static_cast<std::size_t>(c)] += static_cast<compute_t<T>>(from[i + c]);
+    }
+    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[static_cast<std::size_t>(c)]);
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::info<op::concat>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::concat};
+};
+template <>
+struct kernel<ir::info<op::part_of_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_of_whole};
+};
+template <>
+struct kernel<ir::info<op::part_into_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_into_whole};
+};
+template <>
+struct kernel<ir::info<op::tile>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::tile};
+};
+template <>
+struct kernel<ir::info<op::tile_gradient>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+};
+
+}  // namespace tagma::device::cpu

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Gather, its gradient and one_hot on the CPU.
+
+#include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/kernel/state.hpp"
+#include "tagma/expr/op/gather.hpp"
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+/// A tensor seen as [outer, axis, inner].
+struct around_axis {
+  std::int64_t outer, count, inner;
+  around_axis(const shape& dims, ir::attribute axis)
+      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
+        count(dims[static_cast<int>(axis)]),
+        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
+};
+
+template <class Index>
+void gather(const kernel_args& args, const run_context& context) {
+  const around_axis from(args.in[0].dims, args.attributes[0]);
+  const std::int64_t count = args.in[1].elements(), bytes = from.inner * static_cast<std::int64_t>(size_of(args.out.type));
+  const Index* index = args.in[1].as<const Index>();
+  check_indices(index, count, from.count);
+  if (args.out.elements() == 0) return;
+  over_pieces(from.outer * count, bytes, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::int64_t row = i / count * from.count + static_cast<std::int64_t>(index[i % count]);
+      copy_bytes(args.out.data + i * bytes, args.in[0].data + row * bytes, bytes);
+    }
+  });
+}
+
+template <class T, class Index>
+void scatter_rows(const kernel_args& args, const run_context& context) {
+  const around_axis to(args.out.dims, args.attributes[0]);
+  const std::int64_t count = args.in[1].elements();
+  const Index* index = args.in[1].as<const Index>();
+  check_indices(index, count, to.count);
+  // A task owns a range of rows of the result, so that the order of additions does not depend on the threads.
+  const auto some = [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t o = 0; o < to.outer; ++o) {
+      T* rows = args.out.as<T>() + o * to.count * to.inner;
+      std::memset(static_cast<void*>(rows + first * to.inner), 0,
+                  static_cast<std::size_t>((last - first) * to.inner) * sizeof(T));
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto row = static_cast<std::int64_t>(index[i]);
+        if (row < first || row >= last) continue;
+        dispatch<accumulate_body<T, true>>(rows + row * to.inner, args.in[0].as<const T>() + (o * count + i) * to.inner,
+                                           to.inner);
+      }
+    }
+  };
+  constexpr std::int64_t parts = 8, enough = std::int64_t{1} << 18;
+  if (to.count < parts || args.out.elements() + args.in[0].elements() < enough) return some(0, to.count);
+  context.threads->parallel_for(parts, [&](std::int64_t p) { some(p * to.count / parts, (p + 1) * to.count / parts); });
+}
+
+template <class T, class Index>
+void one_hot(const kernel_args& args, const run_context&) {
+  fill_zero(args.out);
+  const std::int64_t depth = args.attributes[0], count = args.in[0].elements();
+  const Index* index = args.in[0].as<const Index>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::int64_t>(index[i]);
+    if (at >= 0 && at < depth) args.out.as<T>()[i * depth + at] = T(1);
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::info<op::gather>> {
+  template <dtype, dtype, dtype Index, dtype...>
+  static constexpr kernel_entry entry{&detail::gather<stored<Index>>};
+};
+template <>
+struct kernel<ir::info<op::scatter_rows>> {
+  template <dtype Out, dtype, dtype Index, dtype...>
+  static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>, stored<Index>>};
+};
+template <>
+struct kernel<ir::info<op::one_hot>> {
+  template <dtype Out, dtype Index, dtype...>
+  static constexpr kernel_entry entry{&detail::one_hot<stored<Out>, stored<Index>>};
+};
+
+}  // namespace tagma::device::cpu

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Random tensors on the CPU. An element depends on the seed, the node, the run and its own position alone.
+
+#include "tagma/device/cpu/distributions.hpp"
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/expr/op/random.hpp"
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+enum class distribution : std::uint8_t { uniform, normal, truncated };
+
+/// Rounds down to what the elements can hold, so that a number below 1 stays below 1.
+template <class T, class P>
+TAGMA_INLINE P representable(const P& p) {
+  if constexpr (std::is_same_v<T, float16>) return floor(p * splat<P>(2048.0f)) * splat<P>(1 / 2048.0f);
+  else if constexpr (std::is_same_v<T, bfloat16>) return floor(p * splat<P>(256.0f)) * splat<P>(1 / 256.0f);
+  else return p;
+}
+
+template <class T, distribution Which>
+struct random_body {
+  using C = compute_t<T>;
+  TAGMA_INLINE static pack<C, 8> draw(const random_key& key, std::int64_t at) {
+    const auto first = static_cast<std::uint64_t>(at);
+    if constexpr (Which == distribution::uniform) return representable<T>(random_uniform<C, 8>(key, first));
+    else if constexpr (Which == distribution::normal) return random_normal<C, 8>(key, first);
+    else return random_truncated_normal<C, 8>(key, first);
+  }
+  TAGMA_INLINE static void run(T* to, const random_key* key, std::int64_t first, std::int64_t last) {
+    std::int64_t i = first;
+    for (; i + 8 <= last; i += 8) store(to + i, draw(*key, i));
+    if (i < last) store(to + i, draw(*key, i), static_cast<int>(last - i));
+  }
+};
+
+template <class T, distribution Which>
+void random(const kernel_args& args, const run_context& context) {
+  constexpr std::int64_t per_task = 8192;
+  const std::int64_t n = args.out.elements(), tasks = (n + per_task - 1) / per_task;
+  // Runs count from 1: step 0 of every stream belongs to the initializers.
+  const random_key key{context.seed, static_cast<std::uint32_t>(args.source), static_cast<std::uint32_t>(context.step + 1)};
+  const auto some = [&](std::int64_t t) {
+    dispatch<random_body<T, Which>>(args.out.as<T>(), &key, t * per_task, t + 1 < tasks ? (t + 1) * per_task : n);
+  };
+  if (tasks <= 1)
+    for (std::int64_t t = 0; t < tasks; ++t) some(t);
+  else
+    context.threads->parallel_for(tasks, some);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::info<op::random_uniform>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
+};
+template <>
+struct kernel<ir::info<op::random_normal>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
+};
+template <>
+struct kernel<ir::info<op::truncated_normal>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
+};
+
+}  // namespace tagma::device::cpu

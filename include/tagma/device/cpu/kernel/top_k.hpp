@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The largest elements of each row on the CPU: a heap of the best so far, kept in the result itself.
+
+#include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/expr/op/top_k.hpp"
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+/// True if the element at `a` comes before the one at `b`.
+template <class T>
+[[nodiscard]] bool comes_before(const T* row, std::int64_t a, std::int64_t b) {
+  const auto x = static_cast<compute_t<T>>(row[a]), y = static_cast<compute_t<T>>(row[b]);
+  if (x > y || (x != x && y == y)) return true;
+  if (x < y || (x == x && y != y)) return false;
+  return a < b;
+}
+
+/// Moves the head of a heap, whose head comes last of all, to its place.
+template <class T>
+void sift_down(const T* row, std::int64_t* heap, std::int64_t size) {
+  const std::int64_t moving = heap[0];
+  std::int64_t i = 0;
+  for (std::int64_t child = 1; child < size; child = 2 * i + 1) {
+    if (child + 1 < size && comes_before(row, heap[child], heap[child + 1])) ++child;
+    if (!comes_before(row, moving, heap[child])) break;
+    heap[i] = heap[child];
+    i = child;
+  }
+  heap[i] = moving;
+}
+
+template <class T>
+void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t k) {
+  for (std::int64_t i = 0; i < k; ++i) {
+    std::int64_t at = i;
+    for (; at > 0 && comes_before(row, heap[(at - 1) / 2], i); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+    heap[at] = i;
+  }
+  for (std::int64_t i = k; i < n; ++i) {
+    if (!comes_before(row, i, heap[0])) continue;
+    heap[0] = i;
+    sift_down(row, heap, k);
+  }
+  for (std::int64_t size = k; size-- > 1;) {
+    const std::int64_t last = heap[0];
+    heap[0] = heap[size];
+    heap[size] = last;
+    sift_down(row, heap, size);
+  }
+}
+
+template <class T>
+void top_k_indices(const kernel_args& args, const run_context& context) {
+  const shape& dims = args.in[0].dims;
+  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  over_pieces(rows, 4 * n * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t r = first; r < last; ++r)
+      best_of_row(args.in[0].as<const T>() + r * n, n, args.out.as<std::int64_t>() + r * k, k);
+  });
+}
+
+template <class T>
+void gather_last(const kernel_args& args, const run_context&) {
+  const shape& dims = args.in[0].dims;
+  const std::int64_t n = dims[dims.rank - 1], k = args.out.dims[dims.rank - 1], count = args.out.elements();
+  for (std::int64_t i = 0; i < count; ++i)
+    args.out.as<T>()[i] = args.in[0].as<const T>()[i / k * n + args.in[1].as<const std::int64_t>()[i]];
+}
+
+template <class T>
+void scatter_last(const kernel_args& args, const run_context&) {
+  fill_zero(args.out);
+  const shape& dims = args.out.dims;
+  const std::int64_t n = dims[dims.rank - 1], k = args.in[0].dims[dims.rank - 1], count = args.in[0].elements();
+  for (std::int64_t i = 0; i < count; ++i) {
+    T& to = args.out.as<T>()[i / k * n + args.in[1].as<const std::int64_t>()[i]];
+    to = T(static_cast<compute_t<T>>(to) + static_cast<compute_t<T>>(args.in[0].as<const T>()[i]));
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::info<op::top_k_indices>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
+};
+template <>
+struct kernel<ir::info<op::gather_last>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::gather_last<stored<Out>>};
+};
+template <>
+struct kernel<ir::info<op::scatter_last>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>};
+};
+
+}  // namespace tagma::device::cpu

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Tensors side by side: concat, stack, tile.
+
+#include "tagma/expr/op/slice.hpp"
+
+namespace tagma {
+namespace op {
+
+/// Joins its inputs along the axis in attribute 0.
+struct concat {
+  static constexpr std::string_view name = "concat";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    const int axis = static_cast<int>(a.attributes[0]);
+    for (const tensor_spec& s : a.in.subspan(1)) {
+      if (s.dims.rank != a.out.dims.rank) return "the operands have different ranks";
+      for (int i = 0; i < s.dims.rank; ++i) {
+        extent& known = a.out.dims[i];
+        if (i == axis) known = known == dyn || s.dims[i] == dyn ? dyn : known + s.dims[i];
+        else if (!compatible(known, s.dims[i])) return "the operands differ along another axis";
+        else if (known == dyn) known = s.dims[i];
+      }
+    }
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void fold(ir::fold_args& f) {
+    if (f.inputs.size() == 1) f.use_input(0);
+  }
+};
+
+/// Base of the tags of operations on one operand's place in a concatenation. Input 1 has the shape of the whole
+/// (`part_into_whole`) or of the part (`part_of_whole`); inputs 2 and up are the operands between the part and the
+/// beginning of the axis in attribute 0, or its end if attribute 1 says so.
+struct concat_part {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[1].dims};
+    return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
+  }
+  /// The same place, of other tensors.
+  static constexpr void emit_same_place(ir::gradient_args& g, const ir::op_rules& to) {
+    ir::node_id inputs[64]{g.upstream, g.in(0)};
+    for (int i = 2; i < g.input_count(); ++i) inputs[i] = g.in(i);
+    g.set(0, g.g.emit(to, {inputs, static_cast<std::size_t>(g.input_count())}, g.g.attributes(g.self)));
+  }
+};
+
+/// What one operand has contributed to the concatenation that is input 0.
+struct part_of_whole : concat_part {
+  static constexpr std::string_view name = "part_of_whole";
+  static constexpr void gradient(ir::gradient_args& g);
+};
+
+/// Zeros in the shape of the whole, with input 0 in the place of one operand.
+struct part_into_whole : concat_part {
+  static constexpr std::string_view name = "part_into_whole";
+  static constexpr void gradient(ir::gradient_args& g) { emit_same_place(g, ir::rules<part_of_whole>); }
+};
+
+constexpr void part_of_whole::gradient(ir::gradient_args& g) {
+  emit_same_place(g, ir::rules<part_into_whole>);
+}
+
+constexpr void concat::gradient(ir::gradient_args& g) {
+  const int axis = static_cast<int>(g.attr(0)), rank = g.in_spec(0).dims.rank, count = g.input_count();
+  bool known = true;
+  for (int k = 0; k < count; ++k) known = known && g.in_spec(k).dims[axis] != dyn;
+  extent at = 0;
+  for (int k = 0; k < count; ++k) {
+    if (known) {
+      ir::attribute ranges[2 * max_rank]{};
+      for (int i = 0; i < rank; ++i) ranges[2 * i + 1] = to_end;
+      ranges[2 * axis] = at;
+      ranges[2 * axis + 1] = at += g.in_spec(k).dims[axis];
+      g.set(k, g.g.emit(ir::rules<slice>, {&g.upstream, 1}, {ranges, 2 * static_cast<std::size_t>(rank)}));
+      continue;
+    }
+    const bool from_end = 2 * k > count;  // the shorter way: no node has more than half of the operands
+    ir::node_id inputs[64]{g.upstream, g.in(k)};
+    std::size_t used = 2;
+    for (int i = from_end ? k + 1 : 0; i < (from_end ? count : k); ++i) inputs[used++] = g.in(i);
+    const auto place = ir::pack_attributes(axis, from_end);
+    g.set(k, g.g.emit(ir::rules<part_of_whole>, {inputs, used}, place.list()));
+  }
+}
+
+struct tile_gradient;
+
+/// The input repeated along axis i as often as attribute i says.
+struct tile {
+  static constexpr std::string_view name = "tile";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    for (int i = 0; i < a.out.dims.rank; ++i)
+      if (a.out.dims[i] != dyn) a.out.dims[i] *= a.attributes[static_cast<std::size_t>(i)];
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void fold(ir::fold_args& f) {
+    for (const ir::attribute a : f.attributes)
+      if (a != 1) return;
+    f.use_input(0);
+  }
+};
+
+/// The sum of the repetitions that make up input 0; input 1 has the shape of one.
+struct tile_gradient {
+  static constexpr std::string_view name = "tile_gradient";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint64_t shape_only = 0b10;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    ir::infer_args whole{a.in.subspan(1), a.attributes, {}};
+    tile::infer(whole);
+    if (!compatible(whole.out.dims, a.in[0].dims)) return "the repetitions do not make up the whole";
+    a.out = {a.in[0].type, a.in[1].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.g.emit(ir::rules<tile>, {&g.upstream, 1}, g.g.attributes(g.self)));
+  }
+};
+
+constexpr void tile::gradient(ir::gradient_args& g) {
+  const ir::node_id pair[] = {g.upstream, g.in(0)};
+  g.set(0, g.g.emit(ir::rules<tile_gradient>, pair, g.g.attributes(g.self)));
+}
+
+}  // namespace op
+
+namespace diagnose {
+/// All operands have one element type.
+template <class First, class... Rest>
+inline constexpr bool one_element_type = (true && ... && same_element_type<First, Rest>);
+/// All operands have one rank, the axis exists, and they agree along every other axis.
+template <int Axis, class First, class... Rest>
+inline constexpr bool shapes_concatenate = [] {
+  if constexpr (!axis_exists<First, Axis>) {
+    return false;
+  } else {
+    const tensor_spec specs[] = {First::value, Rest::value...};
+    const ir::attribute axis = Axis < 0 ? Axis + First::value.dims.rank : Axis;
+    ir::infer_args args{specs, {&axis, 1}, {}};
+    return op::concat::infer(args) == nullptr;
+  }
+}();
+/// One node joins at most 64 operands.
+template <std::size_t Count>
+inline constexpr bool operands_fit_one_node = Count >= 1 && Count <= 64;
+/// There is one multiple for each axis, and each is at least 1.
+template <class Spec, extent... Multiples>
+inline constexpr bool multiples_fit =
+    static_cast<int>(sizeof...(Multiples)) == Spec::value.dims.rank && (true && ... && (Multiples >= 1));
+}  // namespace diagnose
+
+namespace detail {
+
+template <int Axis, class Place, class First, class... Rest>
+[[nodiscard]] constexpr auto make_concat(const First& first, const Rest&... rest) {
+  using f = typename First::spec_type;
+  static_assert(diagnose::operands_fit_one_node<1 + sizeof...(Rest)>, "TAGMA-E102 concat: takes 1 to 64 operands");
+  static_assert(diagnose::one_element_type<f, typename Rest::spec_type...>,
+                "TAGMA-E010 concat: all operands need the same element type; use tagma::cast");
+  static_assert(diagnose::shapes_concatenate<Axis, f, typename Rest::spec_type...>,
+                "TAGMA-E101 concat: the operands need one rank, the axis, and equal extents along every other axis");
+  if constexpr (diagnose::operands_fit_one_node<1 + sizeof...(Rest)> &&
+                diagnose::one_element_type<f, typename Rest::spec_type...> &&
+                diagnose::shapes_concatenate<Axis, f, typename Rest::spec_type...>)
+    return make_node<op::concat, ir::pack_attributes(Axis < 0 ? Axis + First::rank : Axis), Place>(first, rest...);
+}
+
+template <int Axis, class Place, class... E, int... I>
+[[nodiscard]] constexpr auto stack_operands(std::integer_sequence<int, I...>, const E&... e) {
+  return make_concat<Axis, Place>(make_node<op::expand_dims, ir::pack_attributes(1 << Axis), part<Place, I>>(e)...);
+}
+
+}  // namespace detail
+
+/// The operands one after another along `Axis`. Raises TAGMA-E101 if their shapes do not fit, TAGMA-E102 for more than
+/// 64 of them, TAGMA-E010 for different element types.
+template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE>
+  requires(sizeof...(E) > 0)
+[[nodiscard]] constexpr auto concat(const E&... e) {
+  return detail::make_concat<Axis, Place>(e...);
+}
+
+/// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
+template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto stack(const First& first, const Rest&... rest) {
+  static_assert(Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank,
+                "TAGMA-E101 stack: there is no such axis, or the operands have six already");
+  if constexpr (Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank)
+    return detail::stack_operands<Axis < 0 ? Axis + First::rank + 1 : Axis, Place>(
+        std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);
+}
+
+/// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 if there is not one multiple for each axis.
+template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto tile(const E& e) {
+  static_assert(diagnose::multiples_fit<typename E::spec_type, Multiples...>,
+                "TAGMA-E106 tile: every axis needs one multiple of at least 1");
+  if constexpr (diagnose::multiples_fit<typename E::spec_type, Multiples...>)
+    return detail::make_node<op::tile, ir::pack_attributes(Multiples...), Place>(e);
+}
+
+}  // namespace tagma

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Tensors of one value in the shape of another tensor.
+
+#include "tagma/expr/op/constant.hpp"
+#include "tagma/expr/op/view.hpp"
+
+namespace tagma {
+
+namespace detail {
+template <class Place, ir::attribute Bits, class E>
+[[nodiscard]] constexpr auto make_filled(const E& e) {
+  static_assert(E::spec.type != dtype::string, "TAGMA-E112 zeros_like: strings have no zero and no one");
+  if constexpr (E::spec.type != dtype::string)
+    return make_node<op::broadcast_like, ir::attributes<0>{}, Place>(make_constant<typename E::element_type, Bits>(), e);
+}
+}  // namespace detail
+
+/// Zeros, or ones, of the type and shape of `e`, whose elements are not read.
+/// @{
+template <expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto zeros_like(const E& e) {
+  return detail::make_filled<Place, detail::bits_of(0)>(e);
+}
+template <expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto ones_like(const E& e) {
+  return detail::make_filled<Place, detail::bits_of(1)>(e);
+}
+/// @}
+
+}  // namespace tagma

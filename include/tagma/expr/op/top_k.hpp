@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The largest elements of each row.
+
+#include <utility>
+
+#include "tagma/expr/op/elementwise.hpp"
+
+namespace tagma {
+namespace op {
+
+/// Positions of the largest elements of the last axis, as many as attribute 0 says, the largest first.
+struct top_k_indices {
+  static constexpr std::string_view name = "top_k_indices";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, a.in[0].dims};
+    extent& last = a.out.dims[a.out.dims.rank - 1];
+    if (last != dyn && last < a.attributes[0]) return "the last axis has fewer elements than are asked for";
+    last = a.attributes[0];
+    return nullptr;
+  }
+};
+
+/// Zeros in the shape of input 2, to whose rows the elements of input 0 are added at the positions in input 1.
+struct scatter_last {
+  static constexpr std::string_view name = "scatter_last";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint64_t shape_only = 0b100;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[2].dims};
+    return compatible(a.in[0].dims, a.in[1].dims) ? nullptr : "every element needs one position";
+  }
+  static constexpr void gradient(ir::gradient_args& g);
+};
+
+/// Elements of input 0 at positions of its last axis, row by row.
+struct gather_last {
+  static constexpr std::string_view name = "gather_last";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &from = a.in[0].dims, &at = a.in[1].dims;
+    a.out = {a.in[0].type, at};
+    return from.rank == at.rank && compatible(from.sub(0, from.rank - 1), at.sub(0, at.rank - 1))
+               ? nullptr
+               : "every row needs its positions";
+  }
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<scatter_last>(g.upstream, g.in(1), g.in(0)));
+  }
+};
+
+constexpr void scatter_last::gradient(ir::gradient_args& g) { g.set(0, g.emit<gather_last>(g.upstream, g.in(1))); }
+
+}  // namespace op
+
+namespace diagnose {
+/// Rows have at least `K` elements.
+template <class Spec, int K>
+inline constexpr bool has_k_elements = [] {
+  const shape& dims = Spec::value.dims;
+  return K >= 1 && dims.rank >= 1 && (dims[dims.rank - 1] == dyn || dims[dims.rank - 1] >= K);
+}();
+}  // namespace diagnose
+
+namespace detail {
+
+template <int K, class Place, class E>
+[[nodiscard]] constexpr auto make_top_k(const E& e) {
+  static_assert(diagnose::has_k_elements<typename E::spec_type, K>,
+                "TAGMA-E111 top_k: the last axis needs at least as many elements as are asked for, and at least one is");
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && check_type<accepts::numbers, typename E::spec_type>()) {
+    const auto indices = make_node<op::top_k_indices, ir::pack_attributes(K), part<Place, 0>>(e);
+    const auto values = make_node<op::gather_last, ir::attributes<0>{}, part<Place, 1>>(e, indices);
+    return std::pair{values, indices};
+  }
+}
+
+}  // namespace detail
+
+/// The `K` largest elements of the last axis and their positions, largest first; of equal ones the lower position comes
+/// first, and NaN counts as larger than everything. Gradients flow through the values.
+/// @param e [..., n], numbers
+/// @return two handles: the values [..., K], and the positions [..., K] as int64
+/// Raises TAGMA-E111 if n is below `K`.
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto top_k(const E& e) {
+  return detail::make_top_k<K, Place>(e);
+}
+
+/// The values, or the positions, of `top_k` alone.
+/// @{
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto top_k_values(const E& e) {
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>) return detail::make_top_k<K, Place>(e).first;
+  else return detail::make_top_k<K, Place>(e);
+}
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto top_k_indices(const E& e) {
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>) return detail::make_top_k<K, Place>(e).second;
+  else return detail::make_top_k<K, Place>(e);
+}
+/// @}
+
+}  // namespace tagma
