@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/transpose.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/kernel_call.hpp"
+
+namespace tg = tagma;
+
+namespace {
+
+/// Transposes a tensor of counting elements and checks each against its source.
+template <class T>
+void check_transpose(const tg::shape& dims, std::vector<tg::ir::attribute> order) {
+  tg::tensor<T> in(dims);
+  for (tg::extent i = 0; i < dims.elements(); ++i) in[i] = static_cast<T>(i % 251);
+  tg::shape out_dims;
+  for (const auto axis : order) out_dims.push_back(dims[static_cast<int>(axis)]);
+  tg::tensor<T> out(out_dims);
+  tg::test::call<tg::op::transpose>(out, order, in);
+  tg::extent wrong = 0;
+  for (tg::extent i = 0; i < out_dims.elements(); ++i) {
+    tg::extent rest = i, index[tg::max_rank]{}, at = 0;
+    for (int a = out_dims.rank - 1; a >= 0; --a) {
+      index[order[static_cast<std::size_t>(a)]] = rest % out_dims[a];
+      rest /= out_dims[a];
+    }
+    for (int a = 0; a < dims.rank; ++a) at = at * dims[a] + index[a];
+    wrong += out[i] != in[at];
+  }
+  INFO(tg::to_string(dims) << " to " << tg::to_string(out_dims));
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("transposition moves every element, whatever its size and the order of the axes") {
+  check_transpose<float>({37, 53}, {1, 0});
+  check_transpose<double>({16, 17}, {1, 0});
+  check_transpose<std::int8_t>({5, 33, 18}, {0, 2, 1});
+  check_transpose<std::int16_t>({3, 4, 5, 6}, {3, 2, 1, 0});
+  check_transpose<float>({3, 4, 5, 6}, {1, 0, 2, 3});
+  check_transpose<float>({3, 4, 5, 6}, {2, 3, 0, 1});
+  check_transpose<bool>({2, 1, 3, 1, 2, 2}, {5, 3, 0, 1, 2, 4});
+  check_transpose<std::int64_t>({1, 1}, {1, 0});
+  check_transpose<float>({0, 4}, {1, 0});
+  check_transpose<float>({7, 300, 400}, {2, 1, 0});
+}
+
+TEST_CASE("transposition moves strings") {
+  tg::tensor<tg::string_element> in(tg::shape{2, 2}, {"a", "b", "c", "d"}), out(tg::shape{2, 2});
+  tg::test::call<tg::op::transpose>(out, {1, 0}, in);
+  CHECK(out == tg::tensor<tg::string_element>(tg::shape{2, 2}, {"a", "c", "b", "d"}));
+}

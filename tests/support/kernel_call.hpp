@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Calls one kernel of the CPU by itself, without a graph around it.
+
+#include <vector>
+
+#include "tagma/device/cpu/executor.hpp"
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/tensor/tensor.hpp"
+
+namespace tagma::test {
+
+/// How a kernel is called; what is left out takes the value that a fresh session would give.
+struct call_options {
+  int threads = 2;
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+  std::int32_t source = 0;
+};
+
+/// Runs the kernel of operation `Op` on tensors.
+template <class Op, class Out, class... In>
+void call_with(const call_options& options, tensor<Out>& out, const std::vector<ir::attribute>& attributes,
+               const tensor<In>&... in) {
+  const auto operand_of = [](auto& t) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(t.data())>>;
+    return runtime::operand{reinterpret_cast<std::byte*>(const_cast<T*>(t.data())), dtype_of<T>, t.dims()};
+  };
+  std::vector<runtime::operand> operands{operand_of(in)...};
+  std::vector<shape> declared{in.dims()...};
+  const auto threads = runtime::make_cpu_executor(options.threads);
+  const runtime::run_context context{threads.get(), options.seed, options.step};
+  runtime::kernel_args args;
+  args.in = operands;
+  args.out = operand_of(out);
+  args.attributes = attributes;
+  args.source = options.source;
+  args.declared = declared;
+  args.declared_out = out.dims();
+  constexpr runtime::kernel_entry entry =
+      device::cpu::kernel<ir::info<Op>>::template entry<dtype_of<Out>, dtype_of<In>...>;
+  std::unique_ptr<runtime::kernel_state> state;
+  if (entry.prepare != nullptr) state = entry.prepare(args, context);
+  args.state = state.get();
+  entry.run(args, context);
+}
+template <class Op, class Out, class... In>
+void call(tensor<Out>& out, const std::vector<ir::attribute>& attributes, const tensor<In>&... in) {
+  call_with<Op>({}, out, attributes, in...);
+}
+
+}  // namespace tagma::test
