@@ -28,6 +28,13 @@ template <ir::build_problem Problem, const ir::op_info& Operation>
 inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
 template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = Problem != ir::build_problem::independent;
+template <ir::build_problem Problem>
+inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
+template <ir::build_problem Problem>
+inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+/// Reads and updates of the fetches of `Plan` have an order.
+template <class Plan>
+inline constexpr bool has_an_order = !Plan::raw.contradictory;
 }  // namespace diagnose
 
 namespace detail {
@@ -88,19 +95,6 @@ struct compiled_graph {
   static constexpr const ir::op_info* operation =
       built.status.op == nullptr ? &ir::info<no_operation> : built.status.op;
 
-  static constexpr bool check() {
-    static_assert(diagnose::one_type_per_name<problem, spec_of<first_spec>, spec_of<second_spec>>,
-                  "TAGMA-E060 compile: two variables or placeholders of one name have different types");
-    static_assert(diagnose::has_gradient<problem, *operation>,
-                  "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
-    static_assert(problem != ir::build_problem::nothing_to_train,
-                  "TAGMA-E063 minimize: the loss depends on no trainable variable");
-    static_assert(diagnose::depends_on<problem, spec_of<first_spec>, spec_of<second_spec>>,
-                  "TAGMA-E064 gradient: the first operand does not depend on the second");
-    static_assert(problem != ir::build_problem::too_large, "TAGMA-E080 compile: the graph has more than 16,384 nodes");
-    return problem == ir::build_problem::none;
-  }
-
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
   static constexpr std::size_t attributes = static_cast<std::size_t>(built.attributes);
@@ -126,8 +120,6 @@ struct compiled_plan {
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
       Graph::view, wanted, needs, fusion, order);
   static constexpr auto raw = plan::assign_storage(tables);
-  static_assert(!raw.contradictory,
-                "TAGMA-E067 compile: reads and updates of variables wait for one another; order them with tagma::after");
 
   static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
   static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
@@ -221,9 +213,20 @@ class program {
 
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-template <class Closure>
+/// The other template arguments are worked out: what a message is about.
+/// Raises TAGMA-E060, E061, E063, E064 and E080.
+template <class Closure, class Graph = detail::compiled_graph<Closure>, const ir::op_info& Operation = *Graph::operation,
+          class First = spec_of<Graph::first_spec>, class Second = spec_of<Graph::second_spec>>
 [[nodiscard]] auto compile(const Closure& closure) {
-  if constexpr (detail::compiled_graph<Closure>::check()) return program<Closure>(closure);
+  static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
+                "TAGMA-E060 compile: two variables or placeholders of one name have different types");
+  static_assert(diagnose::has_gradient<Graph::problem, Operation>,
+                "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
+  static_assert(diagnose::trains_something<Graph::problem>, "TAGMA-E063 minimize: the loss depends on no trainable variable");
+  static_assert(diagnose::depends_on<Graph::problem, First, Second>,
+                "TAGMA-E064 gradient: the first operand does not depend on the second");
+  static_assert(diagnose::is_small_enough<Graph::problem>, "TAGMA-E080 compile: the graph has more than 16,384 nodes");
+  if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
 }
 
 }  // namespace tagma

@@ -22,9 +22,12 @@ namespace diagnose {
 /// What is fetched is among the outputs of the program.
 template <class Spec, int Position>
 inline constexpr bool is_output = Position >= 0;
-/// Every placeholder that a fetch needs is fed; `Missing` is the number of the first one that is not.
-template <int Missing, class Spec>
-inline constexpr bool every_placeholder_is_fed = Missing < 0;
+/// Every placeholder that a fetch needs is fed; the arguments are the first one that is not.
+template <bool Fed, fixed_string Placeholder, class Spec>
+inline constexpr bool every_placeholder_is_fed = Fed;
+/// The device has a kernel for every operation that a fetch needs; `Operation` is the first one that has none.
+template <bool Found, const ir::op_info& Operation>
+inline constexpr bool device_has_kernel = Found;
 /// What is fed is a placeholder of the program.
 template <class Id, int Position>
 inline constexpr bool feeds_a_placeholder = Position >= 0;
@@ -48,7 +51,9 @@ concept tensor_like = requires(const T& t) {
   t.span();
 };
 template <class T>
-concept range_like = !tensor_like<T> && requires(const T& t) {
+concept text_like = std::is_convertible_v<const T&, std::string_view>;
+template <class T>
+concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
   t.data();
   t.size();
 };
@@ -56,10 +61,10 @@ concept range_like = !tensor_like<T> && requires(const T& t) {
 /// The element type of a value that can be fed; void if there is none.
 template <class T>
 constexpr auto fed_element() {
-  if constexpr (tensor_like<T> || range_like<T>)
-    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
-  else if constexpr (std::is_same_v<T, std::string> || std::is_convertible_v<T, std::string_view>)
+  if constexpr (text_like<T>)
     return string_element{};
+  else if constexpr (tensor_like<T> || range_like<T>)
+    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
   else if constexpr (scalar<T>)
     return T{};
 }
@@ -82,10 +87,12 @@ constexpr auto fed_element() {
   return s;
 }
 
+/// What a run reads where `value` is fed. `text` keeps what a string is looked at through.
 template <class Spec, class T>
-[[nodiscard]] raw_view feed_view(const T& value) {
+[[nodiscard]] raw_view feed_view(const T& value, string_element& text) {
   constexpr dtype type = Spec::value.type;
-  if constexpr (tensor_like<T>) return {value.data(), type, value.dims()};
+  if constexpr (text_like<T>) return text = value, raw_view{&text, type, {}};
+  else if constexpr (tensor_like<T>) return {value.data(), type, value.dims()};
   else if constexpr (range_like<T>) return {value.data(), type, shape_for(Spec::value.dims, value.size())};
   else return {&value, type, {}};
 }
@@ -177,7 +184,7 @@ class session {
   /// @param what an output of the program
   /// @param arguments feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`)
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together
-  /// Raises TAGMA-E050 to TAGMA-E054 when compiled; throws InvalidArgument if a feed's extents do not fit,
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's extents do not fit,
   /// DeadlineExceeded, Cancelled, or what a kernel reports.
   template <expression E, class... Arguments>
   auto run(const E&, const Arguments&... arguments) {
@@ -195,16 +202,6 @@ class session {
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
-  template <class Spec, class Id, class Value>
-  static constexpr bool check_feed() {
-    using T = decltype(detail::fed_element<Value>());
-    static_assert(diagnose::feed_has_element_type<Spec, T>,
-                  "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");
-    constexpr int rank = detail::tensor_like<Value> || detail::range_like<Value> ? -1 : 0;
-    static_assert(diagnose::feed_has_rank<Spec, rank>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");
-    return diagnose::feed_has_element_type<Spec, T> && diagnose::feed_has_rank<Spec, rank>;
-  }
-
   template <class Argument>
   struct feed_position {
     static constexpr int value = -1;
@@ -212,45 +209,108 @@ class session {
   template <class Id, class Value>
   struct feed_position<feed<Id, Value>> {
     static constexpr int value = tables::placeholder_position(detail::find_record<Id>());
-    static_assert(diagnose::feeds_a_placeholder<Id, value>, "TAGMA-E054 run: what is fed is no placeholder of this program");
   };
 
-  template <class Id, class Value>
-  static void take_argument(std::array<raw_view, tables::placeholders + 1>& feeds, run_limits&, const feed<Id, Value>& f) {
-    static constexpr tensor_spec declared = detail::find_record<Id>()->spec;
-    using S = spec_of<declared>;
-    constexpr int position = feed_position<feed<Id, Value>>::value;
-    if constexpr (position >= 0 && check_feed<S, Id, Value>())
-      feeds[static_cast<std::size_t>(position)] = detail::feed_view<S>(f.value);
+  // One function for each rule, so that what compilers print around its sentence is what it is about.
+  template <class Output, int Position>
+  static constexpr bool check_output() {
+    static_assert(diagnose::is_output<Output, Position>, "TAGMA-E050 run: what is fetched is no output of this program");
+    return diagnose::is_output<Output, Position>;
   }
-  static void take_argument(std::array<raw_view, tables::placeholders + 1>&, run_limits& limits, const run_limits& l) {
+  template <fixed_string Placeholder, class Spec, bool Fed>
+  static constexpr bool check_fed() {
+    static_assert(diagnose::every_placeholder_is_fed<Fed, Placeholder, Spec>,
+                  "TAGMA-E051 run: a placeholder that this fetch needs is not fed");
+    return Fed;
+  }
+  template <class Spec, int Position, class Value>
+  static constexpr bool check_feed() {
+    constexpr bool known = std::is_void_v<Spec> || diagnose::feeds_a_placeholder<Spec, Position>;
+    static_assert(known, "TAGMA-E054 run: what is fed is no placeholder of this program");
+    if constexpr (std::is_void_v<Spec>) {
+      return true;  // a limit
+    } else if constexpr (known) {
+      using T = decltype(detail::fed_element<Value>());
+      constexpr int rank = detail::tensor_like<Value> || detail::range_like<Value> ? -1 : 0;
+      constexpr bool same_type = diagnose::feed_has_element_type<Spec, T>, fits = diagnose::feed_has_rank<Spec, rank>;
+      static_assert(same_type, "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");
+      static_assert(fits || !same_type, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");
+      return same_type && fits;
+    } else {
+      return false;
+    }
+  }
+  template <const ir::op_info& Operation, bool Found>
+  static constexpr bool check_kernel() {
+    static_assert(diagnose::device_has_kernel<Found, Operation>, "TAGMA-E071 run: the CPU has no kernel for this operation");
+    return Found;
+  }
+
+  template <class Argument>
+  struct feed_of {
+    using spec_type = void;
+    using value_type = void;
+  };
+  template <class Id, class Value>
+  struct feed_of<feed<Id, Value>> {
+    static constexpr tensor_spec declared = detail::find_record<Id>()->spec;
+    using spec_type = spec_of<declared>;
+    using value_type = Value;
+  };
+  using feed_list = std::array<raw_view, tables::placeholders + 1>;
+
+  template <class Id, class Value>
+  static void take_argument(feed_list& feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
+    using given = feed_of<feed<Id, Value>>;
+    feeds[static_cast<std::size_t>(feed_position<feed<Id, Value>>::value)] =
+        detail::feed_view<typename given::spec_type>(f.value, text);
+  }
+  static void take_argument(feed_list&, run_limits& limits, const run_limits& l, string_element&) {
     if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
     if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped;
   }
 
+  template <class Plan, class... Arguments>
+  struct missing_feed {
+    static constexpr int node =
+        detail::first_missing<Plan>(std::array<int, sizeof...(Arguments) + 1>{feed_position<Arguments>::value..., -1});
+    static constexpr tensor_spec declared = node < 0 ? tensor_spec{} : Plan::nodes[node < 0 ? 0 : node].spec;
+    using spec_type = spec_of<declared>;
+    static constexpr std::string_view text = node < 0 ? std::string_view{} : Plan::nodes[node < 0 ? 0 : node].name;
+    static constexpr fixed_string<text.size() + 1> name = [] {
+      fixed_string<text.size() + 1> copy;
+      for (std::size_t i = 0; i < text.size(); ++i) copy.text[i] = text[i];
+      return copy;
+    }();
+  };
+
   template <class... E, class... Arguments>
   auto run_all(const Arguments&... arguments) {
-    static_assert((true && ... && diagnose::is_output<typename E::spec_type, position_of<E>>),
-                  "TAGMA-E050 run: what is fetched is no output of this program");
-    if constexpr ((true && ... && (position_of<E> >= 0))) {
+    std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
+    if constexpr ((true & ... & check_output<typename E::spec_type, position_of<E>>()) &
+                  (true & ... & check_feed<typename feed_of<Arguments>::spec_type, feed_position<Arguments>::value, typename feed_of<Arguments>::value_type>())) {
       using plan = detail::compiled_plan<graph, position_of<E>...>;
-      static constexpr int missing =
-          detail::first_missing<plan>(std::array<int, sizeof...(Arguments) + 1>{feed_position<Arguments>::value..., -1});
-      static constexpr tensor_spec missing_spec = missing < 0 ? tensor_spec{} : plan::nodes[missing < 0 ? 0 : static_cast<std::size_t>(missing)].spec;
-      static_assert(diagnose::every_placeholder_is_fed<missing, spec_of<missing_spec>>,
-                    "TAGMA-E051 run: a placeholder that this fetch needs is not fed");
-      std::array<raw_view, tables::placeholders + 1> feeds{};
-      run_limits limits;
-      (take_argument(feeds, limits, arguments), ...);
-      std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
-      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds.data(), tables::placeholders}, limits,
-                [&results](std::size_t f, const raw_view& value) {
-                  take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
-                });
-      return results;
-    } else {
-      return std::tuple<E...>{};
+      using missing = missing_feed<plan, Arguments...>;
+      static_assert(diagnose::has_an_order<plan>,
+                    "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
+      if constexpr (diagnose::has_an_order<plan> &&
+                    check_fed<missing::name, typename missing::spec_type, (missing::node < 0)>()) {
+        using kernels = runtime::kernel_table<plan>;
+        constexpr bool complete = kernels::missing == nullptr;
+        if constexpr (check_kernel<*(complete ? &ir::info<detail::no_operation> : kernels::missing), complete>()) {
+          feed_list feeds{};
+          run_limits limits;
+          string_element texts[sizeof...(Arguments) + 1];
+          [[maybe_unused]] std::size_t n = 0;
+          (take_argument(feeds, limits, arguments, texts[n++]), ...);
+          core_.run(plan::view, kernels::entries, {feeds.data(), tables::placeholders}, limits,
+                    [&results](std::size_t f, const raw_view& value) {
+                      take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
+                    });
+        }
+      }
     }
+    return results;
   }
 
   template <class... E, class Results, std::size_t... I>

@@ -11,10 +11,10 @@ namespace tagma {
 
 namespace diagnose {
 /// The CPU has a kernel for this operation.
-template <const ir::op_info& Operation, dtype Type>
+template <const ir::op_info& Operation>
 inline constexpr bool cpu_has_kernel = !requires { device::cpu::kernel<Operation>::missing; };
 /// The CPU has a loop body for this element-wise operation.
-template <const ir::op_info& Operation, dtype Type>
+template <const ir::op_info& Operation>
 inline constexpr bool cpu_has_loop_body = !requires { device::cpu::scalar_kernel<Operation>::missing; };
 }  // namespace diagnose
 
@@ -25,8 +25,6 @@ constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
   constexpr const auto& raw = Plan::raw;
   constexpr auto load = static_cast<std::size_t>(raw.steps[Step].first_operand);
   constexpr auto first = static_cast<std::size_t>(raw.first_operation[Step]);
-  static_assert((true && ... && diagnose::cpu_has_loop_body<*raw.operations[first + O].op, raw.operations[first + O].type>),
-                "TAGMA-E071 compile: the CPU has no kernel for this operation and element type");
   return fused_loop<std::tuple<load_of<raw.loads[load + L].type, raw.loads[load + L].contiguous>...>,
                     std::tuple<operation_of<*raw.operations[first + O].op, raw.operations[first + O].type,
                                             raw.operations[first + O].operand[0], raw.operations[first + O].operand[1],
@@ -37,13 +35,36 @@ template <class Plan, std::size_t Step, std::size_t... I>
 constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   constexpr const plan::plan_node& node = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)];
   constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
-  static_assert(diagnose::cpu_has_kernel<*node.op, node.spec.type>,
-                "TAGMA-E071 compile: the CPU has no kernel for this operation and element type");
-  if constexpr (diagnose::cpu_has_kernel<*node.op, node.spec.type>)
-    return kernel<*node.op>::template entry<
-        node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
-  else
-    return {};
+  return kernel<*node.op>::template entry<
+      node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
+}
+
+/// The first operation of a step that has no kernel, or nullptr.
+template <class Plan, std::size_t Step, std::size_t... O>
+constexpr const ir::op_info* missing_in_step(std::index_sequence<O...>) {
+  if constexpr (Plan::steps[Step].fused) {
+    constexpr const auto& raw = Plan::raw;
+    constexpr auto first = static_cast<std::size_t>(raw.first_operation[Step]);
+    const ir::op_info* missing = nullptr;
+    ((missing == nullptr && !diagnose::cpu_has_loop_body<*raw.operations[first + O].op>
+          ? void(missing = raw.operations[first + O].op)
+          : void()),
+     ...);
+    return missing;
+  } else {
+    constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op;
+    return diagnose::cpu_has_kernel<*op> ? nullptr : op;
+  }
+}
+
+template <class Plan, std::size_t... Step>
+constexpr const ir::op_info* missing_kernel(std::index_sequence<Step...>) {
+  const ir::op_info* missing = nullptr;
+  ((missing = missing != nullptr ? missing
+                                 : missing_in_step<Plan, Step>(
+                                       std::make_index_sequence<static_cast<std::size_t>(Plan::raw.operation_count[Step])>{})),
+   ...);
+  return missing;
 }
 
 template <class Plan, std::size_t Step>
@@ -67,6 +88,9 @@ namespace runtime {
 
 template <class Plan>
 struct kernel_table {
+  /// The first operation of the plan that the CPU has no kernel for, or nullptr.
+  static constexpr const ir::op_info* missing =
+      device::cpu::detail::missing_kernel<Plan>(std::make_index_sequence<Plan::steps.size()>{});
   static constexpr auto entries = device::cpu::detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
 };
 
