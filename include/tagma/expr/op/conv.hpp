@@ -13,7 +13,7 @@ namespace tagma {
 /// How a filter moves over an image.
 struct conv_options {
   window stride = 1;    ///< steps between positions
-  tagma::padding padding = tagma::padding::valid;
+  window_padding padding = valid_padding;
   window dilation = 1;  ///< distance of neighbouring filter elements in the image
   int groups = 1;       ///< channels and filters fall into as many groups that do not see each other
 };

@@ -19,29 +19,27 @@ struct window {
   friend constexpr bool operator==(const window&, const window&) = default;
 };
 
-/// Rows and columns of zeros around the input: `padding::same`, `padding::valid`, or numbers.
-struct padding {
+/// Rows and columns of zeros around the input: `same_padding`, `valid_padding`, or numbers.
+struct window_padding {
   int top = 0;
   int bottom = 0;
   int left = 0;
   int right = 0;
-  bool automatic = false;  ///< as many as `same` needs; the numbers are not used
+  bool automatic = false;  ///< as many as `same_padding` needs; the numbers are not used
 
-  /// No padding.
-  static const padding valid;
-  /// The output has ceil(input / stride) rows and columns; an odd row or column goes to the end, as in TensorFlow.
-  static const padding same;
-
-  constexpr padding() = default;
-  constexpr padding(int all) : top(all), bottom(all), left(all), right(all) {}
-  constexpr padding(int rows, int columns) : top(rows), bottom(rows), left(columns), right(columns) {}
-  constexpr padding(int top_rows, int bottom_rows, int left_columns, int right_columns)
+  constexpr window_padding() = default;
+  constexpr window_padding(int all) : top(all), bottom(all), left(all), right(all) {}
+  constexpr window_padding(int rows, int columns) : top(rows), bottom(rows), left(columns), right(columns) {}
+  constexpr window_padding(int top_rows, int bottom_rows, int left_columns, int right_columns)
       : top(top_rows), bottom(bottom_rows), left(left_columns), right(right_columns) {}
-  friend constexpr bool operator==(const padding&, const padding&) = default;
+  friend constexpr bool operator==(const window_padding&, const window_padding&) = default;
 };
-inline constexpr padding padding::valid{};
-inline constexpr padding padding::same = [] {
-  padding p;
+
+/// No padding.
+inline constexpr window_padding valid_padding{};
+/// The output has ceil(input / stride) rows and columns; an odd row or column of zeros goes to the end, as in TensorFlow.
+inline constexpr window_padding same_padding = [] {
+  window_padding p;
   p.automatic = true;
   return p;
 }();
@@ -83,7 +81,7 @@ struct window_plane {
     return ir::attribute{stride.height} | ir::attribute{stride.width} << 16 | ir::attribute{dilation.height} << 32 |
            ir::attribute{dilation.width} << 48;
   }
-  [[nodiscard]] static constexpr ir::attribute pack_padding(const padding& p) {
+  [[nodiscard]] static constexpr ir::attribute pack_padding(const window_padding& p) {
     return p.automatic ? -1
                        : ir::attribute{p.top} | ir::attribute{p.bottom} << 15 | ir::attribute{p.left} << 30 |
                              ir::attribute{p.right} << 45;
@@ -103,7 +101,7 @@ struct window_plane {
 
 namespace diagnose {
 /// Windows, strides and dilations are from 1 to 65535 (dilations to 32767), paddings from 0 to 32767.
-template <window Stride, window Dilation, padding Padding>
+template <window Stride, window Dilation, window_padding Padding>
 inline constexpr bool window_options_are_valid =
     Stride.height >= 1 && Stride.height < 65536 && Stride.width >= 1 && Stride.width < 65536 && Dilation.height >= 1 &&
     Dilation.height < 32768 && Dilation.width >= 1 && Dilation.width < 32768 && Padding.top >= 0 && Padding.top < 32768 &&

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/conv.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/gradient_check.hpp"
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+namespace {
+
+template <class T>
+tg::tensor<T> numbers(const tg::shape& dims, int seed) {
+  tg::tensor<T> t(dims);
+  std::uint32_t state = static_cast<std::uint32_t>(seed) * 2654435761u + 12345u;
+  for (T& v : t.span()) {
+    state = state * 1664525u + 1013904223u;
+    v = T(static_cast<float>(state >> 16) / 32768.0f - 1.0f);
+  }
+  return t;
+}
+
+// What convolutions are, element by element and in double: the output, and the gradients by images and filter.
+struct reference {
+  tg::tensor<double> y, dx, dw;
+
+  template <class T>
+  reference(const tg::tensor<T>& x, const tg::tensor<T>& w, const tg::tensor<T>& dy, const tg::conv_options& o)
+      : y(dy.dims()), dx(x.dims()), dw(w.dims()) {
+    const tg::shape &xs = x.dims(), &ws = w.dims(), &ys = dy.dims();
+    for (double& v : y.span()) v = 0;
+    for (double& v : dx.span()) v = 0;
+    for (double& v : dw.span()) v = 0;
+    const auto first = [&](tg::extent in, tg::extent out, tg::extent size, int stride, int dilation, int before) {
+      if (!o.padding.automatic) return tg::extent{before};
+      const tg::extent missing = (out - 1) * stride + (size - 1) * dilation + 1 - in;
+      return missing > 0 ? missing / 2 : 0;
+    };
+    const tg::extent top = first(xs[1], ys[1], ws[0], o.stride.height, o.dilation.height, o.padding.top);
+    const tg::extent left = first(xs[2], ys[2], ws[1], o.stride.width, o.dilation.width, o.padding.left);
+    const tg::extent own = ws[3] / o.groups;
+    for (tg::extent n = 0; n < ys[0]; ++n)
+      for (tg::extent i = 0; i < ys[1]; ++i)
+        for (tg::extent j = 0; j < ys[2]; ++j)
+          for (tg::extent f = 0; f < ys[3]; ++f)
+            for (tg::extent a = 0; a < ws[0]; ++a)
+              for (tg::extent b = 0; b < ws[1]; ++b)
+                for (tg::extent c = 0; c < ws[2]; ++c) {
+                  const tg::extent r = i * o.stride.height + a * o.dilation.height - top;
+                  const tg::extent q = j * o.stride.width + b * o.dilation.width - left;
+                  if (r < 0 || r >= xs[1] || q < 0 || q >= xs[2]) continue;
+                  const tg::extent xi = ((n * xs[1] + r) * xs[2] + q) * xs[3] + f / own * ws[2] + c;
+                  const tg::extent wi = ((a * ws[1] + b) * ws[2] + c) * ws[3] + f;
+                  const tg::extent yi = ((n * ys[1] + i) * ys[2] + j) * ys[3] + f;
+                  const auto d = static_cast<double>(dy[yi]);
+                  y[yi] += static_cast<double>(x[xi]) * static_cast<double>(w[wi]);
+                  dx[xi] += d * static_cast<double>(w[wi]);
+                  dw[wi] += d * static_cast<double>(x[xi]);
+                }
+  }
+};
+
+template <class T>
+void check_close(const tg::tensor<T>& value, const tg::tensor<double>& expected, double tolerance) {
+  REQUIRE(value.dims() == expected.dims());
+  double worst = 0;
+  for (tg::extent i = 0; i < expected.dims().elements(); ++i) {
+    const double error = std::abs(static_cast<double>(value[i]) - expected[i]) / std::fmax(1.0, std::abs(expected[i]));
+    if (!(error <= worst)) worst = error;
+  }
+  CHECK(worst <= tolerance);
+}
+
+// The kernels see shapes only when they run, so one program of dynamic extents serves all images of one filter.
+template <class T, tg::conv_options Options, tg::extent KH, tg::extent KW, tg::extent C, tg::extent F>
+struct convolution_check {
+  static void run(std::initializer_list<tg::shape> images, double tolerance) {
+    const auto x = tg::placeholder<"x", T, tg::dyn, tg::dyn, tg::dyn, C * Options.groups>();
+    const auto w = tg::placeholder<"w", T, KH, KW, C, F>();
+    const auto u = tg::placeholder<"u", T, tg::dyn, tg::dyn, tg::dyn, F>();
+    const auto y = tg::conv2d<Options>(x, w);
+    const auto total = tg::sum(y * u);
+    const auto dx = tg::gradient(total, x);
+    const auto dw = tg::gradient(total, w);
+    const auto program = tg::compile([=] { return tg::outputs(y, dx, dw); });
+    tg::session session(program);
+    for (const tg::shape& image : images) {
+      const auto xs = numbers<T>({image[0], image[1], image[2], C * Options.groups}, 1);
+      const auto ws = numbers<T>({KH, KW, C, F}, 2);
+      const auto shape_of = session.run(y, x = xs, w = ws);
+      const auto us = numbers<T>(shape_of.dims(), 3);
+      const reference expected(xs, ws, us, Options);
+      INFO("images " << tg::to_string(image));
+      check_close(shape_of, expected.y, tolerance);
+      const auto [again, gx, gw] = session.run(tg::fetch(y, dx, dw), x = xs, w = ws, u = us);
+      check_close(again, expected.y, tolerance);
+      check_close(gx, expected.dx, tolerance);
+      check_close(gw, expected.dw, tolerance);
+    }
+  }
+};
+
+template <class T>
+constexpr double tolerance_of = 2e-4;
+template <>
+constexpr double tolerance_of<double> = 1e-12;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("convolutions are what their definition says", "[conv]", float, double) {
+  using T = TestType;
+  constexpr double t = tolerance_of<T>;
+  convolution_check<T, tg::conv_options{}, 3, 3, 4, 5>::run({{2, 6, 7, 0}, {1, 3, 3, 0}}, t);
+  convolution_check<T, tg::conv_options{.padding = tg::same_padding}, 5, 4, 1, 32>::run({{19, 28, 28, 0}}, t);
+  convolution_check<T, tg::conv_options{.stride = {2, 3}, .padding = tg::same_padding}, 3, 2, 3, 4>::run(
+      {{2, 7, 8, 0}, {1, 1, 1, 0}, {3, 8, 9, 0}}, t);
+  convolution_check<T, tg::conv_options{.stride = 3, .padding = tg::same_padding}, 1, 1, 8, 8>::run({{2, 7, 5, 0}}, t);
+  convolution_check<T, tg::conv_options{.padding = {1, 2, 0, 3}, .dilation = {2, 1}}, 3, 3, 2, 3>::run({{2, 6, 5, 0}}, t);
+  convolution_check<T, tg::conv_options{.stride = 2, .padding = 1, .dilation = 2, .groups = 2}, 2, 3, 3, 4>::run(
+      {{2, 7, 8, 0}}, t);
+  convolution_check<T, tg::conv_options{.padding = tg::same_padding, .groups = 6}, 3, 3, 1, 6>::run({{2, 5, 5, 0}}, t);
+}
+
+TEST_CASE("a batch that is split gives the gradient of the whole", "[conv]") {
+  convolution_check<float, tg::conv_options{.padding = tg::same_padding}, 5, 5, 8, 16>::run({{37, 14, 14, 0}}, 1e-3);
+  convolution_check<double, tg::conv_options{.padding = tg::same_padding}, 5, 5, 4, 8>::run({{37, 14, 14, 0}}, 1e-11);
+}
+
+TEST_CASE("16-bit convolutions are computed in float and rounded once", "[conv]") {
+  convolution_check<tg::float16, tg::conv_options{.padding = tg::same_padding}, 3, 3, 3, 5>::run({{2, 5, 6, 0}}, 1e-3);
+  convolution_check<tg::bfloat16, tg::conv_options{.stride = 2}, 3, 3, 3, 5>::run({{2, 5, 6, 0}}, 5e-3);
+}
+
+TEMPLATE_TEST_CASE("bias and relu belong to the convolution", "[conv]", float, double) {
+  using T = TestType;
+  const auto x = tg::placeholder<"x", T, tg::dyn, 6, 5, 3>();
+  const auto w = tg::placeholder<"w", T, 3, 3, 3, 11>();
+  const auto b = tg::placeholder<"b", T, 11>();
+  const auto plain = tg::conv2d(x, w) + b;
+  const auto biased = tg::conv2d(x, w, b);
+  const auto fused = tg::conv2d(x, w, b, tg::relu);
+  const auto smooth = tg::conv2d(x, w, b, tg::tanh);
+  const auto db = tg::gradient(fused, b);
+  const auto dw = tg::gradient(fused, w);
+  const auto dx = tg::gradient(fused, x);
+  const auto rectified = tg::relu(plain);
+  const auto rb = tg::gradient(rectified, b);
+  const auto rw = tg::gradient(rectified, w);
+  const auto rx = tg::gradient(rectified, x);
+  const auto curved = tg::tanh(plain);
+  const auto program = tg::compile(
+      [=] { return tg::outputs(rectified, plain, curved, biased, fused, smooth, db, dw, dx, rb, rw, rx); });
+  tg::session session(program);
+  const auto xs = numbers<T>({3, 6, 5, 3}, 1);
+  const auto ws = numbers<T>({3, 3, 3, 11}, 2);
+  const auto bs = numbers<T>({11}, 3);
+  const auto close = [](const auto& a, const auto& e) {
+    tg::tensor<double> wide(e.dims());
+    for (tg::extent i = 0; i < e.dims().elements(); ++i) wide[i] = static_cast<double>(e[i]);
+    check_close(a, wide, tolerance_of<T>);
+  };
+  close(session.run(biased, x = xs, w = ws, b = bs), session.run(plain, x = xs, w = ws, b = bs));
+  close(session.run(fused, x = xs, w = ws, b = bs), session.run(rectified, x = xs, w = ws, b = bs));
+  close(session.run(smooth, x = xs, w = ws, b = bs), session.run(curved, x = xs, w = ws, b = bs));
+  close(session.run(db, x = xs, w = ws, b = bs), session.run(rb, x = xs, w = ws, b = bs));
+  close(session.run(dw, x = xs, w = ws, b = bs), session.run(rw, x = xs, w = ws, b = bs));
+  close(session.run(dx, x = xs, w = ws, b = bs), session.run(rx, x = xs, w = ws, b = bs));
+}
+
+TEST_CASE("a batch without images has a filter gradient of zero", "[conv]") {
+  const auto x = tg::placeholder<"x", float, tg::dyn, 6, 6, 3>();
+  const auto w = tg::placeholder<"w", float, 3, 3, 3, 2>();
+  const auto y = tg::conv2d(x, w);
+  const auto dw = tg::gradient(y, w);
+  tg::session session(tg::compile([=] { return tg::outputs(y, dw); }));
+  const auto [value, gradient] = session.run(tg::fetch(y, dw), x = tg::tensor<float>(tg::shape{0, 6, 6, 3}),
+                                             w = numbers<float>({3, 3, 3, 2}, 1));
+  CHECK(value.dims() == tg::shape{0, 4, 4, 2});
+  for (const float v : gradient.span()) CHECK(v == 0.0f);
+}
+
+TEST_CASE("the number of threads does not change a bit", "[conv]") {
+  const auto x = tg::placeholder<"x", float, 16, 14, 14, 16>();
+  const auto w = tg::placeholder<"w", float, 5, 5, 16, 32>();
+  const auto y = tg::conv2d<tg::conv_options{.padding = tg::same_padding}>(x, w);
+  const auto dx = tg::gradient(y, x);
+  const auto dw = tg::gradient(y, w);
+  const auto program = tg::compile([=] { return tg::outputs(y, dx, dw); });
+  const auto xs = numbers<float>({16, 14, 14, 16}, 1);
+  const auto ws = numbers<float>({5, 5, 16, 32}, 2);
+  const auto with = [&](int threads) {
+    tg::session session(program, {.intra_op_threads = threads});
+    return session.run(tg::fetch(y, dx, dw), x = xs, w = ws);
+  };
+  const auto one = with(1), three = with(3);
+  const auto equal = [](const tg::tensor<float>& a, const tg::tensor<float>& b) {
+    return std::equal(a.span().begin(), a.span().end(), b.span().begin(), b.span().end());
+  };
+  CHECK(equal(std::get<0>(one), std::get<0>(three)));
+  CHECK(equal(std::get<1>(one), std::get<1>(three)));
+  CHECK(equal(std::get<2>(one), std::get<2>(three)));
+}
+
+TEST_CASE("images that are smaller than the filter are refused when they are fed", "[conv]") {
+  const auto x = tg::placeholder<"x", float, 1, tg::dyn, tg::dyn, 1>();
+  const auto w = tg::placeholder<"w", float, 3, 3, 1, 1>();
+  const auto y = tg::conv2d(x, w);
+  tg::session session(tg::compile([=] { return tg::outputs(y); }));
+  CHECK_THROWS_WITH(session.run(y, x = numbers<float>({1, 2, 5, 1}, 1), w = numbers<float>({3, 3, 1, 1}, 2)),
+                    Catch::Contains("the filter is larger than the padded image"));
+}
