@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What this program was compiled with, for reports of errors and of measurements.
+
+#include <string>
+
+#include "tagma/base/version.hpp"
+#include "tagma/device/cpu/gemm.hpp"
+#include "tagma/device/cpu/topology.hpp"
+
+namespace tagma {
+
+/// One line: the version, the compiler, the library behind matrix products, the instruction set that loops use on this
+/// machine, the threads that a session starts by default, and the optional parts that are compiled in.
+[[nodiscard]] inline std::string build_info() {
+  std::string text = "tagma " TAGMA_VERSION ", ";
+#if defined(__clang__)
+  text += "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
+#elif defined(__GNUC__)
+  text += "g++ " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__);
+#else
+  text += "an unknown compiler";
+#endif
+#if defined(__CUDACC_VER_MAJOR__)
+  text += " below nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." + std::to_string(__CUDACC_VER_MINOR__);
+#endif
+  text += ", matrix products by " + std::string(device::cpu::gemm_library());
+#if TAGMA_CPU_TWO_LEVELS
+  text += device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA" : ", loops for the baseline";
+#elif defined(__AVX2__) && defined(__FMA__)
+  text += ", loops for AVX2 and FMA";
+#else
+  text += ", loops for the baseline";
+#endif
+  const int threads = device::cpu::available_cpus();
+  text += ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  std::string parts;
+  const auto add_part = [&parts](const char* name) { parts += (parts.empty() ? "; with " : ", ") + std::string(name); };
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+  add_part("zlib");
+#endif
+#if defined(__CUDACC__)
+  add_part("CUDA");
+#endif
+  (void)add_part;
+  return text + parts;
+}
+
+}  // namespace tagma

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A compiled program as text: what runs when and where, what was fused and why not, where each tensor lives.
+
+#include <cstdio>
+
+#include "tagma/graph/print.hpp"
+#include "tagma/plan/program.hpp"
+
+namespace tagma {
+namespace plan {
+
+/// The table of `tagma::explain`, built row by row.
+class plan_printer {
+ public:
+  plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch)
+      : graph_(g), plan_(p), passes_(passes), batch_(batch), step_of_(p.nodes.size(), -1), last_use_(p.nodes.size(), -1),
+        loop_(static_cast<std::size_t>(g.size()), -1) {
+    infer_extents();
+    follow_steps();
+    place_blocks();
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) rows.push_back(describe(i));
+    std::size_t width[columns]{};
+    for (const row& r : rows)
+      for (std::size_t c = 0; c < columns; ++c)
+        if (r.cell[c].size() > width[c]) width[c] = r.cell[c].size();
+    std::string text;
+    for (const row& r : rows) {
+      for (std::size_t c = 0; c < columns; ++c)
+        text += r.cell[c] + (c + 1 < columns ? std::string(width[c] - r.cell[c].size() + 2, ' ') : std::string("\n"));
+    }
+    return text + totals();
+  }
+
+ private:
+  static constexpr std::size_t columns = 9;
+  struct row {
+    std::string cell[columns];
+  };
+
+  [[nodiscard]] static std::size_t at(node_id i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] std::string number(std::size_t i) const { return "#" + std::to_string(plan_.nodes[i].source); }
+  [[nodiscard]] node_id input(const plan_node& n, int k) const {
+    return plan_.inputs[static_cast<std::size_t>(n.first_input + k)];
+  }
+  [[nodiscard]] bool shares_bytes(std::size_t i) const {
+    const ir::op_kind kind = plan_.nodes[i].op->kind;
+    return kind == ir::op_kind::view || kind == ir::op_kind::update;
+  }
+  /// The node whose bytes this one has.
+  [[nodiscard]] std::size_t owner(std::size_t i) const {
+    while (shares_bytes(i)) i = at(input(plan_.nodes[i], 0));
+    return i;
+  }
+  [[nodiscard]] std::int64_t bytes_of(std::size_t i) const {
+    return specs_[i].dims.elements() * static_cast<std::int64_t>(size_of(specs_[i].type));
+  }
+
+  void infer_extents() {
+    std::vector<tensor_spec> in;
+    for (const plan_node& n : plan_.nodes) {
+      tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
+      if (n.inputs > 0 && !n.spec.dims.is_static() && n.op->kind != ir::op_kind::update) {
+        in.clear();
+        for (int k = 0; k < n.inputs; ++k) in.push_back(specs_[at(input(n, k))]);
+        ir::infer_args args{in,
+                            plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
+                                                     static_cast<std::size_t>(n.attribute_count)),
+                            {}};
+        if (const char* problem = n.op->infer(args))
+          fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
+                                                  " with dynamic extents of " + std::to_string(batch_) + ": " + problem);
+        out = args.out;
+      }
+      specs_.push_back(out);
+    }
+  }
+
+  void follow_steps() {
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      const plan_step& step = plan_.steps[s];
+      step_of_[at(step.node)] = static_cast<int>(s);
+      if (step.fused) loop_[at(plan_.nodes[at(step.node)].source)] = loops_++;
+      for (int k = 0; k < step.operands; ++k)
+        last_use_[owner(at(plan_.operands[static_cast<std::size_t>(step.first_operand + k)]))] = static_cast<int>(s);
+    }
+    for (const node_id f : plan_.fetches) last_use_[owner(at(f))] = static_cast<int>(plan_.steps.size());
+  }
+
+  void place_blocks() {
+    const std::size_t count = plan_.blocks.size();
+    std::vector<std::int64_t> bytes(count);
+    std::vector<std::int32_t> live(count);
+    offsets_.resize(count);
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(at(plan_.blocks[b].node));
+    arena_ = plan_memory(plan_.blocks, bytes, offsets_, live);
+  }
+
+  [[nodiscard]] bool in_loop(std::size_t i) const { return passes_.is_loop_member(graph_, plan_.nodes[i].source); }
+
+  [[nodiscard]] row describe(std::size_t i) const {
+    const plan_node& n = plan_.nodes[i];
+    const std::string_view asked = graph_[n.source].device;
+    row r;
+    r.cell[0] = number(i);
+    r.cell[1] = step_of_[i] < 0 ? "-" : std::to_string(step_of_[i]);
+    r.cell[2] = n.op->name;
+    r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
+    r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
+    r.cell[5] = "/device:CPU:0, " + (asked.empty() ? "the only one" : "asked for as '" + std::string(asked) + "'");
+    r.cell[6] = loop_text(i);
+    r.cell[7] = storage_text(i);
+    r.cell[8] = lifetime(i);
+    return r;
+  }
+
+  [[nodiscard]] std::string loop_text(std::size_t i) const {
+    if (!in_loop(i)) return "-";
+    const node_id source = plan_.nodes[i].source, result = passes_.group[source];
+    const std::string name = "loop " + std::to_string(loop_[at(result)]);
+    const std::string_view reason = to_string(passes_.reason[source]);
+    if (source != result) return name + ": " + std::string(reason);
+    return reason.empty() ? name : name + ", its result: " + std::string(reason);
+  }
+
+  [[nodiscard]] std::string storage_text(std::size_t i) const {
+    const plan_node& n = plan_.nodes[i];
+    if (n.storage == storage_kind::none) {
+      if (n.spec.type == dtype::none) return "none";
+      return in_loop(i) ? "registers" : "extents only";
+    }
+    if (n.op->kind == ir::op_kind::update) return "variable " + number(owner(i)) + ", in place";
+    if (shares_bytes(i)) return "view of " + number(at(input(n, 0)));
+    switch (n.storage) {
+      case storage_kind::feed: return "feed";
+      case storage_kind::variable: return "variable, " + std::to_string(bytes_of(i)) + " bytes";
+      case storage_kind::literal: return "literal";
+      case storage_kind::constant: {
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "constant %.9g",
+                      ir::as_double(plan_.attributes[static_cast<std::size_t>(n.first_attribute)]));
+        return digits;
+      }
+      default: break;
+    }
+    std::string text =
+        "arena " + std::to_string(offsets_[at(n.slot)]) + ", " + std::to_string(bytes_of(i)) + " bytes";
+    if (plan_.blocks[at(n.slot)].node != static_cast<node_id>(i)) text += ", over a tensor that ends";
+    return text;
+  }
+
+  [[nodiscard]] std::string lifetime(std::size_t i) const {
+    const storage_kind storage = plan_.nodes[i].storage;
+    if (storage == storage_kind::none || shares_bytes(i)) return "-";
+    if (storage != storage_kind::arena) return "always";
+    const int first = step_of_[i], last = last_use_[i];
+    if (last == static_cast<int>(plan_.steps.size())) return "from step " + std::to_string(first) + ", fetched";
+    return last <= first ? "step " + std::to_string(first)
+                         : "steps " + std::to_string(first) + " to " + std::to_string(last);
+  }
+
+  [[nodiscard]] std::string totals() const {
+    std::int64_t separate = 0, variables = 0;
+    int fused = 0;
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (step_of_[i] >= 0 && !shares_bytes(i)) separate += bytes_of(i);
+      if (in_loop(i)) {
+        ++fused;
+        if (step_of_[i] < 0) separate += bytes_of(i);
+      }
+      if (plan_.nodes[i].op->kind == ir::op_kind::variable) variables += bytes_of(i);
+    }
+    return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
+           std::to_string(fused) + " operations\narena: " + std::to_string(arena_) + " bytes with dynamic extents of " +
+           std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
+           " bytes\nvariables: " + std::to_string(variables) + " bytes\n";
+  }
+
+  const ir::graph_view& graph_;
+  const plan_view& plan_;
+  const ir::pass_results& passes_;
+  extent batch_;
+  std::vector<tensor_spec> specs_;
+  std::vector<int> step_of_;   // of each node of the plan, -1 if it has none
+  std::vector<int> last_use_;  // of each node of the plan that owns bytes
+  std::vector<int> loop_;      // number of the loop of which a node of the graph is the result
+  std::vector<std::int64_t> offsets_;
+  std::int64_t arena_ = 0;
+  int loops_ = 0;
+};
+
+}  // namespace plan
+
+namespace detail {
+
+/// Calls `use` with what the passes found out for the outputs of a plan. They run again, in the program this time: their
+/// tables are no part of a compiled plan.
+template <class Graph, class Plan, class Use>
+[[nodiscard]] std::string with_passes(Use use) {
+  const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
+  const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted);
+  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
+}
+
+template <class Graph, class Plan>
+[[nodiscard]] std::string explain_plan(extent batch) {
+  return with_passes<Graph, Plan>([batch](const ir::pass_results& passes) {
+    return plan::plan_printer(Graph::view, Plan::view, passes, batch).text();
+  });
+}
+
+template <class Graph, class... E>
+using plan_of_outputs = compiled_plan<Graph, Graph::traits::template position<typename E::id>()...>;
+
+}  // namespace detail
+
+/// How a program runs, as a table: one row a node, with its step, its type, its device, its loop or why it has one of its
+/// own, its place in memory and how long it is alive; then totals.
+/// @param batch the value of every dynamic extent, for sizes in bytes
+/// Throws InvalidArgument if that value fits no run of the program.
+template <class Closure>
+[[nodiscard]] std::string explain(const program<Closure>&, extent batch = 1) {
+  return detail::explain_plan<typename program<Closure>::graph, typename program<Closure>::full_plan>(batch);
+}
+
+/// The same for a run that fetches some outputs only: `explain(program, outputs(loss), 32)`.
+/// Raises TAGMA-E144 for something that is no output of the program.
+template <class Closure, expression... E>
+[[nodiscard]] std::string explain(const program<Closure>&, const output_list<E...>&, extent batch = 1) {
+  using graph = typename program<Closure>::graph;
+  constexpr bool known = (true && ... && (graph::traits::template position<typename E::id>() >= 0));
+  static_assert(known, "TAGMA-E144 explain: what is asked for is no output of this program");
+  if constexpr (known)
+    return detail::explain_plan<graph, detail::plan_of_outputs<graph, E...>>(batch);
+  else
+    return {};
+}
+
+/// The graph of a program in Graphviz' language: `dot -Tsvg` draws it. Each fused loop is a box.
+template <class Closure>
+[[nodiscard]] std::string to_dot(const program<Closure>&) {
+  using graph = typename program<Closure>::graph;
+  return detail::with_passes<graph, typename program<Closure>::full_plan>(
+      [](const ir::pass_results& passes) { return ir::to_dot(graph::view, passes); });
+}
+
+}  // namespace tagma

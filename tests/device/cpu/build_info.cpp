@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/build_info.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+TEST_CASE("one line says what the program was compiled with") {
+  const std::string text = tagma::build_info();
+  INFO(text);
+  const auto contains = [&text](const std::string& part) { return text.find(part) != std::string::npos; };
+  CHECK(text.starts_with("tagma " TAGMA_VERSION ", "));
+  CHECK(!contains("\n"));
+#if defined(__clang__)
+  CHECK(contains(", clang " + std::to_string(__clang_major__) + "."));
+#else
+  CHECK(contains(", g++ " + std::to_string(__GNUC__) + "."));
+#endif
+#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
+  CHECK(contains(", matrix products by oneDNN, "));
+#else
+  CHECK(contains(", matrix products by Eigen, "));
+#endif
+  CHECK(contains(", loops for AVX2 and FMA, ") != contains(", loops for the baseline, "));
+  CHECK(contains(", " + std::to_string(tagma::device::cpu::available_cpus()) + " thread"));
+#if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
+  CHECK(contains("zlib"));
+#else
+  CHECK(!contains("zlib"));
+#endif
+}
