@@ -42,29 +42,12 @@ inline constexpr bool can_be_random =
 
 namespace detail {
 
-/// A definition that only its place tells apart from others of equal structure.
-template <class Definition, class Place>
-struct placed_definition {
-  static constexpr tensor_spec spec = Definition::spec;
-  static constexpr ir::record value = Definition::value;
-};
-
-/// A node that is another one at every place where it is written. The CUDA front end knows no places: there, equal
-/// calls in one program are one node.
-template <class Op, auto Attributes, class Place, class... E>
-[[nodiscard]] constexpr auto make_unique_node(const E&... operands) {
-  using structure = node_definition<Op, Attributes, id_list<typename E::id...>>;
-  using definition = std::conditional_t<std::is_void_v<Place>, structure, placed_definition<structure, Place>>;
-  using id = typename binding<typename choose_id<definition, Place, false>::type, definition>::id;
-  return expr<spec_of<definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
-}
-
 template <class Op, class Place, class T, extent... Extents>
 [[nodiscard]] constexpr auto make_random() {
   static_assert(diagnose::can_be_random<T, Extents...>,
                 "TAGMA-E113 random: needs a floating element type and at most six static extents");
   if constexpr (diagnose::can_be_random<T, Extents...>)
-    return make_unique_node<Op, ir::pack_attributes(dtype_of<T>, Extents...), part<Place, 0>>();
+    return make_node<Op, ir::pack_attributes(dtype_of<T>, Extents...), part<Place, 0>>();
 }
 
 /// offset + scale * unit.
@@ -87,7 +70,8 @@ concept parameter = expression<A> || scalar<A>;
 }  // namespace detail
 
 /// Uniform random numbers of the given type and extents, new in every run: `random_uniform<float, 3, 4>(-1.0f, 1.0f)`.
-/// Two calls at two places draw different numbers. Gradients flow to `low` and `high` where these are expressions.
+/// Two calls at two places draw different numbers (the CUDA front end knows no places: there, equal calls in one program
+/// are one). Gradients flow to `low` and `high` where these are expressions.
 /// @param low, high numbers, or expressions that broadcast to the extents; by default [0, 1)
 /// Raises TAGMA-E113 for another element type or extents that vary.
 /// @{
@@ -141,12 +125,12 @@ template <class T, extent... Extents, detail::parameter Mean, detail::parameter 
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_uniform_like(const E& e) {
   if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_unique_node<op::random_uniform, ir::pack_attributes(E::spec.type), Place>(e);
+    return detail::make_node<op::random_uniform, ir::pack_attributes(E::spec.type), Place>(e);
 }
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_normal_like(const E& e) {
   if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_unique_node<op::random_normal, ir::pack_attributes(E::spec.type), Place>(e);
+    return detail::make_node<op::random_normal, ir::pack_attributes(E::spec.type), Place>(e);
 }
 /// @}
 
@@ -161,7 +145,7 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE>
     using T = typename E::element_type;
     // One float for each element, whatever the elements are: 16-bit floats would make the rate coarse.
     const auto drawn =
-        detail::make_unique_node<op::random_uniform, ir::pack_attributes(dtype::float32), detail::part<Place, 0>>(e);
+        detail::make_node<op::random_uniform, ir::pack_attributes(dtype::float32), detail::part<Place, 0>>(e);
     const auto zero = detail::make_constant<T, detail::bits_of(0)>();
     const auto keep_scaled = [&](const auto& threshold, const auto& scaled) {
       const auto kept = detail::make_binary<op::greater_equal, detail::part<Place, 2>>(drawn, threshold);
