@@ -4,6 +4,54 @@
 /// @file
 /// Graphs, local sessions and the CPU: what most programs include. No network, no JSON, no files.
 
+// Each header comes after those that it includes: compilers print the chain of includes before every sentence, and it stays
+// two lines long.
+#include "tagma/expr/placeholder.hpp"
+
+#include "tagma/expr/variable.hpp"
+
+#include "tagma/expr/op/elementwise.hpp"
+
+#include "tagma/expr/op/compare.hpp"
+
+#include "tagma/expr/op/arithmetic.hpp"
+#include "tagma/expr/op/view.hpp"
+
+#include "tagma/expr/op/math.hpp"
+
+#include "tagma/expr/op/reduce.hpp"
+
+#include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/op/softmax.hpp"
+#include "tagma/expr/op/state.hpp"
+
+#include "tagma/expr/op/gather.hpp"
+#include "tagma/expr/op/normalize.hpp"
+#include "tagma/expr/op/slice.hpp"
+#include "tagma/expr/op/top_k.hpp"
+#include "tagma/expr/op/transpose.hpp"
+#include "tagma/expr/op/window.hpp"
+
+#include "tagma/expr/op/concat.hpp"
+#include "tagma/expr/op/control.hpp"
+#include "tagma/expr/op/conv.hpp"
+#include "tagma/expr/op/fill.hpp"
+#include "tagma/expr/op/gradient.hpp"
+#include "tagma/expr/op/pool.hpp"
+#include "tagma/expr/op/random.hpp"
+#include "tagma/expr/operators.hpp"
+
+#include "tagma/nn/activations.hpp"
+#include "tagma/nn/clip.hpp"
+#include "tagma/nn/conv_layers.hpp"
+#include "tagma/nn/layers.hpp"
+#include "tagma/nn/losses.hpp"
+#include "tagma/nn/optimizers.hpp"
+
+#include "tagma/plan/program.hpp"
+
+#include "tagma/runtime/session.hpp"
+
 #include "tagma/device/cpu/executor.hpp"
 #include "tagma/device/cpu/kernel/concat.hpp"
 #include "tagma/device/cpu/kernel/conv.hpp"
@@ -20,14 +68,3 @@
 #include "tagma/device/cpu/kernel/top_k.hpp"
 #include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/kernel_table.hpp"
-#include "tagma/expr/op/control.hpp"
-#include "tagma/expr/op/fill.hpp"
-#include "tagma/expr/op/gradient.hpp"
-#include "tagma/expr/operators.hpp"
-#include "tagma/nn/activations.hpp"
-#include "tagma/nn/clip.hpp"
-#include "tagma/nn/conv_layers.hpp"
-#include "tagma/nn/layers.hpp"
-#include "tagma/nn/losses.hpp"
-#include "tagma/nn/optimizers.hpp"
-#include "tagma/runtime/session.hpp"

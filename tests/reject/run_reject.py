@@ -6,7 +6,8 @@
     // mentions: 784 x 300
 
 With -DREJECT the program must fail, and the number and each mentioned text must occur in the first five lines of the
-answer. Without it, the same program is its own accepted twin and must compile."""
+answer; the list of includes that compilers print before it does not count. Without -DREJECT, the same program is its own
+accepted twin and must compile."""
 
 import argparse
 import os
@@ -17,6 +18,7 @@ import sys
 import tempfile
 
 FIRST_LINES = 5
+INCLUDED_FROM = re.compile(r"(In file included| {17}) ?from ")
 
 
 def compile_program(compiler, flags, source, reject):
@@ -39,7 +41,7 @@ def judge(compiler, flags, source):
         return "compiles with -DREJECT, and must not"
     if status < 0 or "internal compiler error" in output or "PLEASE submit a bug report" in output:
         return f"the compiler crashed:\n{output[:3000]}"
-    head = "\n".join(output.splitlines()[:FIRST_LINES])
+    head = "\n".join([line for line in output.splitlines() if not INCLUDED_FROM.match(line)][:FIRST_LINES])
     for wanted in expected + [m.strip() for m in re.findall(r"^// mentions: (.+)$", text, re.M)]:
         if wanted not in head:
             where = "only later" if wanted in output else "nowhere"
@@ -64,6 +66,7 @@ CASES = [
     ("fails for another reason", PROGRAM.format(rejected="int x = nothing;", always=""), "nowhere"),
     ("another number", PROGRAM.format(rejected=REFUSED.replace("001", "002"), always=""), "nowhere"),
     ("does not say what", PROGRAM.format(rejected=REFUSED.replace("2 x 3", "it"), always=""), "nowhere"),
+    ("deep in headers", PROGRAM.format(rejected="".join(f'# 1 "{name}.hpp" 1\n' for name in "abcdef") + REFUSED, always=""), None),
     ("says it too late", PROGRAM.format(rejected="int x = nothing;\n" * 5 + REFUSED, always=""), "only later"),
     ("is accepted", PROGRAM.format(rejected="", always=""), "must not"),
     ("the twin fails", PROGRAM.format(rejected="", always=REFUSED), "twin does not compile"),

@@ -225,19 +225,17 @@ class session {
   }
   template <class Spec, int Position, class Value>
   static constexpr bool check_feed() {
-    constexpr bool known = std::is_void_v<Spec> || diagnose::feeds_a_placeholder<Spec, Position>;
-    static_assert(known, "TAGMA-E054 run: what is fed is no placeholder of this program");
-    if constexpr (std::is_void_v<Spec>) {
-      return true;  // a limit
-    } else if constexpr (known) {
+    if constexpr (std::is_void_v<Spec>) return true;  // a limit
+    else {
       using T = decltype(detail::fed_element<Value>());
       constexpr int rank = detail::tensor_like<Value> || detail::range_like<Value> ? -1 : 0;
-      constexpr bool same_type = diagnose::feed_has_element_type<Spec, T>, fits = diagnose::feed_has_rank<Spec, rank>;
-      static_assert(same_type, "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");
-      static_assert(fits || !same_type, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");
-      return same_type && fits;
-    } else {
-      return false;
+      static_assert(diagnose::feeds_a_placeholder<Spec, Position>, "TAGMA-E054 run: what is fed is no placeholder of this program");
+      static_assert(Position < 0 || diagnose::feed_has_element_type<Spec, T>,
+                    "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");
+      constexpr bool comparable = Position >= 0 && diagnose::feed_has_element_type<Spec, T>;
+      static_assert(!comparable || diagnose::feed_has_rank<Spec, rank>,
+                    "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");
+      return comparable && diagnose::feed_has_rank<Spec, rank>;
     }
   }
   template <const ir::op_info& Operation, bool Found>

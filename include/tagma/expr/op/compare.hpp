@@ -7,6 +7,20 @@
 #include "tagma/expr/op/elementwise.hpp"
 
 namespace tagma {
+
+namespace diagnose {
+/// Elements of one type convert to the other.
+template <class From, class To>
+inline constexpr bool converts = From::value.type != dtype::string && dtype_of<To> != dtype::string;
+/// A condition broadcasts with what it selects from; a plain number fits every condition.
+template <class Condition, class Value>
+inline constexpr bool broadcasts_with = true;
+template <class Condition, expression Value>
+inline constexpr bool broadcasts_with<Condition, Value> = broadcastable(Condition::value.dims, Value::spec_type::value.dims);
+template <class Condition, class A, class B>
+inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A> && broadcasts_with<Condition, B>;
+}  // namespace diagnose
+
 namespace op {
 
 struct equal : elementwise_predicate { static constexpr std::string_view name = "equal"; };
@@ -82,17 +96,21 @@ inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_T
 /// @tparam T the element type of the result; floating to integer truncates towards zero.
 template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto cast(const E& e) {
-  static_assert(E::spec.type != dtype::string && dtype_of<T> != dtype::string,
-                "TAGMA-E018 cast: a string is not converted to or from numbers");
-  return detail::make_node<op::cast, ir::pack_attributes(dtype_of<T>), Place>(e);
+  static_assert(diagnose::converts<typename E::spec_type, T>, "TAGMA-E018 cast: a string is not converted to or from numbers");
+  if constexpr (diagnose::converts<typename E::spec_type, T>)
+    return detail::make_node<op::cast, ir::pack_attributes(dtype_of<T>), Place>(e);
 }
 
-/// `condition ? a : b`, element by element; one of `a` and `b` may be a plain number.
+/// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
+/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
 template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename C::spec_type>() &&
-                detail::check_elementwise<A, B>()) {
+  using condition_type = typename C::spec_type;
+  static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
+                "TAGMA-E011 select: the condition does not broadcast with what it selects from");
+  if constexpr (detail::check_type<detail::accepts::booleans, condition_type>() && detail::check_elementwise<A, B>() &&
+                diagnose::condition_broadcasts<condition_type, A, B>) {
     using T = typename detail::common_element<A, B>::type;
     return detail::make_node<op::select, ir::attributes<0>{}, Place>(condition, detail::as_expression<T, Place, 0>(a),
                                                                      detail::as_expression<T, Place, 1>(b));

@@ -121,7 +121,9 @@ template <class Op, accepts What, class Place, class E>
 /// The node of a two-operand operation that accepts the given element types.
 template <class Op, accepts What, class Place, class A, class B>
 [[nodiscard]] constexpr auto make_checked_binary(const A& a, const B& b) {
-  if constexpr (check_type<What, spec<typename common_element<A, B>::type>>()) return make_binary<Op, Place>(a, b);
+  using T = typename common_element<A, B>::type;
+  if constexpr (check_type<What, spec<T>>() && check_elementwise<A, B>())
+    return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
 }
 
 }  // namespace detail

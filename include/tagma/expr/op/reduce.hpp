@@ -123,19 +123,34 @@ inline constexpr keep_dims_tag keep_dims{};
 
 namespace detail {
 
-/// The mask of the axes; of all axes if none are named.
+/// The mask of the axes, of all axes if none are named; axes that do not exist are left out.
 template <int Rank, int... Axes>
 inline constexpr op::attribute_mask axis_mask = [] {
   op::attribute_mask mask = sizeof...(Axes) == 0 ? (op::attribute_mask{1} << Rank) - 1 : 0;
-  ((mask |= op::attribute_mask{1} << (Axes < 0 ? Axes + Rank : Axes)), ...);
+  ((Axes >= -Rank && Axes < Rank ? void(mask |= op::attribute_mask{1} << (Axes < 0 ? Axes + Rank : Axes)) : void()), ...);
   return mask;
 }();
 
+template <class Spec, int... Axes>
+constexpr bool check_axes() {
+  static_assert(diagnose::axes_exist<Spec, Axes...>, "TAGMA-E020 reduction: there is no such axis");
+  return diagnose::axes_exist<Spec, Axes...>;
+}
+
+/// The sum times one over the number of elements that it joins.
+template <bool Keep, class Place, int... Axes, class E>
+[[nodiscard]] constexpr auto make_mean(const E& e) {
+  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
+    constexpr auto mask = axis_mask<E::rank, Axes...>;
+    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
+    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
+    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
+  }
+}
+
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
-  static_assert((true && ... && diagnose::axis_exists<typename E::spec_type, Axes>),
-                "TAGMA-E020 reduction: there is no such axis");
-  if constexpr ((true && ... && diagnose::axis_exists<typename E::spec_type, Axes>)) {
+  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
     constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
     return make_node<Op, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
   }
@@ -153,23 +168,28 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
-  return detail::make_reduction<op::sum, true, Place, Axes...>(e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
+    return detail::make_reduction<op::sum, true, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto product(const E& e) {
-  return detail::make_reduction<op::product, false, Place, Axes...>(e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
+    return detail::make_reduction<op::product, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto reduce_max(const E& e) {
-  return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
+    return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
-  return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
+    return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto reduce_min(const E& e) {
-  return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
+    return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto all(const E& e) {
@@ -184,30 +204,24 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 /// The mean of floating elements.
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto mean(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
-    constexpr auto mask = ir::pack_attributes(detail::axis_mask<E::rank, Axes...>);
-    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 0>, Axes...>(e);
-    const auto share = detail::make_node<op::fraction, mask, detail::part<Place, 1>>(e);
-    return detail::make_binary<op::multiply, detail::part<Place, 2>>(total, share);
-  }
+  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+    return detail::make_mean<false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
-    constexpr auto mask = ir::pack_attributes(detail::axis_mask<E::rank, Axes...>);
-    const auto total = detail::make_reduction<op::sum, true, detail::part<Place, 0>, Axes...>(e);
-    const auto share = detail::make_node<op::fraction, mask, detail::part<Place, 1>>(e);
-    return detail::make_binary<op::multiply, detail::part<Place, 2>>(total, share);
-  }
+  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+    return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto argmax(const E& e) {
-  return detail::make_reduction<op::argmax, false, Place, Axis>(e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
+    return detail::make_reduction<op::argmax, false, Place, Axis>(e);
 }
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto argmin(const E& e) {
-  return detail::make_reduction<op::argmin, false, Place, Axis>(e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
+    return detail::make_reduction<op::argmin, false, Place, Axis>(e);
 }
 /// @}
 

@@ -12,6 +12,7 @@ namespace diagnose {
 /// The new shape has room for exactly the elements of the old one; at most one extent is left to be worked out.
 template <class From, extent... To>
 inline constexpr bool element_counts_agree = [] {
+  if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
   extent known = 1;
   int open = 0;
   ((To == dyn ? void(++open) : void(known *= To)), ...);
@@ -28,8 +29,24 @@ inline constexpr bool element_counts_agree = [] {
 /// An axis, counted from the front or, if negative, from the back, exists.
 template <class Spec, int Axis>
 inline constexpr bool axis_exists = Axis >= -Spec::value.dims.rank && Axis < Spec::value.dims.rank;
+template <class Spec, int... Axes>
+inline constexpr bool axes_exist = (true && ... && axis_exists<Spec, Axes>);
 template <class Spec, int Axis>
-inline constexpr bool axis_has_extent_one = Spec::value.dims[Axis < 0 ? Axis + Spec::value.dims.rank : Axis] == 1;
+inline constexpr bool axis_has_extent_one = [] {
+  constexpr int rank = Spec::value.dims.rank, axis = Axis < 0 ? Axis + rank : Axis;
+  return axis < 0 || axis >= rank || Spec::value.dims[axis] == 1;  // TAGMA-E020 tells of an axis that is not there
+}();
+/// A new axis has a place, counted in the result.
+template <class Spec, int Axis>
+inline constexpr bool axis_can_be_added =
+    Axis >= -Spec::value.dims.rank - 1 && Axis <= Spec::value.dims.rank && Spec::value.dims.rank < max_rank;
+/// There is a first axis, and all others are static.
+template <class Spec>
+inline constexpr bool flattens = [] {
+  for (int i = 1; i < Spec::value.dims.rank; ++i)
+    if (Spec::value.dims[i] == dyn) return false;
+  return Spec::value.dims.rank > 0;
+}();
 }  // namespace diagnose
 
 namespace op {
@@ -143,9 +160,8 @@ struct broadcast_like {
 /// Raises TAGMA-E021 if the numbers of elements differ.
 template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto reshape(const E& e) {
-  static_assert(sizeof...(Extents) <= max_rank, "TAGMA-E002 a tensor has at most six axes");
   static_assert(diagnose::element_counts_agree<typename E::spec_type, Extents...>,
-                "TAGMA-E021 reshape: the new shape needs as many elements as the old one, and at most one tagma::dyn");
+                "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and at most six axes");
   if constexpr (diagnose::element_counts_agree<typename E::spec_type, Extents...>)
     return detail::make_node<op::reshape, ir::pack_attributes(Extents...), Place>(e);
 }
@@ -153,27 +169,31 @@ template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
 /// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto flatten(const E& e) {
-  static_assert(E::rank >= 1 && E::spec.dims.sub(E::rank >= 1 ? 1 : 0, E::rank).is_static(),
-                "TAGMA-E022 flatten: every extent but the first must be static");
-  constexpr extent joined = E::spec.dims.sub(1, E::rank).elements();
-  return detail::make_node<op::reshape, ir::pack_attributes(E::spec.dims[0], joined), Place>(e);
+  using from = typename E::spec_type;
+  static_assert(diagnose::flattens<from>, "TAGMA-E022 flatten: needs an axis, and every extent but the first must be static");
+  if constexpr (diagnose::flattens<from>) {
+    constexpr extent joined = E::spec.dims.sub(1, E::rank).elements();
+    return detail::make_node<op::reshape, ir::pack_attributes(E::spec.dims[0], joined), Place>(e);
+  }
 }
 
 /// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
 template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto expand_dims(const E& e) {
-  static_assert(Axis >= -E::rank - 1 && Axis <= E::rank && E::rank < max_rank,
-                "TAGMA-E020 expand_dims: there is no such axis");
-  return detail::make_node<op::expand_dims, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank + 1 : Axis)), Place>(e);
+  using from = typename E::spec_type;
+  static_assert(diagnose::axis_can_be_added<from, Axis>, "TAGMA-E020 expand_dims: there is no such axis");
+  if constexpr (diagnose::axis_can_be_added<from, Axis>)
+    return detail::make_node<op::expand_dims, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank + 1 : Axis)), Place>(e);
 }
 
 /// Without axis `Axis`, whose extent must be 1.
 template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto squeeze(const E& e) {
-  static_assert(diagnose::axis_exists<typename E::spec_type, Axis>, "TAGMA-E020 squeeze: there is no such axis");
-  static_assert(diagnose::axis_has_extent_one<typename E::spec_type, Axis>,
-                "TAGMA-E023 squeeze: the axis must have extent 1");
-  return detail::make_node<op::squeeze, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank : Axis)), Place>(e);
+  using from = typename E::spec_type;
+  static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 squeeze: there is no such axis");
+  static_assert(diagnose::axis_has_extent_one<from, Axis>, "TAGMA-E023 squeeze: the axis must have extent 1");
+  if constexpr (diagnose::axis_exists<from, Axis> && diagnose::axis_has_extent_one<from, Axis>)
+    return detail::make_node<op::squeeze, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank : Axis)), Place>(e);
 }
 
 /// The value of `e` as a node of its own.
