@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#define TAGMA_PORTABLE 1
 #include "tagma/device/cpu/dispatch.hpp"
 
 #include <catch2/catch.hpp>
@@ -33,7 +34,7 @@ TEST_CASE("the baseline variant runs on every machine", "[dispatch]") {
   CHECK(out[2] == 6.0f);
 }
 
-#if TAGMA_CPU_TWO_LEVELS
+#if TAGMA_CPU_V3
 TEST_CASE("the best level is what the processor says", "[dispatch]") {
   const bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   CHECK((cpu::best_level() == cpu::level::v3) == wide);

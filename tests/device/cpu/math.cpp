@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#define TAGMA_PORTABLE 1
 #include "tagma/device/cpu/math.hpp"
 
 #include <algorithm>
@@ -84,7 +85,7 @@ std::vector<cpu::level> levels() {
 template <class Loop, class T, class... In>
 std::vector<T> run_at(cpu::level at, std::int64_t n, const In*... in) {
   std::vector<T> out(static_cast<std::size_t>(n));
-#if TAGMA_CPU_TWO_LEVELS
+#if TAGMA_CPU_V3
   if (at == cpu::level::v3) {
     cpu::run_v3<Loop, T*, const In*..., std::int64_t>(out.data(), in..., n);
     return out;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#define TAGMA_PORTABLE 1
 #include "tagma/device/cpu/pack.hpp"
 
 #include <bit>

@@ -27,7 +27,7 @@ namespace tagma {
   text += " below nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." + std::to_string(__CUDACC_VER_MINOR__);
 #endif
   text += ", matrix products by " + std::string(device::cpu::gemm_library());
-#if TAGMA_CPU_TWO_LEVELS
+#if TAGMA_CPU_V3
   text += device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA" : ", loops for the baseline";
 #elif defined(__AVX2__) && defined(__FMA__)
   text += ", loops for AVX2 and FMA";

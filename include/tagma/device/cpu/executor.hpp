@@ -5,6 +5,7 @@
 /// The executor of the CPU: one thread pool.
 
 #include "tagma/device/cpu/denormals.hpp"
+#include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/pool.hpp"
 #include "tagma/device/cpu/topology.hpp"
 #include "tagma/runtime/executor.hpp"
@@ -14,7 +15,7 @@ namespace device::cpu {
 
 class executor final : public runtime::executor {
  public:
-  explicit executor(int threads) : pool_(threads - 1) {}
+  explicit executor(int threads) : pool_(threads - 1) { check_instruction_set(); }
   void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
     pool_.parallel_for(count, task, context);
   }

@@ -4,6 +4,7 @@
 /// @file
 /// A convolution in numbers, and how its batch is split into tasks.
 
+#include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/conv.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 

@@ -15,6 +15,9 @@ inline constexpr int lanes = 8;
 /// Elements that make a task of their own.
 inline constexpr std::int64_t task_elements = 32768;
 
+/// Computes `n` neighbouring elements; `in` points at the first element of each tensor that the loop reads.
+using span_function = void (*)(std::byte* out, const std::byte* const* in, std::int64_t n);
+
 /// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
 template <dtype Type, bool Contiguous>
 struct load_of {
@@ -28,10 +31,11 @@ struct load_of {
     if constexpr (Contiguous) return load<lanes>(p + i);
     else return first(p);
   }
-  TAGMA_INLINE static value part(const std::byte* from, std::int64_t i, int n) {
-    const auto* p = reinterpret_cast<const stored_type*>(from);
-    if constexpr (Contiguous) return load<lanes>(p + i, n);
-    else return first(p);
+  /// The last elements of a row, followed by zeros.
+  TAGMA_INLINE static void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
+    __builtin_memset(to, 0, sizeof(stored_type) * lanes);
+    const std::int64_t count = Contiguous ? n : 1;
+    __builtin_memcpy(to, from + i * stride, static_cast<std::size_t>(count) * sizeof(stored_type));
   }
 
  private:
@@ -82,13 +86,88 @@ TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>)
   slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
 }
 
-/// Strides of the axes around the innermost joined one.
+/// What a loop knows of its extents: strides of the axes around the innermost joined one, and its function.
 struct loop_state final : kernel_state {
+  span_function span = nullptr;
   std::int64_t inner = 1, rows = 1;
+  std::int64_t result_size = 1;
   int axes = 0;
   std::int64_t extents[max_rank]{};
+  std::int64_t steps[ir::max_group_loads + 4]{};  ///< bytes from an element to its neighbour, 0 where it is stretched
   std::int64_t strides[ir::max_group_loads + 4][max_rank]{};
 };
+
+/// Rows `first` to `last` of a loop.
+inline void run_rows(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
+  const std::byte* in[ir::max_group_loads + 4];
+  for (std::int64_t row = first; row < last; ++row) {
+    for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data;
+    std::int64_t rest = row;
+    for (int a = s.axes; a-- > 0;) {
+      const std::int64_t at = rest % s.extents[a];
+      rest /= s.extents[a];
+      for (std::size_t l = 0; l < args.in.size(); ++l) in[l] += at * s.strides[l][a];
+    }
+    s.span(args.out.data + row * s.inner * s.result_size, in, s.inner);
+  }
+}
+
+/// Elements `first` to `last` of a loop that is one row.
+inline void run_elements(const kernel_args& args, const loop_state& s, std::int64_t first, std::int64_t last) {
+  const std::byte* in[ir::max_group_loads + 4];
+  for (std::size_t l = 0; l < args.in.size(); ++l) in[l] = args.in[l].data + first * s.steps[l];
+  s.span(args.out.data + first * s.result_size, in, last - first);
+}
+
+/// Runs a loop, on several threads if it is long. The split depends on the extents alone.
+inline void run_loop(const kernel_args& args, const run_context& context) {
+  const auto& s = *static_cast<const loop_state*>(args.state);
+  const bool one_row = s.rows == 1;
+  const std::int64_t count = one_row ? s.inner : s.rows;
+  const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (s.inner > 0 ? s.inner : 1);
+  const auto some = [&](std::int64_t t) {
+    const std::int64_t first = t * each, last = first + each < count ? first + each : count;
+    if (one_row) run_elements(args, s, first, last);
+    else run_rows(args, s, first, last);
+  };
+  if (count <= 2 * each) {
+    if (one_row) run_elements(args, s, 0, count);
+    else run_rows(args, s, 0, count);
+    return;
+  }
+  context.threads->parallel_for((count + each - 1) / each, some);
+}
+
+/// Works out the strides of a loop.
+[[gnu::cold]] inline std::unique_ptr<kernel_state> prepare_loop(const kernel_args& args, span_function span,
+                                                                const bool* contiguous) {
+  auto state = std::make_unique<loop_state>();
+  const shape &out = args.out.dims, &declared = args.declared_out;
+  const std::size_t loads = args.in.size();
+  const auto stretched = [&](std::size_t l, int axis) {
+    return plan::detail::is_stretched(args.declared[l], declared, axis);
+  };
+  const int joined = plan::detail::innermost_axes(declared, loads, stretched);
+  state->span = span;
+  state->result_size = static_cast<std::int64_t>(size_of(args.out.type));
+  state->axes = out.rank - joined;
+  for (int a = state->axes; a < out.rank; ++a) state->inner *= out[a];
+  for (int a = 0; a < state->axes; ++a) {
+    state->extents[a] = out[a];
+    state->rows *= out[a];
+  }
+  for (std::size_t l = 0; l < loads; ++l) {
+    const shape& in = args.in[l].dims;
+    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
+    state->steps[l] = contiguous[l] ? stride : 0;
+    for (int a = in.rank - 1; a >= 0; --a) {
+      const int axis = a + out.rank - in.rank;
+      if (axis < state->axes) state->strides[l][axis] = stretched(l, axis) ? 0 : stride;
+      stride *= in[a];
+    }
+  }
+  return state;
+}
 
 }  // namespace detail
 
@@ -110,99 +189,48 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
   using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
                                    typename Operation::value...>;
 
+  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of the
+  /// last pack goes through padded copies, so that there is one copy of the code.
   struct body {
     template <std::size_t... L, std::size_t... O>
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n,
                                   std::index_sequence<L...>, std::index_sequence<O...>) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-      auto* to = reinterpret_cast<result*>(out);
-      std::int64_t i = 0;
-      for (; i + lanes <= n; i += lanes) {
-        slots s;
-        ((detail::slot<static_cast<int>(L)>(s) = Load::whole(in[L], i)), ...);
-        (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
-        store(to + i, detail::slot<last_slot>(s));
-      }
-      if (i < n) {
-        const int rest = static_cast<int>(n - i);
-        slots s;
-        ((detail::slot<static_cast<int>(L)>(s) = Load::part(in[L], i, rest)), ...);
-        (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
-        store(to + i, detail::slot<last_slot>(s), rest);
+      constexpr std::size_t widest = 8 * lanes;
+      alignas(64) std::byte padded[load_count + 1][widest];
+      const std::byte* from[load_count + 1]{in[L]...};
+      std::byte* to = out;
+      const std::int64_t rest = n % lanes;
+      for (std::int64_t count = n - rest;;) {
+        for (std::int64_t i = 0; i < count; i += lanes) {
+          slots s;
+          ((detail::slot<static_cast<int>(L)>(s) = Load::whole(from[L], i)), ...);
+          (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+          store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
+        }
+        if (to != out) {
+          __builtin_memcpy(out + (n - rest) * static_cast<std::int64_t>(sizeof(result)), to,
+                           static_cast<std::size_t>(rest) * sizeof(result));
+          return;
+        }
+        if (rest == 0) return;
+        (Load::pad(padded[L], from[L], n - rest, rest), ...);
+        ((from[L] = padded[L]), ...);
+        to = padded[load_count];
+        count = lanes;
       }
     }
     TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
       span(out, in, n, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
     }
-    /// Rows `first` to `last` of the loops around.
-    TAGMA_INLINE static void run(const kernel_args* args, const detail::loop_state* s, std::int64_t first,
-                                 std::int64_t last) {
-      const std::byte* in[load_count + 1]{};
-      for (std::int64_t row = first; row < last; ++row) {
-        for (std::size_t l = 0; l < load_count; ++l) in[l] = args->in[l].data;
-        std::int64_t rest = row;
-        for (int a = s->axes; a-- > 0;) {
-          const std::int64_t at = rest % s->extents[a];
-          rest /= s->extents[a];
-          for (std::size_t l = 0; l < load_count; ++l) in[l] += at * s->strides[l][a];
-        }
-        run(args->out.data + row * s->inner * static_cast<std::int64_t>(sizeof(result)), in, s->inner);
-      }
-    }
   };
 
   static std::unique_ptr<kernel_state> prepare(const kernel_args& args, const run_context&) {
-    auto state = std::make_unique<detail::loop_state>();
-    const shape &out = args.out.dims, &declared = args.declared_out;
-    const auto stretched = [&](std::size_t l, int axis) {
-      return plan::detail::is_stretched(args.declared[l], declared, axis);
-    };
-    const int joined = plan::detail::innermost_axes(declared, load_count, stretched);
-    state->axes = out.rank - joined;
-    for (int a = state->axes; a < out.rank; ++a) state->inner *= out[a];
-    for (int a = 0; a < state->axes; ++a) {
-      state->extents[a] = out[a];
-      state->rows *= out[a];
-    }
-    for (std::size_t l = 0; l < load_count; ++l) {
-      const shape& in = args.in[l].dims;
-      auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
-      for (int a = in.rank - 1; a >= 0; --a) {
-        const int axis = a + out.rank - in.rank;
-        if (axis < state->axes) state->strides[l][axis] = stretched(l, axis) ? 0 : stride;
-        stride *= in[a];
-      }
-    }
-    return state;
+    static constexpr bool contiguous[] = {Load::contiguous..., true};
+    return detail::prepare_loop(args, best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(), contiguous);
   }
 
-  static void run(const kernel_args& args, const run_context& context) {
-    const auto* state = static_cast<const detail::loop_state*>(args.state);
-    if (state->rows == 1) {
-      const std::int64_t n = state->inner;
-      const auto chunk = [&](std::int64_t first, std::int64_t last) {
-        const std::byte* in[load_count + 1]{};
-        std::size_t l = 0;
-        ((in[l] = args.in[l].data + first * Load::stride, ++l), ...);
-        dispatch<body>(args.out.data + first * static_cast<std::int64_t>(sizeof(result)),
-                       static_cast<const std::byte* const*>(in), last - first);
-      };
-      if (n <= 2 * task_elements) return chunk(0, n);
-      const std::int64_t tasks = (n + task_elements - 1) / task_elements;
-      return context.threads->parallel_for(tasks, [&](std::int64_t t) {
-        chunk(t * task_elements, t + 1 == tasks ? n : (t + 1) * task_elements);
-      });
-    }
-    const std::int64_t rows_per_task = state->inner >= task_elements ? 1 : task_elements / (state->inner > 0 ? state->inner : 1);
-    if (state->rows <= 2 * rows_per_task) return dispatch<body>(&args, state, std::int64_t{0}, state->rows);
-    const std::int64_t tasks = (state->rows + rows_per_task - 1) / rows_per_task;
-    context.threads->parallel_for(tasks, [&](std::int64_t t) {
-      const std::int64_t first = t * rows_per_task;
-      dispatch<body>(&args, state, first, first + rows_per_task < state->rows ? first + rows_per_task : state->rows);
-    });
-  }
-
-  static constexpr kernel_entry entry{&run, &prepare};
+  static constexpr kernel_entry entry{&detail::run_loop, &prepare};
 };
 
 }  // namespace tagma::device::cpu
