@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Layers of convolutional networks, which name their variables.
+
+#include "tagma/expr/op/control.hpp"
+#include "tagma/expr/op/conv.hpp"
+#include "tagma/expr/op/normalize.hpp"
+#include "tagma/expr/op/pool.hpp"
+#include "tagma/expr/op/state.hpp"
+#include "tagma/nn/layers.hpp"
+
+namespace tagma {
+
+namespace diagnose {
+/// The channels (the last axis) are known to the compiler.
+template <class Spec>
+inline constexpr bool channels_are_static = Spec::value.dims.rank >= 2 && Spec::value.dims[Spec::value.dims.rank - 1] != dyn;
+/// The groups divide channels and filters.
+template <class Spec, extent Filters, int Groups>
+inline constexpr bool groups_divide =
+    Groups >= 1 && Spec::value.dims[Spec::value.dims.rank - 1] % Groups == 0 && Filters >= 1 && Filters % Groups == 0;
+}  // namespace diagnose
+
+/// A convolutional layer: activation(conv2d(x, kernel) + bias), with variables "<Name>/kernel", [height, width, channels /
+/// groups, Filters], and "<Name>/bias".
+/// @tparam Filters outputs of the layer
+/// @tparam Kernel height and width of the filters: `5`, or `window(3, 5)`
+/// @tparam Options stride, padding (none by default), dilation, groups
+/// @param x images, [batch, height, width, channels], channels static
+/// @param activation called with the sum; `relu` is computed together with the convolution
+/// @param initial initializer of the kernel
+/// @return [batch, positions down, positions across, Filters]
+/// Raises TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide channels and filters, and what the
+/// operation `conv2d` raises.
+template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, expression X,
+          class Activation = decltype(linear), class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto conv2d(const X& x, const Activation& activation = linear,
+                                    const Initial& initial = glorot_uniform) {
+  using s = typename X::spec_type;
+  static_assert(diagnose::is_image_batch<s>, "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
+  if constexpr (diagnose::is_image_batch<s>) {
+    static_assert(diagnose::channels_are_static<s>, "TAGMA-E003 conv2d: the number of channels must be static");
+    static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
+                  "TAGMA-E121 conv2d: the groups must divide channels and filters");
+    if constexpr (diagnose::channels_are_static<s> && diagnose::groups_divide<s, Filters, Options.groups>) {
+      using T = typename X::element_type;
+      constexpr extent channels = X::spec.dims[3] / Options.groups;
+      const auto kernel = variable<Name / "kernel", T, Kernel.height, Kernel.width, channels, Filters>(initial);
+      const auto bias = variable<Name / "bias", T, Filters>(zeros);
+      return conv2d<Options, X, decltype(kernel), decltype(bias), Activation, Place>(x, kernel, bias, activation);
+    }
+  }
+}
+
+/// Whether a layer learns from the batch or uses what it has learned.
+enum class phase : std::uint8_t { training, inference };
+
+/// A training layer that keeps moving averages: what it computes, and the update to run beside the optimizer.
+template <expression Output, expression Update>
+struct updating_layer {
+  Output output;
+  Update update;
+};
+
+/// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
+/// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages towards
+/// them. For inference, normalised by the averages. Both share their variables.
+/// @param x [..., channels], floating, channels static, of rank 2 or more
+/// @param momentum share of the old average that stays
+/// @param epsilon added to the variance
+/// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
+template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
+  static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
+  static_assert(X::rank < 2 || diagnose::channels_are_static<typename X::spec_type>,
+                "TAGMA-E003 batch_norm: the number of channels must be static");
+  if constexpr (diagnose::channels_are_static<typename X::spec_type>) {
+    using T = typename X::element_type;
+    constexpr extent channels = X::spec.dims[X::rank - 1];
+    const auto gamma = variable<Name / "gamma", T, channels>(ones);
+    const auto beta = variable<Name / "beta", T, channels>(zeros);
+    const auto mean = variable<Name / "moving_mean", T, channels>(zeros, not_trainable);
+    const auto variance = variable<Name / "moving_variance", T, channels>(ones, not_trainable);
+    using gamma_type = std::remove_cv_t<decltype(gamma)>;
+    using beta_type = std::remove_cv_t<decltype(beta)>;
+    if constexpr (Phase == phase::inference) {
+      return batch_norm<X, gamma_type, beta_type, std::remove_cv_t<decltype(mean)>, std::remove_cv_t<decltype(variance)>,
+                        detail::part<Place, 0>>(x, gamma, beta, mean, variance, epsilon);
+    } else {
+      const auto now = batch_norm<X, gamma_type, beta_type, detail::part<Place, 0>>(x, gamma, beta, epsilon);
+      const auto difference = detail::make_binary<op::subtract, detail::part<Place, 1>>(mean, now.mean);
+      const auto other = detail::make_binary<op::subtract, detail::part<Place, 2>>(variance, now.variance);
+      const auto first = detail::make_binary<op::multiply, detail::part<Place, 3>>(difference, 1 - momentum);
+      const auto second = detail::make_binary<op::multiply, detail::part<Place, 4>>(other, 1 - momentum);
+      const auto update = group(detail::make_update<op::assign_sub, detail::part<Place, 5>>(mean, first),
+                                detail::make_update<op::assign_sub, detail::part<Place, 6>>(variance, second));
+      return updating_layer<std::remove_cv_t<decltype(now.output)>, std::remove_cv_t<decltype(update)>>{now.output, update};
+    }
+  }
+}
+
+/// Layer normalisation with variables "<Name>/gamma" and "<Name>/beta".
+/// @param x [..., features], floating, features static
+/// @param epsilon added to the variance
+/// Raises TAGMA-E003 for dynamic features.
+template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE>
+[[nodiscard]] constexpr auto layer_norm(const X& x, double epsilon = 1e-3) {
+  static_assert(diagnose::channels_are_static<typename X::spec_type>,
+                "TAGMA-E003 layer_norm: needs a batch axis and a static number of features");
+  if constexpr (diagnose::channels_are_static<typename X::spec_type>) {
+    using T = typename X::element_type;
+    constexpr extent features = X::spec.dims[X::rank - 1];
+    const auto gamma = variable<Name / "gamma", T, features>(ones);
+    const auto beta = variable<Name / "beta", T, features>(zeros);
+    return layer_norm<X, std::remove_cv_t<decltype(gamma)>, std::remove_cv_t<decltype(beta)>, Place>(x, gamma, beta, epsilon);
+  }
+}
+
+}  // namespace tagma
