@@ -31,6 +31,12 @@
 #define TAGMA_FRIEND_INJECTION_END _Pragma("GCC diagnostic pop")
 #endif
 
+/// The largest number of nodes of one program, gradients and updates included. May be defined on the command line, equally
+/// for all files of a program.
+#ifndef TAGMA_MAX_NODES
+#define TAGMA_MAX_NODES 16384
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 

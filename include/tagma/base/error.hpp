@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "tagma/base/config.hpp"
@@ -43,11 +45,49 @@ enum class status_code : std::uint8_t {
   return names[static_cast<std::size_t>(code)];
 }
 
+/// A part of a sentence: text or a whole number.
+class text_part {
+ public:
+  template <class Text>
+    requires std::is_convertible_v<const Text&, std::string_view>
+  constexpr text_part(const Text& text) : text_(text) {}
+  template <class Number>
+    requires std::is_integral_v<Number>
+  constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
+
+  TAGMA_COLD void append_to(std::string& to) const {
+    if (!is_number_) {
+      to.append(text_);
+      return;
+    }
+    char digits[24];
+    char* const end = digits + sizeof digits;
+    char* first = end;
+    const bool negative = number_ < 0;
+    auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
+    do *--first = static_cast<char>('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    if (negative) *--first = '-';
+    to.append(first, static_cast<std::size_t>(end - first));
+  }
+
+ private:
+  std::string_view text_;
+  std::int64_t number_ = 0;
+  bool is_number_ = false;
+};
+
+/// Joins the parts of a sentence. Out of line, so that a message costs the code around it little.
+[[nodiscard]] TAGMA_COLD inline std::string sentence(std::initializer_list<text_part> parts) {
+  std::string text;
+  for (const text_part& part : parts) part.append_to(text);
+  return text;
+}
+
 /// Every error that tagma throws. `what()` is the code, a colon and the sentence.
 class error : public std::exception {
  public:
-  error(status_code code, std::string_view sentence)
-      : code_(code), what_(std::string(to_string(code)) + ": " + std::string(sentence)) {}
+  TAGMA_COLD error(status_code code, std::string_view text) : code_(code), what_(sentence({to_string(code), ": ", text})) {}
 
   [[nodiscard]] status_code code() const noexcept { return code_; }
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
@@ -58,6 +98,9 @@ class error : public std::exception {
 };
 
 /// Throws `error`; kept out of line so that hot code stays small.
-[[noreturn]] TAGMA_COLD inline void fail(status_code code, std::string_view sentence) { throw error(code, sentence); }
+[[noreturn]] TAGMA_COLD inline void fail(status_code code, std::string_view text) { throw error(code, text); }
+[[noreturn]] TAGMA_COLD inline void fail(status_code code, std::initializer_list<text_part> parts) {
+  throw error(code, sentence(parts));
+}
 
 }  // namespace tagma

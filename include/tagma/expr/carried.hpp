@@ -41,12 +41,12 @@ class carried {
   };
 
   carried() = default;
-  carried(const void* key, carried_value value)
+  TAGMA_COLD carried(const void* key, carried_value value)
       : entries_(std::make_shared<const std::vector<entry>>(1, entry{key, std::move(value)})) {}
 
   /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
   /// compiler cannot tell them apart.
-  [[nodiscard]] static carried merge(const carried& a, const carried& b) {
+  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
     if (!b.entries_ || a.entries_ == b.entries_) return a;
     if (!a.entries_) return b;
     std::vector<entry> missing;
@@ -66,7 +66,7 @@ class carried {
   }
 
   /// The value under a key, or nullptr.
-  [[nodiscard]] const carried_value* find(const void* key) const {
+  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
     if (entries_)
       for (const entry& e : *entries_)
         if (e.key == key) return &e.value;
@@ -75,10 +75,8 @@ class carried {
 
  private:
   [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
-    fail(status_code::invalid_argument,
-         "one place of an expression has two values, " + std::to_string(a.number) + " and " + std::to_string(b.number) +
-             ": the same line built both expressions, so their types are equal; name the value with "
-             "tagma::constant<\"name\">(value), or write the two expressions on two lines");
+    fail(status_code::invalid_argument, {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number), ": the same line built both expressions, so their types are equal; name the value with "
+             "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
   }
 
   std::shared_ptr<const std::vector<entry>> entries_;

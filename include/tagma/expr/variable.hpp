@@ -90,8 +90,7 @@ template <fixed_string Name, class Spec, bool Trainable>
 template <class T>
 [[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
   if (!(dims == expected))
-    fail(status_code::invalid_argument, "variable: its initial value has shape " + to_string(dims) + ", not " +
-                                            to_string(expected));
+    fail(status_code::invalid_argument, {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
   const auto* first = reinterpret_cast<const std::byte*>(data.data());
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);

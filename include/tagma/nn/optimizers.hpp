@@ -242,7 +242,7 @@ template <class Place, class Optimizer, int Pairs, class... E, std::size_t... I>
 [[nodiscard]] auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
   using traits = optimizer_traits<Optimizer>;
   const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
-  const auto numbers = traits::numbers(o);
+  [[maybe_unused]] const auto numbers = traits::numbers(o);
   return make_node<op::optimizer<typename traits::update>, ir::pack_attributes(Pairs), part<Place, 0>>(
       operands..., make_rate<part<Place, 1>>(step, o.learning_rate), step,
       literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);

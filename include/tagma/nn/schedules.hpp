@@ -56,8 +56,7 @@ class rate {
   rate(const cosine_decay& s) { set(schedule_kind::cosine, {0, s.initial, positive(s.decay_steps), s.alpha}); }
   rate(const piecewise_constant& s) {
     if (s.values.size() != s.boundaries.size() + 1)
-      fail(status_code::invalid_argument, "piecewise_constant: needs one value more than boundaries, not " +
-                                              std::to_string(s.values.size()) + " for " + std::to_string(s.boundaries.size()));
+      fail(status_code::invalid_argument, {"piecewise_constant: needs one value more than boundaries, not ", s.values.size(), " for ", s.boundaries.size()});
     std::vector<double> list{0};
     list.insert(list.end(), s.boundaries.begin(), s.boundaries.end());
     list.insert(list.end(), s.values.begin(), s.values.end());

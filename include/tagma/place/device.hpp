@@ -195,10 +195,19 @@ class device_parser {
 template <fixed_string Text>
 inline constexpr bool device_string_parses = static_cast<bool>(parse_device(Text.view()));
 
-/// The device that `Text` names.
+namespace detail {
 template <fixed_string Text>
-  requires device_string_parses<Text>
-inline constexpr device_spec device_string = *parse_device(Text.view());
+consteval device_spec read_device_string() {
+  static_assert(device_string_parses<Text>,
+                "TAGMA-E070 device: this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"");
+  if constexpr (device_string_parses<Text>) return *parse_device(Text.view());
+  else return {};
+}
+}  // namespace detail
+
+/// The device that `Text` names. Raises TAGMA-E070 if it names none.
+template <fixed_string Text>
+inline constexpr device_spec device_string = detail::read_device_string<Text>();
 
 /// The processor of this process, number `Id`.
 template <int Id>

@@ -82,12 +82,12 @@ struct compiled_graph {
   static constexpr auto built_at = ir::build_graph<Capacity>(traits::records);
   template <std::size_t Capacity>
   static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < 16384 && built_at<Capacity>.status.problem == ir::build_problem::too_large)
+    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
       return choose_capacity<4 * Capacity>();
     else
       return Capacity;
   }
-  static constexpr std::size_t capacity = choose_capacity<256>();
+  static constexpr std::size_t capacity = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256)>();
   static constexpr const auto& built = built_at<capacity>;
 
   static constexpr ir::build_problem problem = built.status.problem;
@@ -225,7 +225,7 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>, const ir
   static_assert(diagnose::trains_something<Graph::problem>, "TAGMA-E063 minimize: the loss depends on no trainable variable");
   static_assert(diagnose::depends_on<Graph::problem, First, Second>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
-  static_assert(diagnose::is_small_enough<Graph::problem>, "TAGMA-E080 compile: the graph has more than 16,384 nodes");
+  static_assert(diagnose::is_small_enough<Graph::problem>, "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
   if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
 }
 

@@ -49,13 +49,12 @@ class aligned_bytes {
 namespace detail {
 
 /// "matmul 'hidden/kernel'" or "matmul #12".
-[[nodiscard]] inline std::string describe(const plan::plan_node& n) {
-  std::string text(n.op->name);
-  if (n.name.empty()) return text + " #" + std::to_string(n.source);
-  return text + " '" + std::string(n.name) + std::string(n.suffix) + "'";
+[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_node& n) {
+  if (n.name.empty()) return sentence({n.op->name, " #", n.source});
+  return sentence({n.op->name, " '", n.name, n.suffix, "'"});
 }
 
-inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
+TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
   const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
   switch (type) {
     case dtype::float64: return put(number);
@@ -77,7 +76,7 @@ inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t 
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
-  bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
              std::span<std::byte* const> variables, const carried& values, const run_context& context)
       : plan_(plan), kernels_(kernels) {
     for (const raw_view& f : feeds) feed_dims_.push_back(f.dims);
@@ -138,15 +137,14 @@ class bound_plan {
                                     static_cast<std::size_t>(n.attribute_count));
   }
 
-  void infer_extents(std::span<const raw_view> feeds) {
+  TAGMA_COLD void infer_extents(std::span<const raw_view> feeds) {
     dims_.reserve(plan_.nodes.size());
     std::vector<tensor_spec> in;
     for (const plan::plan_node& n : plan_.nodes) {
       if (n.op->kind == ir::op_kind::placeholder) {
         const raw_view& f = feeds[static_cast<std::size_t>(n.slot)];
         if (!compatible(n.spec.dims, f.dims))
-          fail(status_code::invalid_argument, "feed of placeholder '" + std::string(n.name) + "' has shape " +
-                                                  to_string(f.dims) + ", which does not fit " + to_string(n.spec.dims));
+          fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(f.dims), ", which does not fit ", to_string(n.spec.dims)});
         dims_.push_back(f.dims);
         continue;
       }
@@ -161,14 +159,14 @@ class bound_plan {
       ir::infer_args args{in, attributes_of(n), {}};
       if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
       if (!compatible(args.out.dims, n.spec.dims))
-        fail(status_code::invalid_argument, extents_text(n, "the result does not fit " + to_string(n.spec)));
+        fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
       dims_.push_back(args.out.dims);
       check_stretching(n, args.out.dims);
     }
   }
 
   /// A node of static shape over dynamic inputs still needs inputs that fit.
-  void check_static_inputs(const plan::plan_node& n) {
+  TAGMA_COLD void check_static_inputs(const plan::plan_node& n) {
     bool dynamic = false;
     for (const auto i : inputs_of(n)) dynamic = dynamic || !plan_.nodes[static_cast<std::size_t>(i)].spec.dims.is_static();
     if (!dynamic || n.op->kind == ir::op_kind::control) return;
@@ -178,12 +176,12 @@ class bound_plan {
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
     if (!(args.out.dims == n.spec.dims))
-      fail(status_code::invalid_argument, extents_text(n, "the result does not fit " + to_string(n.spec)));
+      fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
     check_stretching(n, args.out.dims);
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
-  void check_stretching(const plan::plan_node& n, const shape& out) {
+  TAGMA_COLD void check_stretching(const plan::plan_node& n, const shape& out) {
     if (n.op->kind != ir::op_kind::elementwise) return;
     int k = 0;
     for (const auto i : inputs_of(n)) {
@@ -196,30 +194,35 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] std::string extents_text(const plan::plan_node& n, const std::string& problem) const {
-    std::string text = detail::describe(n) + ": " + problem + "; its inputs are";
-    const char* separator = " ";
+  /// " float32 [2, 3] and int32 [2]".
+  TAGMA_COLD static void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
+    text += sentence({before, to_string(type), " ", to_string(dims)});
+  }
+
+  [[nodiscard]] TAGMA_COLD std::string extents_text(const plan::plan_node& n, std::string_view problem) const {
+    std::string text = sentence({detail::describe(n), ": ", problem, "; its inputs are"});
+    const char* before = " ";
     for (const auto i : inputs_of(n)) {
-      text += separator + std::string(to_string(plan_.nodes[static_cast<std::size_t>(i)].spec.type)) + " " +
-              to_string(dims_[static_cast<std::size_t>(i)]);
-      separator = " and ";
+      append_spec(text, before, plan_.nodes[i].spec.type, dims_[static_cast<std::size_t>(i)]);
+      before = " and ";
     }
     return text;
   }
 
-  [[nodiscard]] std::string explain_failure(std::size_t s, std::string_view what) const {
+  [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
     const kernel_args& call = calls_[s];
-    std::string text = detail::describe(plan_.nodes[static_cast<std::size_t>(plan_.steps[s].node)]) + " on /device:CPU:0";
-    const char* separator = " of ";
+    std::string text = sentence({detail::describe(plan_.nodes[plan_.steps[s].node]), " on /device:CPU:0"});
+    const char* before = " of ";
     for (const operand& o : call.in) {
-      text += separator + std::string(to_string(o.type)) + " " + to_string(o.dims);
-      separator = " and ";
+      append_spec(text, before, o.type, o.dims);
+      before = " and ";
     }
     const auto colon = what.find(": ");
-    return text + ": " + std::string(colon == std::string_view::npos ? what : what.substr(colon + 2));
+    text += sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
+    return text;
   }
 
-  void place_memory() {
+  TAGMA_COLD void place_memory() {
     const std::size_t count = plan_.blocks.size();
     std::vector<std::int64_t> bytes(count), offsets(count);
     std::vector<std::int32_t> live(count);
@@ -232,7 +235,7 @@ class bound_plan {
     for (const std::int64_t o : offsets) block_address_.push_back(arena_.data() + o);
   }
 
-  void store_scalars(const carried& values) {
+  TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
     for (const plan::plan_node& n : plan_.nodes)
       count += n.op->kind == ir::op_kind::literal || n.op->kind == ir::op_kind::constant;
@@ -251,7 +254,7 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] std::byte* address(const plan::plan_node& n, std::span<std::byte* const> variables) const {
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, std::span<std::byte* const> variables) const {
     const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena: return block_address_[slot];
@@ -262,7 +265,7 @@ class bound_plan {
     }
   }
 
-  void make_calls(std::span<std::byte* const> variables, const carried& values) {
+  TAGMA_COLD void make_calls(std::span<std::byte* const> variables, const carried& values) {
     operands_.resize(plan_.operands.size());
     declared_.resize(plan_.operands.size());
     calls_.resize(plan_.steps.size());

@@ -74,8 +74,7 @@ class run_guard {
   void check() const {
     if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) fail(status_code::cancelled, "the run was cancelled");
     if (end_ != 0 && now_ns() > end_)
-      fail(status_code::deadline_exceeded,
-           "the run took longer than its timeout of " + std::to_string(limits_.timeout_ns / 1'000'000) + " ms");
+      fail(status_code::deadline_exceeded, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
   }
 
  private:

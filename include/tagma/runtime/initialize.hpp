@@ -26,14 +26,14 @@ namespace tagma::runtime {
   }
 }
 
-inline void session_core::initialize(std::size_t i) {
+TAGMA_COLD inline void session_core::initialize(std::size_t i) {
   const plan::plan_variable& v = variables_[i];
   auto kind = static_cast<initializer_kind>(v.initializer);
   double a = v.number, b = 0;
   if (v.initializer == tagma::detail::carried_kind || v.initializer == tagma::detail::literal_kind) {
     const carried_value* value = values_.find(v.key);
     if (value == nullptr)
-      fail(status_code::internal, "variable '" + variable_name(i) + "' has lost its initial value");
+      fail(status_code::internal, {"variable '", variable_name(i), "' has lost its initial value"});
     kind = v.initializer == tagma::detail::literal_kind ? initializer_kind::constant
                                                         : static_cast<initializer_kind>(value->integer);
     a = value->number;

@@ -82,8 +82,7 @@ constexpr auto fed_element() {
   shape s = declared;
   if (open >= 0) s[open] = known == 0 ? 0 : static_cast<extent>(elements) / known;
   if (s.elements() != static_cast<extent>(elements))
-    fail(status_code::invalid_argument, "a range of " + std::to_string(elements) + " elements was fed, which does not fit " +
-                                            to_string(declared));
+    fail(status_code::invalid_argument, {"a range of ", elements, " elements was fed, which does not fit ", to_string(declared)});
   return s;
 }
 
@@ -104,7 +103,7 @@ struct fetched_value {
   using type = std::conditional_t<Spec::value.dims.rank == 0, T, tensor<T>>;
   static void take(type& to, const raw_view& from) {
     if constexpr (Spec::value.dims.rank == 0) to = *static_cast<const T*>(from.data);
-    else to = tensor<T>(from.dims, {static_cast<const T*>(from.data), static_cast<std::size_t>(from.dims.elements())});
+    else to = tensor<T>(view<const T>(static_cast<const T*>(from.data), from.dims));
   }
 };
 template <>

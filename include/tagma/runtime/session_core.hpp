@@ -35,7 +35,7 @@ struct fans {
 
 class session_core {
  public:
-  session_core(std::span<const plan::plan_variable> variables, const carried& values, const session_options& options)
+  TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values, const session_options& options)
       : variables_(variables), values_(values), executor_(make_cpu_executor(options.intra_op_threads)) {
     context_.threads = executor_.get();
     context_.seed = options.seed;
@@ -55,8 +55,8 @@ class session_core {
   [[nodiscard]] raw_view variable_value(std::size_t i) const {
     return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
   }
-  [[nodiscard]] std::string variable_name(std::size_t i) const {
-    return std::string(variables_[i].name) + std::string(variables_[i].suffix);
+  [[nodiscard]] TAGMA_COLD std::string variable_name(std::size_t i) const {
+    return sentence({variables_[i].name, variables_[i].suffix});
   }
   [[nodiscard]] gate& variable_gate() { return gate_; }
   [[nodiscard]] executor& threads() { return *executor_; }
@@ -174,8 +174,7 @@ class session_core {
     for (const plan::plan_node& n : plan.nodes) {
       if (n.storage != plan::storage_kind::variable || n.op->kind != ir::op_kind::variable) continue;
       if (!initialized_[static_cast<std::size_t>(n.slot)])
-        fail(status_code::failed_precondition,
-             "attempting to use uninitialized variable '" + variable_name(static_cast<std::size_t>(n.slot)) + "'");
+        fail(status_code::failed_precondition, {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
     }
   }
 
@@ -185,7 +184,7 @@ class session_core {
   run_context context_;
   std::vector<aligned_bytes> storage_;
   std::vector<std::byte*> address_;
-  std::vector<bool> initialized_;
+  std::vector<char> initialized_;
   bool all_initialized_ = false;
   std::atomic<std::uint64_t> step_{0};
   gate gate_;

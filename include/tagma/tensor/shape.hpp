@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 
+#include "tagma/base/error.hpp"
+
 namespace tagma {
 
 /// One extent of a tensor, in elements.
@@ -111,13 +113,15 @@ struct shape {
 }
 
 /// "[32, 784]", with "?" for a dynamic extent.
-[[nodiscard]] inline std::string to_string(const shape& s) {
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
   std::string text = "[";
   for (int i = 0; i < s.rank; ++i) {
     if (i > 0) text += ", ";
-    text += s[i] == dyn ? std::string("?") : std::to_string(s[i]);
+    if (s[i] == dyn) text += '?';
+    else text_part(s[i]).append_to(text);
   }
-  return text + "]";
+  text += ']';
+  return text;
 }
 
 }  // namespace tagma

@@ -39,8 +39,8 @@ template <tensor_spec const& Value>
 using spec_of = decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
 
 /// "float32 [32, 784]".
-[[nodiscard]] inline std::string to_string(const tensor_spec& s) {
-  return std::string(to_string(s.type)) + " " + to_string(s.dims);
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {
+  return sentence({to_string(s.type), " ", to_string(s.dims)});
 }
 
 }  // namespace tagma

@@ -51,8 +51,7 @@ class tensor {
   tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
     const extent expected = count_elements(dims);
     if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
-      fail(status_code::invalid_argument, std::to_string(values.size()) + " values for a tensor of shape " +
-                                              to_string(dims) + " of " + std::to_string(expected) + " elements");
+      fail(status_code::invalid_argument, {values.size(), " values for a tensor of shape ", to_string(dims), " of ", expected, " elements"});
     allocate();
     copy_from(values.data());
   }
@@ -153,10 +152,8 @@ class tensor {
   [[noreturn]] TAGMA_COLD void fail_dims() const {
     for (const extent e : dims_.span())
       if (e < 0)
-        fail(status_code::invalid_argument,
-             "a tensor cannot be made with shape " + to_string(dims_) + ": every extent must be known");
-    fail(status_code::resource_exhausted, "a tensor of " + std::string(to_string(dtype_of<T>)) + " " +
-                                              to_string(dims_) + " has more bytes than can be addressed");
+        fail(status_code::invalid_argument, {"a tensor cannot be made with shape ", to_string(dims_), ": every extent must be known"});
+    fail(status_code::resource_exhausted, {"a tensor of ", to_string(dtype_of<T>), " ", to_string(dims_), " has more bytes than can be addressed"});
   }
 
   shape dims_;

@@ -95,7 +95,7 @@ class view {
   /// The same elements under another shape. Throws `invalid_argument` if the number of elements differs.
   [[nodiscard]] constexpr view reshaped(const shape& dims) const {
     if (count_elements(dims) != dims_.elements())
-      fail(status_code::invalid_argument, "cannot view " + to_string(dims_) + " as " + to_string(dims));
+      fail(status_code::invalid_argument, {"cannot view ", to_string(dims_), " as ", to_string(dims)});
     return {data_, dims};
   }
 
@@ -109,15 +109,13 @@ class view {
 
  private:
   [[noreturn]] TAGMA_COLD void fail_rank(std::size_t indices) const {
-    fail(status_code::invalid_argument, std::to_string(indices) + " indices for a tensor of shape " + to_string(dims_));
+    fail(status_code::invalid_argument, {indices, " indices for a tensor of shape ", to_string(dims_)});
   }
   [[noreturn]] TAGMA_COLD void fail_index(extent index, int axis) const {
-    fail(status_code::out_of_range, "index " + std::to_string(index) + " is outside axis " + std::to_string(axis) +
-                                        " of a tensor of shape " + to_string(dims_));
+    fail(status_code::out_of_range, {"index ", index, " is outside axis ", axis, " of a tensor of shape ", to_string(dims_)});
   }
   [[noreturn]] TAGMA_COLD void fail_rows(extent first, extent last) const {
-    fail(status_code::out_of_range, "rows " + std::to_string(first) + " to " + std::to_string(last) +
-                                        " are outside a tensor of shape " + to_string(dims_));
+    fail(status_code::out_of_range, {"rows ", first, " to ", last, " are outside a tensor of shape ", to_string(dims_)});
   }
 
   T* data_ = nullptr;
@@ -139,8 +137,7 @@ struct raw_view {
   template <element T>
   [[nodiscard]] view<const T> as() const {
     if (type != dtype_of<T>)
-      fail(status_code::invalid_argument,
-           "a tensor of " + std::string(to_string(type)) + " is not one of " + std::string(to_string(dtype_of<T>)));
+      fail(status_code::invalid_argument, {"a tensor of ", to_string(type), " is not one of ", to_string(dtype_of<T>)});
     return {static_cast<const T*>(data), dims};
   }
 };

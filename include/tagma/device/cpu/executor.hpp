@@ -29,7 +29,7 @@ class executor final : public runtime::executor {
 
 }  // namespace device::cpu
 
-inline std::unique_ptr<runtime::executor> runtime::make_cpu_executor(int threads) {
+TAGMA_COLD inline std::unique_ptr<runtime::executor> runtime::make_cpu_executor(int threads) {
   return std::make_unique<device::cpu::executor>(threads > 0 ? threads : device::cpu::available_cpus());
 }
 

@@ -87,7 +87,7 @@ inline void library_gemm(const gemm_args<float>& g) {
   const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f, g.a,
                                           g.lda, g.b, g.ldb, 0.0f, g.c, g.ldc);
   if (status != dnnl_success)
-    fail(status_code::internal, "oneDNN refused a matrix product, status " + std::to_string(static_cast<int>(status)));
+    fail(status_code::internal, {"oneDNN refused a matrix product, status ", static_cast<int>(status)});
 }
 #else
 template <class T>

@@ -4,6 +4,8 @@
 /// @file
 /// How many processors this process may keep busy.
 
+#include "tagma/base/config.hpp"
+
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -20,7 +22,7 @@ namespace tagma::device::cpu {
 namespace detail {
 
 /// The content of a small file, or nothing where it cannot be read.
-inline std::string read_small_file(const std::string& path) {
+TAGMA_COLD inline std::string read_small_file(const std::string& path) {
   std::string text;
   if (std::FILE* file = std::fopen(path.c_str(), "r")) {
     char buffer[4096];
@@ -31,13 +33,13 @@ inline std::string read_small_file(const std::string& path) {
 }
 
 /// Whole processors in a quota of `quota` microseconds per `period`, rounded up; 0 where there is no limit.
-inline int cpus_of_quota(long long quota, long long period) {
+TAGMA_COLD inline int cpus_of_quota(long long quota, long long period) {
   if (quota <= 0 || period <= 0) return 0;
   return static_cast<int>((quota + period - 1) / period);
 }
 
 /// The limit in the content of a version 2 `cpu.max`: "max 100000" or "150000 100000"; 0 where there is none.
-inline int cpus_of_cpu_max(const std::string& content) {
+TAGMA_COLD inline int cpus_of_cpu_max(const std::string& content) {
   char* end = nullptr;
   const long long quota = std::strtoll(content.c_str(), &end, 10);
   return end == content.c_str() ? 0 : cpus_of_quota(quota, std::strtoll(end, nullptr, 10));
@@ -45,7 +47,7 @@ inline int cpus_of_cpu_max(const std::string& content) {
 
 /// The path of the group that has the cpu controller, from the content of /proc/self/cgroup.
 /// @param version1 receives whether a version 1 hierarchy has it
-inline std::string cpu_cgroup(std::string_view content, bool& version1) {
+TAGMA_COLD inline std::string cpu_cgroup(std::string_view content, bool& version1) {
   std::string unified;
   version1 = false;
   while (!content.empty()) {
@@ -69,7 +71,7 @@ inline std::string cpu_cgroup(std::string_view content, bool& version1) {
 /// The tightest cpu limit of the group and its ancestors; 0 where there is none.
 /// @param groups content of /proc/self/cgroup
 /// @param root   where the control groups are mounted
-inline int cgroup_cpus(const std::string& groups, const std::string& root) {
+TAGMA_COLD inline int cgroup_cpus(const std::string& groups, const std::string& root) {
   bool version1 = false;
   std::string path = cpu_cgroup(groups, version1);
   int limit = 0;
@@ -91,7 +93,7 @@ inline int cgroup_cpus(const std::string& groups, const std::string& root) {
 }
 
 /// The processors in the affinity mask of this thread; 0 where the system has no such mask.
-inline int affinity_cpus() {
+TAGMA_COLD inline int affinity_cpus() {
 #if defined(__linux__)
   unsigned long mask[1024] = {};
   if (sched_getaffinity(0, sizeof mask, reinterpret_cast<cpu_set_t*>(mask)) != 0) return 0;
@@ -107,7 +109,7 @@ inline int affinity_cpus() {
 
 /// The number of processors that this process may keep busy: those in the affinity mask of the calling thread, or a
 /// smaller quota of its control group (version 1 or 2), rounded up. At least 1.
-[[nodiscard]] inline int available_cpus() {
+[[nodiscard]] TAGMA_COLD inline int available_cpus() {
   int cpus = detail::affinity_cpus();
   if (cpus == 0) cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 #if defined(__linux__)

@@ -30,10 +30,7 @@ constexpr bool check_normalization() {
 
 template <bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_mean(const E& e, std::integer_sequence<int, Axes...>) {
-  constexpr auto mask = ir::pack_attributes(axis_mask<E::rank, Axes...>);
-  const auto total = make_reduction<op::sum, Keep, part<Place, 0>, Axes...>(e);
-  const auto share = make_node<op::fraction, mask, part<Place, 1>>(e);
-  return make_binary<op::multiply, part<Place, 2>>(total, share);
+  return make_mean<Keep, Place, Axes...>(e);
 }
 
 /// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.

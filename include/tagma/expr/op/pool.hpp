@@ -173,19 +173,17 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
 inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE>(const X& x) {
   static_assert(diagnose::is_image_batch<typename X::spec_type>,
                 "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
-  if constexpr (diagnose::is_image_batch<typename X::spec_type> && detail::check_type<detail::accepts::floats, typename X::spec_type>()) {
-    constexpr auto mask = ir::pack_attributes(detail::axis_mask<4, 1, 2>);
-    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 0>, 1, 2>(x);
-    const auto share = detail::make_node<op::fraction, mask, detail::part<Place, 1>>(x);
-    return detail::make_binary<op::multiply, detail::part<Place, 2>>(total, share);
-  }
+  if constexpr (diagnose::is_image_batch<typename X::spec_type> &&
+                detail::check_type<detail::accepts::floats, typename X::spec_type>())
+    return detail::make_mean<false, Place, 1, 2>(x);
 };
 
 /// The largest element of every channel over height and width; the gradient is shared by equal maxima.
 inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE>(const X& x) {
   static_assert(diagnose::is_image_batch<typename X::spec_type>,
                 "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
-  if constexpr (diagnose::is_image_batch<typename X::spec_type> && detail::check_type<detail::accepts::floats, typename X::spec_type>())
+  if constexpr (diagnose::is_image_batch<typename X::spec_type> &&
+                detail::check_type<detail::accepts::floats, typename X::spec_type>())
     return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);
 };
 

@@ -32,7 +32,7 @@ inline extent place_begin(const kernel_args& args, extent whole, extent part) {
   for (const operand& o : args.in.subspan(2)) between += o.dims[axis];
   const extent at = args.attributes[1] != 0 ? whole - between - part : between;
   if (at < 0 || at + part > whole)
-    fail(status_code::invalid_argument, "the operands do not make up an axis of extent " + std::to_string(whole));
+    fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole});
   return at;
 }
 

@@ -31,7 +31,7 @@ using dnnl_owned_attr = dnnl_handle<dnnl_primitive_attr_t, &dnnl_primitive_attr_
 
 inline void check_dnnl(dnnl_status_t status, const char* what) {
   if (status != dnnl_success)
-    fail(status_code::internal, "oneDNN refused " + std::string(what) + ", status " + std::to_string(static_cast<int>(status)));
+    fail(status_code::internal, {"oneDNN refused ", what, ", status ", static_cast<int>(status)});
 }
 
 /// The CPU as oneDNN sees it; lives as long as the process.

@@ -80,8 +80,7 @@ template <class Label>
 [[nodiscard]] std::int64_t checked_label(const Label* labels, std::int64_t row, std::int64_t classes) {
   const auto label = static_cast<std::int64_t>(labels[row]);
   if (label < 0 || label >= classes)
-    fail(status_code::out_of_range, "label " + std::to_string(label) + " of row " + std::to_string(row) +
-                                        " is not below the number of classes, " + std::to_string(classes));
+    fail(status_code::out_of_range, {"label ", label, " of row ", row, " is not below the number of classes, ", classes});
   return label;
 }
 

@@ -39,8 +39,7 @@ template <class Index>
 void check_indices(const Index* index, std::int64_t count, extent size) {
   for (std::int64_t i = 0; i < count; ++i)
     if (index[i] < 0 || static_cast<std::int64_t>(index[i]) >= size)
-      fail(status_code::out_of_range, "index " + std::to_string(index[i]) + " at position " + std::to_string(i) +
-                                          " is not below the extent of the axis, " + std::to_string(size));
+      fail(status_code::out_of_range, {"index ", index[i], " at position ", i, " is not below the extent of the axis, ", size});
 }
 
 template <class T, class Index>
