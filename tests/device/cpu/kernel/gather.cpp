@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/gather.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/kernel_call.hpp"
+
+namespace tg = tagma;
+
+namespace {
+
+/// Gathers along the middle axis, and scatters what was gathered, where index 2 stands twice.
+template <class T, class Index>
+void check_rows() {
+  tg::tensor<T> in(tg::shape{2, 4, 3});
+  for (tg::extent i = 0; i < 24; ++i) in[i] = T(static_cast<float>(i + 1));
+  const tg::tensor<Index> indices(tg::shape{3}, {Index{2}, Index{0}, Index{2}});
+  tg::tensor<T> rows(tg::shape{2, 3, 3}), back(tg::shape{2, 4, 3});
+  tg::test::call<tg::op::gather>(rows, {1}, in, indices);
+  tg::test::call<tg::op::scatter_rows>(back, {1}, rows, indices, in);
+  const float times[] = {1, 0, 2, 0};
+  int wrong = 0;
+  for (tg::extent o = 0; o < 2; ++o)
+    for (tg::extent k = 0; k < 3; ++k) {
+      for (tg::extent i = 0; i < 3; ++i) wrong += rows(o, i, k) != in(o, static_cast<tg::extent>(indices[i]), k);
+      for (tg::extent i = 0; i < 4; ++i)
+        wrong += static_cast<float>(back(o, i, k)) != times[i] * static_cast<float>(in(o, i, k));
+    }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("gather and scatter_rows for element types and index types") {
+  check_rows<float, std::int32_t>();
+  check_rows<float, std::int64_t>();
+  check_rows<float, std::uint8_t>();
+  check_rows<double, std::int32_t>();
+  check_rows<tg::float16, std::int32_t>();
+  check_rows<tg::bfloat16, std::int64_t>();
+  check_rows<std::int32_t, std::int32_t>();
+  check_rows<std::int8_t, std::uint8_t>();
+}
+
+TEST_CASE("gather and scatter_rows: indices out of range, no indices at all, and more than one thread's share") {
+  const tg::tensor<float> in(tg::shape{3, 2}, {1, 2, 3, 4, 5, 6});
+  tg::tensor<float> rows(tg::shape{2, 2}), back(tg::shape{3, 2});
+  const tg::tensor<std::int64_t> high(tg::shape{2}, {0, 3}), low(tg::shape{2}, {-1, 0});
+  CHECK_THROWS_WITH((tg::test::call<tg::op::gather>(rows, {0}, in, high)),
+                    Catch::Contains("index 3 at position 1 is not below the extent of the axis, 3"));
+  CHECK_THROWS_WITH((tg::test::call<tg::op::scatter_rows>(back, {0}, rows, low, in)), Catch::Contains("index -1 at position 0"));
+
+  const tg::tensor<std::int64_t> none(tg::shape{0});
+  tg::tensor<float> nothing(tg::shape{0, 2});
+  back[0] = 9;
+  tg::test::call<tg::op::gather>(nothing, {0}, in, none);
+  tg::test::call<tg::op::scatter_rows>(back, {0}, nothing, none, in);
+  CHECK(back == tg::tensor<float>(tg::shape{3, 2}));
+
+  tg::tensor<float> table(tg::shape{999, 300}), many(tg::shape{2000, 300});
+  tg::tensor<std::int32_t> ids(tg::shape{2000});
+  for (tg::extent i = 0; i < 2000; ++i) ids[i] = static_cast<std::int32_t>(i * 7919 % 999);
+  for (tg::extent i = 0; i < 2000 * 300; ++i) many[i] = static_cast<float>(i % 1000) * 0.37f;
+  tg::tensor<float> alone(tg::shape{999, 300}), shared(tg::shape{999, 300});
+  tg::test::call_with<tg::op::scatter_rows>({.threads = 1}, alone, {0}, many, ids, table);
+  tg::test::call_with<tg::op::scatter_rows>({.threads = 4}, shared, {0}, many, ids, table);
+  CHECK(alone == shared);
+  float expected = 0;
+  for (tg::extent i = 0; i < 2000; ++i)
+    if (ids[i] == 998) expected += many(i, 17);
+  CHECK(shared(998, 17) == Approx(expected));
+}
+
+TEST_CASE("one_hot: rows of every kind of element, zeros where the index points nowhere") {
+  const tg::tensor<std::int32_t> indices(tg::shape{3}, {1, -1, 2});
+  tg::tensor<bool> flags(tg::shape{3, 2});
+  tg::test::call<tg::op::one_hot>(flags, {2, static_cast<int>(tg::dtype::boolean)}, indices);
+  CHECK(flags == tg::tensor<bool>(tg::shape{3, 2}, {false, true, false, false, false, false}));
+  tg::tensor<tg::float16> halves(tg::shape{3, 3});
+  tg::test::call<tg::op::one_hot>(halves, {3, static_cast<int>(tg::dtype::float16)}, indices);
+  CHECK(static_cast<float>(halves(0, 1)) == 1);
+  CHECK(static_cast<float>(halves(2, 2)) == 1);
+  CHECK(static_cast<float>(halves(1, 0)) == 0);
+}

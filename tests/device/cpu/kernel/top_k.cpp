@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/top_k.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "support/kernel_call.hpp"
+
+namespace tg = tagma;
+
+namespace {
+
+/// Compares with a stable sort, for rows with many equal elements.
+template <class T>
+void check_top_k(tg::extent n, tg::extent k) {
+  tg::tensor<T> in(tg::shape{3, n});
+  for (tg::extent i = 0; i < 3 * n; ++i) in[i] = T(static_cast<float>(i * 7919 % 41) - 20);
+  tg::tensor<std::int64_t> out(tg::shape{3, k});
+  tg::test::call<tg::op::top_k_indices>(out, {k}, in);
+  for (tg::extent r = 0; r < 3; ++r) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return in(r, a) > in(r, b); });
+    CHECK(std::equal(order.begin(), order.begin() + k, out.data() + r * k));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("top_k agrees with a stable sort, from one element to all of them") {
+  for (const tg::extent k : {1, 2, 5, 64, 100}) {
+    check_top_k<float>(100, k);
+    check_top_k<tg::float16>(100, k);
+    check_top_k<std::int8_t>(100, k);
+  }
+  check_top_k<double>(1, 1);
+  check_top_k<std::int64_t>(1000, 10);
+}
+
+TEST_CASE("top_k: NaN comes first, infinities stand where they belong") {
+  const float nan = std::nanf(""), inf = INFINITY;
+  const tg::tensor<float> in(tg::shape{6}, {1, -inf, nan, inf, nan, 2});
+  tg::tensor<std::int64_t> out(tg::shape{6});
+  tg::test::call<tg::op::top_k_indices>(out, {6}, in);
+  CHECK(out == tg::tensor<std::int64_t>(tg::shape{6}, {2, 4, 3, 5, 0, 1}));
+}
+
+TEST_CASE("elements at positions of the last axis are read, and added back") {
+  const tg::tensor<float> in(tg::shape{2, 3}, {1, 2, 3, 4, 5, 6});
+  const tg::tensor<std::int64_t> at(tg::shape{2, 2}, {2, 0, 1, 1});
+  tg::tensor<float> values(tg::shape{2, 2}), back(tg::shape{2, 3});
+  tg::test::call<tg::op::gather_last>(values, {}, in, at);
+  CHECK(values == tg::tensor<float>(tg::shape{2, 2}, {3, 1, 5, 5}));
+  tg::test::call<tg::op::scatter_last>(back, {}, values, at, in);
+  CHECK(back == tg::tensor<float>(tg::shape{2, 3}, {1, 0, 3, 0, 10, 0}));
+}
