@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""The same work in this library and in others, in turns: ours, peer, ours, peer, so that whatever else the machine does
+hits both. The median of the ratios counts (above 1: this library is faster), beside it the spread of the middle half.
+
+Workers are the programs that bench/peers builds, and Python scripts, which run with the Python given by --python (by
+default the one that runs this script). A peer that cannot start is left out and named."""
+
+import argparse
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# name: work, batch, our worker, peers, the ratio that is wanted
+CASES = {
+    "mlp-32": ("mlp", 32, "tagma_mlp", {"torch": 2.0, "torch_fused": None, "tensorflow": 2.0, "keras": None,
+                                        "eigen_mlp": 1.0, "tiny_dnn_mlp": 5.0}),
+    "mlp-256": ("mlp", 256, "tagma_mlp", {"torch": 1.3, "torch_fused": None, "tensorflow": 1.3, "keras": None,
+                                          "eigen_mlp": 1.0, "tiny_dnn_mlp": 5.0}),
+    "cnn-64": ("cnn", 64, "tagma_cnn", {"torch": 1.1, "torch_fused": None, "tensorflow": 1.1, "keras": None}),
+    "chain": ("chain", 1, "tagma_chain", {"hand_fused_chain": 0.9, "torch": 3.0, "tensorflow": None}),
+}
+ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
+
+
+class Worker:
+    def __init__(self, name, work, batch, arguments):
+        binary = arguments.build / name
+        command = [str(binary), str(batch)]
+        if (HERE / f"{name}_worker.py").exists():
+            command = [arguments.python, str(HERE / f"{name}_worker.py"), work, str(batch)]
+        elif not binary.exists():
+            raise RuntimeError(f"there is no {binary.name}; build bench/peers, or give --build")
+        environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads), "CUDA_VISIBLE_DEVICES": "",
+                       "TF_CPP_MIN_LOG_LEVEL": "3"}
+        self.process = subprocess.Popen([*command, str(arguments.threads), arguments.optimizer], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+        word, _, self.version = self.process.stdout.readline().strip().partition(" ")
+        if word != "ready":
+            self.close()
+            raise RuntimeError(f"{name} did not start")
+        self.steps = 1
+
+    def run(self, steps):
+        self.process.stdin.write(f"{steps}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline().split()[0])
+
+    def choose_steps(self, seconds):
+        """So many steps that they take about as long as asked for."""
+        while (taken := self.run(self.steps)) < seconds / 8:
+            self.steps *= 4
+        self.steps = max(1, round(self.steps * seconds / taken))
+
+    def step_seconds(self):
+        return self.run(self.steps) / self.steps
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def quartiles(values):
+    ordered = statistics.quantiles(values, n=4, method="inclusive")
+    return ordered[0], ordered[2]
+
+
+def compare(ours, peer, arguments):
+    for worker in (ours, peer):
+        worker.choose_steps(arguments.seconds)
+    pairs = []
+    for i in range(arguments.pairs):
+        order = (ours, peer) if i % 2 == 0 else (peer, ours)
+        seconds = {worker: worker.step_seconds() for worker in order}
+        pairs.append((seconds[ours], seconds[peer]))
+    ratios = [theirs / own for own, theirs in pairs]
+    return {"ratio": statistics.median(ratios), "spread": quartiles(ratios), "ours_us": 1e6 * statistics.median(p[0] for p in pairs),
+            "peer_us": 1e6 * statistics.median(p[1] for p in pairs), "pairs": len(pairs), "peer_version": peer.version,
+            "version": ours.version}
+
+
+def facts(arguments):
+    model, flags = platform.machine(), ""
+    try:
+        for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            key, _, value = line.partition(":")
+            model = value.strip() if key.strip() == "model name" else model
+            flags = value if key.strip() == "flags" else flags
+    except OSError:
+        pass
+    commit = subprocess.run(["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return {"cpu": model, "cpus": len(os.sched_getaffinity(0)), "vectors": [f for f in ("avx2", "avx512f", "amx_tile") if f in flags.split()],
+            "kernel": platform.release(), "load": os.getloadavg()[0], "commit": commit, "threads": arguments.threads,
+            "optimizer": arguments.optimizer, "build": "ours -O2; C++ peers -O3 -march=native"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/full/bench/peers"), help="where the C++ workers are")
+    parser.add_argument("--python", default=sys.executable, help="runs the Python workers; has torch and tensorflow")
+    parser.add_argument("--threads", type=int, default=1, help="of every worker; those that have one thread only are left out")
+    parser.add_argument("--optimizer", choices=["adam", "sgd"], default="adam")
+    parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=0.4, help="that each half of a pair takes")
+    parser.add_argument("--case", action="append", choices=list(CASES))
+    parser.add_argument("--peer", action="append")
+    parser.add_argument("--json", type=pathlib.Path, help="write the results there as well")
+    arguments = parser.parse_args()
+    if arguments.pairs < 2 or arguments.threads < 1 or arguments.seconds <= 0:
+        parser.error("--pairs must be at least 2, --threads at least 1, --seconds positive")
+    report = {"facts": facts(arguments), "results": {}}
+    print(", ".join(f"{key} {value}" for key, value in report["facts"].items()))
+    print(f"{'case':10}{'peer':18}{'ours us':>12}{'peer us':>12}{'ratio':>8}{'middle half':>16}{'wanted':>8}  version")
+    for case in arguments.case or CASES:
+        work, batch, own, peers = CASES[case]
+        for peer, wanted in peers.items():
+            if arguments.peer and peer not in arguments.peer or arguments.threads > 1 and peer in ONE_THREAD:
+                continue
+            workers = []
+            try:
+                for name in (own, peer):
+                    workers.append(Worker(name, work, batch, arguments))
+                result = compare(*workers, arguments)
+            except (RuntimeError, OSError, ValueError, IndexError) as problem:
+                print(f"{case:10}{peer:18}  left out: {problem}")
+                continue
+            finally:
+                for worker in workers:
+                    worker.close()
+            report["results"].setdefault(case, {})[peer] = {**result, "wanted": wanted}
+            low, high = result["spread"]
+            print(f"{case:10}{peer:18}{result['ours_us']:12.1f}{result['peer_us']:12.1f}{result['ratio']:8.2f}"
+                  f"{f'{low:.2f} to {high:.2f}':>16}{wanted or '-':>8}  {result['peer_version']}", flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    return 0 if report["results"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

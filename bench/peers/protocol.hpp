@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What every worker of the comparison does: print "ready" and facts about itself after a warm-up; then for each line with
+/// a number n run n steps and print the seconds that they took and the last loss. peers.py drives the workers in turns.
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace peers {
+
+/// The command line of a worker: `<batch> <threads> <optimizer>`.
+struct options {
+  int batch = 32;
+  int threads = 1;
+  bool adam = true;
+
+  options(int count, char** arguments) {
+    if (count > 1) batch = std::atoi(arguments[1]);
+    if (count > 2) threads = std::atoi(arguments[2]);
+    if (count > 3) adam = std::string(arguments[3]) != "sgd";
+    if (batch < 1 || threads < 1) {
+      std::fprintf(stderr, "usage: %s <batch> <threads> adam|sgd\n", arguments[0]);
+      std::exit(2);
+    }
+  }
+};
+
+inline constexpr int batches = 16;  ///< different ones, used in turn
+inline constexpr double adam_rate = 1e-3, sgd_rate = 1e-2;
+
+/// Images and labels of one batch: random numbers of the size of Fashion-MNIST.
+struct data {
+  std::vector<float> images;
+  std::vector<std::uint8_t> labels;
+};
+inline data make_batch(int size, unsigned seed) {
+  std::mt19937 bits(seed);
+  data d{std::vector<float>(static_cast<std::size_t>(size) * 784), std::vector<std::uint8_t>(static_cast<std::size_t>(size))};
+  for (float& v : d.images) v = static_cast<float>(bits() % 256) / 255;
+  for (std::uint8_t& v : d.labels) v = static_cast<std::uint8_t>(bits() % 10);
+  return d;
+}
+
+/// Answers the driver until it closes its end. `step(i)` runs step i and returns the loss.
+template <class Step>
+int serve(const char* version, const Step& step, int warm_up = 20) {
+  std::int64_t done = 0;
+  double loss = 0;
+  for (int i = 0; i < warm_up; ++i) loss = step(done++);
+  std::printf("ready %s\n", version);
+  std::fflush(stdout);
+  for (char line[64]; std::fgets(line, sizeof line, stdin) != nullptr;) {
+    const long count = std::atol(line);
+    const auto start = std::chrono::steady_clock::now();
+    for (long i = 0; i < count; ++i) loss = step(done++);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    std::printf("%.9f %.6f\n", seconds.count(), loss);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+}  // namespace peers
