@@ -130,49 +130,37 @@ struct lstm_cell {
   }
 };
 
-/// Outputs [batch, units] side by side along a new axis 1, 64 of them to a node.
-template <class Place, std::size_t First, class Outputs, std::size_t... I>
-[[nodiscard]] constexpr auto stack_some(const Outputs& outputs, std::index_sequence<I...>) {
-  return stack_operands<1, Place>(std::make_integer_sequence<int, static_cast<int>(sizeof...(I))>{},
-                                  std::get<First + I>(outputs)...);
-}
-template <class Place, class Outputs, std::size_t... Chunk>
-[[nodiscard]] constexpr auto stack_chunks(const Outputs& outputs, std::index_sequence<Chunk...>) {
-  constexpr std::size_t count = std::tuple_size_v<Outputs>;
-  return make_concat<1, part<Place, 0>>(stack_some<part<Place, static_cast<int>(1 + Chunk)>, 64 * Chunk>(
-      outputs, std::make_index_sequence<(64 * Chunk + 64 < count ? 64 : count - 64 * Chunk)>{})...);
+/// The state behind step `Time`. Each step is one instantiation, however often it is asked for.
+template <class Place, extent Time, class X, class Cell>
+[[nodiscard]] constexpr auto state_after(const X& x, const Cell& cell) {
+  using here = part<Place, static_cast<int>(Time)>;
+  const auto some = make_node<op::slice, part_attributes<3, 1, Time, Time + 1>, part<here, 100>>(x);
+  const auto now = make_node<op::squeeze, ir::pack_attributes(2), part<here, 101>>(some);
+  if constexpr (Time == 0)
+    return cell.template next<part<here, 102>>(now, cell.template first_state<part<here, 103>>(now));
+  else
+    return cell.template next<part<here, 102>>(now, state_after<Place, Time - 1>(x, cell));
 }
 
-template <class Place, extent Time, bool AllSteps, class X, class Cell, class State, class... Outputs>
-[[nodiscard]] constexpr auto unroll(const X& x, const Cell& cell, const State& state,
-                                    const std::tuple<Outputs...>& outputs) {
-  if constexpr (Time == X::spec.dims[1]) {
-    if constexpr (AllSteps)
-      return stack_chunks<part<Place, 0>>(outputs, std::make_index_sequence<(sizeof...(Outputs) + 63) / 64>{});
-    else
-      return std::get<0>(state);
-  } else {
-    using here = part<Place, static_cast<int>(Time) + 1>;
-    const auto some = make_node<op::slice, part_attributes<3, 1, Time, Time + 1>, part<here, 100>>(x);
-    const auto now = make_node<op::squeeze, ir::pack_attributes(2), part<here, 101>>(some);
-    const auto advance = [&](const auto& before) {
-      const auto after = cell.template next<part<here, 102>>(now, before);
-      if constexpr (AllSteps)
-        return unroll<Place, Time + 1, AllSteps>(x, cell, after,
-                                                 std::tuple_cat(outputs, std::make_tuple(std::get<0>(after))));
-      else
-        return unroll<Place, Time + 1, AllSteps>(x, cell, after, outputs);
-    };
-    if constexpr (Time == 0)
-      return advance(cell.template first_state<part<here, 103>>(now));
-    else
-      return advance(state);
-  }
+/// Outputs of consecutive steps side by side along a new axis 1.
+template <class Place, class StackPlace, extent First, class X, class Cell, int... I>
+[[nodiscard]] constexpr auto stack_steps(const X& x, const Cell& cell, std::integer_sequence<int, I...> steps) {
+  return stack_operands<1, StackPlace>(steps, std::get<0>(state_after<Place, First + I>(x, cell))...);
+}
+template <class Place, class StackPlace, extent Time, class X, class Cell, int... Chunk>
+[[nodiscard]] constexpr auto stack_chunks(const X& x, const Cell& cell, std::integer_sequence<int, Chunk...>) {
+  return make_concat<1, StackPlace>(stack_steps<Place, part<StackPlace, Chunk>, 64 * Chunk>(
+      x, cell, std::make_integer_sequence<int, (64 * Chunk + 64 < Time ? 64 : static_cast<int>(Time) - 64 * Chunk)>{})...);
 }
 
 template <class Place, bool AllSteps, class X, class Cell>
-[[nodiscard]] constexpr auto unroll_all(const X& x, const Cell& cell) {
-  return unroll<Place, 0, AllSteps>(x, cell, std::tuple<>{}, std::tuple<>{});
+[[nodiscard]] constexpr auto unroll(const X& x, const Cell& cell) {
+  constexpr extent time = X::spec.dims[1];
+  if constexpr (!AllSteps)
+    return std::get<0>(state_after<Place, time - 1>(x, cell));
+  else  // one node joins at most 64 operands
+    return stack_chunks<Place, part<Place, static_cast<int>(time)>, time>(
+        x, cell, std::make_integer_sequence<int, static_cast<int>((time + 63) / 64)>{});
 }
 
 }  // namespace detail
@@ -195,7 +183,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, Units>(initial);
     const auto bias = variable<Name / "bias", T, Units>(zeros);
     const detail::simple_cell<Units, decltype(kernel), decltype(bias)> cell{kernel, bias};
-    return detail::unroll_all<Place, AllSteps>(x, cell);
+    return detail::unroll<Place, AllSteps>(x, cell);
   }
 }
 
@@ -218,7 +206,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
     const auto bias = variable<Name / "candidate" / "bias", T, Units>(zeros);
     const detail::gru_cell<Units, decltype(gate_kernel), decltype(gate_bias), decltype(kernel), decltype(bias)> cell{
         gate_kernel, gate_bias, kernel, bias};
-    return detail::unroll_all<Place, AllSteps>(x, cell);
+    return detail::unroll<Place, AllSteps>(x, cell);
   }
 }
 
@@ -238,7 +226,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, 4 * Units>(initial);
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
     const detail::lstm_cell<Units, decltype(kernel), decltype(bias)> cell{kernel, bias};
-    return detail::unroll_all<Place, AllSteps>(x, cell);
+    return detail::unroll<Place, AllSteps>(x, cell);
   }
 }
 /// @}

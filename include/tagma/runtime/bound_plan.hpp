@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tagma/base/heap_array.hpp"
 #include "tagma/expr/variable.hpp"
 #include "tagma/plan/memory.hpp"
 #include "tagma/runtime/kernel.hpp"
@@ -79,12 +80,13 @@ class bound_plan {
   TAGMA_COLD bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
              std::span<std::byte* const> variables, const carried& values, const run_context& context)
       : plan_(plan), kernels_(kernels) {
-    for (const raw_view& f : feeds) feed_dims_.push_back(f.dims);
+    feed_dims_ = heap_array<shape>(feeds.size());
+    for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     infer_extents(feeds);
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
-    states_.resize(plan_.steps.size());
+    states_ = heap_array<std::unique_ptr<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (kernels_[s].prepare != nullptr) {
         states_[s] = kernels_[s].prepare(calls_[s], context);
@@ -101,7 +103,7 @@ class bound_plan {
 
   /// Points the operands at the feeds of this run.
   void patch(std::span<const raw_view> feeds) {
-    for (const patch_place& p : patches_)
+    for (const patch_place& p : std::span(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
   }
 
@@ -122,11 +124,14 @@ class bound_plan {
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
   [[nodiscard]] std::size_t arena_bytes() const { return arena_.size(); }
+  [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
+
+  std::unique_ptr<bound_plan> next;  ///< for lists of idle plans
 
  private:
   struct patch_place {
-    std::byte** where;
-    std::size_t feed;
+    std::byte** where = nullptr;
+    std::size_t feed = 0;
   };
 
   [[nodiscard]] std::span<const ir::node_id> inputs_of(const plan::plan_node& n) const {
@@ -138,46 +143,40 @@ class bound_plan {
   }
 
   TAGMA_COLD void infer_extents(std::span<const raw_view> feeds) {
-    dims_.reserve(plan_.nodes.size());
-    std::vector<tensor_spec> in;
-    for (const plan::plan_node& n : plan_.nodes) {
+    dims_ = heap_array<shape>(plan_.nodes.size());
+    for (std::size_t i = 0; i < dims_.size(); ++i) {
+      const plan::plan_node& n = plan_.nodes[i];
+      dims_[i] = n.spec.dims;
       if (n.op->kind == ir::op_kind::placeholder) {
-        const raw_view& f = feeds[static_cast<std::size_t>(n.slot)];
-        if (!compatible(n.spec.dims, f.dims))
-          fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(f.dims), ", which does not fit ", to_string(n.spec.dims)});
-        dims_.push_back(f.dims);
-        continue;
+        dims_[i] = feeds[static_cast<std::size_t>(n.slot)].dims;
+        if (!compatible(n.spec.dims, dims_[i]))
+          fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(dims_[i]),
+                                               ", which does not fit ", to_string(n.spec.dims)});
+      } else if (has_dynamic_input(n)) {
+        dims_[i] = infer(n);
+        check_stretching(n, dims_[i]);
       }
-      if (n.spec.dims.is_static()) {
-        check_static_inputs(n);
-        dims_.push_back(n.spec.dims);
-        continue;
-      }
-      in.clear();
-      for (const auto i : inputs_of(n))
-        in.push_back({plan_.nodes[static_cast<std::size_t>(i)].spec.type, dims_[static_cast<std::size_t>(i)]});
-      ir::infer_args args{in, attributes_of(n), {}};
-      if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
-      if (!compatible(args.out.dims, n.spec.dims))
-        fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
-      dims_.push_back(args.out.dims);
-      check_stretching(n, args.out.dims);
     }
   }
 
-  /// A node of static shape over dynamic inputs still needs inputs that fit.
-  TAGMA_COLD void check_static_inputs(const plan::plan_node& n) {
-    bool dynamic = false;
-    for (const auto i : inputs_of(n)) dynamic = dynamic || !plan_.nodes[static_cast<std::size_t>(i)].spec.dims.is_static();
-    if (!dynamic || n.op->kind == ir::op_kind::control) return;
-    std::vector<tensor_spec> in;
+  [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
+    if (n.op->kind == ir::op_kind::control) return false;
     for (const auto i : inputs_of(n))
-      in.push_back({plan_.nodes[static_cast<std::size_t>(i)].spec.type, dims_[static_cast<std::size_t>(i)]});
+      if (!plan_.nodes[i].spec.dims.is_static()) return true;
+    return !n.spec.dims.is_static();
+  }
+
+  /// The extents of a node in this run; they must fit what the compiler knew.
+  [[nodiscard]] TAGMA_COLD shape infer(const plan::plan_node& n) const {
+    const auto inputs = inputs_of(n);
+    const heap_array<tensor_spec> in(inputs.size());
+    for (std::size_t k = 0; k < in.size(); ++k)
+      in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
-    if (!(args.out.dims == n.spec.dims))
+    if (!compatible(args.out.dims, n.spec.dims))
       fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
-    check_stretching(n, args.out.dims);
+    return args.out.dims;
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
@@ -224,15 +223,16 @@ class bound_plan {
 
   TAGMA_COLD void place_memory() {
     const std::size_t count = plan_.blocks.size();
-    std::vector<std::int64_t> bytes(count), offsets(count);
-    std::vector<std::int32_t> live(count);
+    const heap_array<std::int64_t> bytes(count), offsets(count);
+    const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) {
       const auto id = static_cast<std::size_t>(plan_.blocks[b].node);
       bytes[b] = static_cast<std::int64_t>(count_elements(dims_[id], size_of(plan_.nodes[id].spec.type))) *
                  static_cast<std::int64_t>(size_of(plan_.nodes[id].spec.type));
     }
     arena_ = aligned_bytes(static_cast<std::size_t>(plan::plan_memory(plan_.blocks, bytes, offsets, live)));
-    for (const std::int64_t o : offsets) block_address_.push_back(arena_.data() + o);
+    block_address_ = heap_array<std::byte*>(count);
+    for (std::size_t b = 0; b < count; ++b) block_address_[b] = arena_.data() + offsets[b];
   }
 
   TAGMA_COLD void store_scalars(const carried& values) {
@@ -266,14 +266,16 @@ class bound_plan {
   }
 
   TAGMA_COLD void make_calls(std::span<std::byte* const> variables, const carried& values) {
-    operands_.resize(plan_.operands.size());
-    declared_.resize(plan_.operands.size());
-    calls_.resize(plan_.steps.size());
+    operands_ = heap_array<operand>(plan_.operands.size());
+    declared_ = heap_array<shape>(plan_.operands.size());
+    calls_ = heap_array<kernel_args>(plan_.steps.size());
+    fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
+    patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size());
     const auto fill = [&](operand& o, ir::node_id id) {
       const auto i = static_cast<std::size_t>(id);
       const plan::plan_node& n = plan_.nodes[i];
       o = {address(n, variables), n.spec.type, dims_[i]};
-      if (n.storage == plan::storage_kind::feed) patches_.push_back({&o.data, static_cast<std::size_t>(n.slot)});
+      if (n.storage == plan::storage_kind::feed) patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const plan::plan_step& step = plan_.steps[s];
@@ -292,28 +294,28 @@ class bound_plan {
       call.declared = std::span<const shape>(declared_).subspan(first, count);
       call.value = n.key == nullptr ? nullptr : values.find(n.key);
     }
-    fetch_address_.resize(plan_.fetches.size());
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
       fetch_address_[f] = address(n, variables);
       if (n.storage == plan::storage_kind::feed)
-        patches_.push_back({&fetch_address_[f], static_cast<std::size_t>(n.slot)});
+        patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
     }
   }
 
   const plan::plan_view& plan_;
   std::span<const kernel_entry> kernels_;
-  std::vector<shape> feed_dims_;
-  std::vector<shape> dims_;
+  heap_array<shape> feed_dims_;
+  heap_array<shape> dims_;
   aligned_bytes arena_;
-  std::vector<std::byte*> block_address_;
+  heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
-  std::vector<operand> operands_;
-  std::vector<shape> declared_;
-  std::vector<kernel_args> calls_;
-  std::vector<std::unique_ptr<kernel_state>> states_;
-  std::vector<std::byte*> fetch_address_;
-  std::vector<patch_place> patches_;
+  heap_array<operand> operands_;
+  heap_array<shape> declared_;
+  heap_array<kernel_args> calls_;
+  heap_array<std::unique_ptr<kernel_state>> states_;
+  heap_array<std::byte*> fetch_address_;
+  heap_array<patch_place> patches_;
+  std::size_t patch_count_ = 0;
 };
 
 }  // namespace tagma::runtime

@@ -36,16 +36,22 @@ struct fans {
 class session_core {
  public:
   TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values, const session_options& options)
-      : variables_(variables), values_(values), executor_(make_cpu_executor(options.intra_op_threads)) {
+      : variables_(variables),
+        values_(values),
+        executor_(make_cpu_executor(options.intra_op_threads)),
+        storage_(variables.size()),
+        address_(variables.size()),
+        initialized_(variables.size()) {
     context_.threads = executor_.get();
     context_.seed = options.seed;
-    for (const plan::plan_variable& v : variables_) {
-      storage_.emplace_back(static_cast<std::size_t>(v.spec.dims.elements()) * size_of(v.spec.type));
-      address_.push_back(storage_.back().data());
-      initialized_.push_back(false);
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      const tensor_spec& spec = variables_[i].spec;
+      storage_[i] = aligned_bytes(static_cast<std::size_t>(spec.dims.elements()) * size_of(spec.type));
+      address_[i] = storage_[i].data();
     }
     if (options.initialize)
       for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
+    all_initialized_ = options.initialize;
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
@@ -114,49 +120,48 @@ class session_core {
   [[nodiscard]] std::size_t arena_bytes() {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
-    for (const cached_plan& c : cache_) bytes += c.bound->arena_bytes();
+    for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
     return bytes;
   }
 
  private:
-  struct cached_plan {
-    const plan::plan_view* plan;
-    std::unique_ptr<bound_plan> bound;
-  };
-
-  /// Takes a bound plan out of the cache for one run, and puts it back.
+  /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
     lease(session_core& s, const plan::plan_view& p, std::span<const kernel_entry> kernels,
           std::span<const raw_view> feeds)
-        : session(s), key(&p) {
-      {
-        const std::lock_guard lock(session.mutex_);
-        for (std::size_t i = session.cache_.size(); i-- > 0;) {
-          cached_plan& c = session.cache_[i];
-          if (c.plan != key || !c.bound->matches(feeds)) continue;
-          plan = std::move(c.bound);
-          c = std::move(session.cache_.back());
-          session.cache_.pop_back();
-          return;
-        }
-      }
-      plan = std::make_unique<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
+        : session(s), plan(s.take_idle(p, feeds)) {
+      if (plan == nullptr)
+        plan = std::make_unique<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
     }
-    ~lease() {
-      const std::lock_guard lock(session.mutex_);
-      std::size_t same = 0, oldest = session.cache_.size();
-      for (std::size_t i = session.cache_.size(); i-- > 0;)
-        if (session.cache_[i].plan == key) oldest = i, ++same;
-      if (same >= max_bound) session.cache_.erase(session.cache_.begin() + static_cast<std::ptrdiff_t>(oldest));
-      session.cache_.push_back({key, std::move(plan)});
-    }
+    ~lease() { session.put_idle(std::move(plan)); }
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
 
     session_core& session;
-    const plan::plan_view* key;
     std::unique_ptr<bound_plan> plan;
   };
+
+  std::unique_ptr<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
+    const std::lock_guard lock(mutex_);
+    for (std::unique_ptr<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
+      if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
+        std::unique_ptr<bound_plan> found = std::move(*p);
+        *p = std::move(found->next);
+        return found;
+      }
+    return nullptr;
+  }
+  void put_idle(std::unique_ptr<bound_plan> bound) {
+    const std::lock_guard lock(mutex_);
+    std::size_t same = 0;
+    for (std::unique_ptr<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
+      if (&(*p)->plan() == &bound->plan() && ++same == max_bound) {
+        *p = std::move((*p)->next);  // the one that was idle longest
+        break;
+      }
+    bound->next = std::move(idle_);
+    idle_ = std::move(bound);
+  }
   static constexpr std::size_t max_bound = 16;  // per plan: different batch sizes, or threads that run at once
 
   /// The calling thread runs kernels while this lives.
@@ -182,14 +187,14 @@ class session_core {
   carried values_;
   std::unique_ptr<executor> executor_;
   run_context context_;
-  std::vector<aligned_bytes> storage_;
-  std::vector<std::byte*> address_;
-  std::vector<char> initialized_;
+  heap_array<aligned_bytes> storage_;
+  heap_array<std::byte*> address_;
+  heap_array<bool> initialized_;
   bool all_initialized_ = false;
   std::atomic<std::uint64_t> step_{0};
   gate gate_;
   std::mutex mutex_;
-  std::vector<cached_plan> cache_;
+  std::unique_ptr<bound_plan> idle_;  // a list, the last used first
 };
 
 }  // namespace runtime

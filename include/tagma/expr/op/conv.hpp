@@ -42,8 +42,6 @@ struct convolution {
   }
 };
 
-struct conv2d_filter_gradient;
-
 /// The transposed convolution: inputs are the gradient of the output, the filter, and the images, of which only the
 /// shape counts. Without images, attributes 3 and 4 are the height and width of the result; `dyn` derives them.
 struct conv2d_input_gradient : convolution {
@@ -81,10 +79,7 @@ struct conv2d : convolution {
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
   }
   static constexpr void gradient(ir::gradient_args& g) { set_gradients(g, g.upstream); }
-  static constexpr void set_gradients(ir::gradient_args& g, ir::node_id upstream) {
-    g.set(0, g.emit_with<conv2d_input_gradient>(options(g), upstream, g.in(1), g.in(0)));
-    g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.in(0), upstream, g.in(1)));
-  }
+  static constexpr void set_gradients(ir::gradient_args& g, ir::node_id upstream);
 };
 
 /// Inputs are the images, the gradient of the output, and the filter, of which only the shape counts.
@@ -108,6 +103,11 @@ struct conv2d_filter_gradient : convolution {
 constexpr void conv2d_input_gradient::gradient(ir::gradient_args& g) {
   g.set(0, g.emit_with<conv2d>(options(g), g.upstream, g.in(1)));
   g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.upstream, g.in(0), g.in(1)));
+}
+
+constexpr void conv2d::set_gradients(ir::gradient_args& g, ir::node_id upstream) {
+  g.set(0, g.emit_with<conv2d_input_gradient>(options(g), upstream, g.in(1), g.in(0)));
+  g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.in(0), upstream, g.in(1)));
 }
 
 /// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.

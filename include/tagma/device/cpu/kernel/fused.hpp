@@ -70,6 +70,25 @@ TAGMA_INLINE Value& slot(loop_slot<I, Value>& s) {
   return s.value;
 }
 
+/// What a load gives the same in every round: its one element in all lanes, read before the loop, since the compiler
+/// cannot know that no store changes it.
+template <class Load>
+struct loop_invariant {
+  typename Load::value value;
+  TAGMA_INLINE explicit loop_invariant(const std::byte* from) : value(Load::whole(from, 0)) {}
+  TAGMA_INLINE typename Load::value whole(const std::byte*, std::int64_t) const { return value; }
+  TAGMA_INLINE typename Load::value part(const std::byte*, std::int64_t, int) const { return value; }
+};
+template <class Load>
+  requires Load::contiguous
+struct loop_invariant<Load> {
+  TAGMA_INLINE explicit loop_invariant(const std::byte*) {}
+  TAGMA_INLINE typename Load::value whole(const std::byte* from, std::int64_t i) const { return Load::whole(from, i); }
+  TAGMA_INLINE typename Load::value part(const std::byte* from, std::int64_t i, int n) const {
+    return Load::part(from, i, n);
+  }
+};
+
 /// Calls the body of an operation with as many operands as it takes.
 template <class Body, class Out, int A, int B, int C, class Slots>
 TAGMA_INLINE Out call_body(Slots& s) {
