@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSL-1.0
+// Trains a network on Fashion-MNIST and reports how well it does on the 10,000 test images.
+// run: --data {fashion_mnist} --epochs 1 --quiet --checkpoint {out}/run
+#include <sys/stat.h>
+#include <tagma/data/fashion_mnist.hpp>
+#include <tagma/observe/progress.hpp>
+#include <tagma/tagma.hpp>
+#include <tagma/train/save.hpp>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace tg = tagma;
+
+constexpr char usage[] = R"(Trains a network on Fashion-MNIST and prints its accuracy on the test images.
+
+  --data DIR           where the four IDX files are (default: $TAGMA_DATA, or what Debian installs)
+  --model NAME         mlp, layers of 300, 100 and 10 units; or cnn, two convolutions before the last (default mlp)
+  --epochs N           passes over the 60,000 training images (default 10)
+  --batch N            images in one step (default 64)
+  --optimizer NAME     sgd, momentum, rmsprop or adam (default adam)
+  --learning-rate X    at the start (default: 0.1 for sgd, 0.05 for momentum, 0.001 for the others)
+  --decay X            what the learning rate is multiplied with in the course of an epoch (default 0.85)
+  --threads N          threads that share one operation; 0 is as many as the process may use (default 0)
+  --seed N             of initial weights and shuffling; the same seed gives the same bytes (default 42)
+  --checkpoint DIR     save everything to DIR/checkpoint.safetensors after each epoch
+  --resume             go on from that file, as if training had never stopped
+  --quiet              show no progress
+  --help               print this
+
+Exit status: 0 on success, 2 for a bad option or file.
+)";
+
+constexpr std::initializer_list<std::string_view> models = {"mlp", "cnn"};
+constexpr std::initializer_list<std::string_view> optimizers = {"sgd", "momentum", "rmsprop", "adam"};
+
+struct settings {
+  std::string data, model = "mlp", optimizer = "adam", checkpoint;
+  int epochs = 10, batch = 64, threads = 0;
+  std::uint64_t seed = 42;
+  double learning_rate = 0, decay = 0.85;
+  bool resume = false, quiet = false;
+};
+
+[[noreturn]] void refuse(const std::string& sentence) { tg::fail(tg::status_code::invalid_argument, sentence); }
+
+template <class Number>
+void parse(std::string_view option, std::string_view text, Number least, Number& number) {
+  const auto [end, problem] = std::from_chars(text.begin(), text.end(), number);
+  if (problem != std::errc{} || end != text.end() || !(number >= least))
+    refuse(std::string(option) + " '" + std::string(text) + "' should be a number, at least " + std::to_string(least));
+}
+
+void parse_choice(std::string_view option, std::string_view text, std::initializer_list<std::string_view> choices,
+                  std::string& choice) {
+  std::string all;
+  for (const std::string_view c : choices) {
+    if (c == text) return void(choice = text);
+    all += (all.empty() ? "" : ", ") + std::string(c);
+  }
+  refuse(std::string(option) + " '" + std::string(text) + "' should be one of " + all);
+}
+
+settings parse_options(int argc, char** argv) {
+  settings s;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view option = argv[i];
+    const auto value = [&]() -> std::string_view {
+      if (++i == argc) refuse(std::string(option) + " needs a value; see --help");
+      return argv[i];
+    };
+    if (option == "--data") s.data = value();
+    else if (option == "--model") parse_choice(option, value(), models, s.model);
+    else if (option == "--epochs") parse(option, value(), 0, s.epochs);
+    else if (option == "--batch") parse(option, value(), 1, s.batch);
+    else if (option == "--optimizer") parse_choice(option, value(), optimizers, s.optimizer);
+    else if (option == "--learning-rate") parse(option, value(), 1e-12, s.learning_rate);
+    else if (option == "--decay") parse(option, value(), 1e-12, s.decay);
+    else if (option == "--threads") parse(option, value(), 0, s.threads);
+    else if (option == "--seed") parse(option, value(), std::uint64_t{0}, s.seed);
+    else if (option == "--checkpoint") s.checkpoint = value();
+    else if (option == "--resume") s.resume = true;
+    else if (option == "--quiet") s.quiet = true;
+    else refuse("there is no option '" + std::string(option) + "'; see --help");
+  }
+  if (s.resume && s.checkpoint.empty()) refuse("--resume needs --checkpoint, the directory to resume from");
+  if (s.learning_rate == 0) s.learning_rate = s.optimizer == "sgd" ? 0.1 : s.optimizer == "momentum" ? 0.05 : 0.001;
+  return s;
+}
+
+/// Everything that must be equal for a resumed run to be the run that was interrupted.
+tg::safetensors::metadata describe(const settings& s) {
+  return {{"model", s.model},
+          {"optimizer", s.optimizer},
+          {"batch", std::to_string(s.batch)},
+          {"learning_rate", std::to_string(s.learning_rate)},
+          {"decay", std::to_string(s.decay)},
+          {"seed", std::to_string(s.seed)}};
+}
+
+template <class Session>
+int resume(Session& session, const settings& s, const std::string& file) {
+  const auto saved = tg::restore(session, file);
+  for (const auto& [name, now] : describe(s)) {
+    const auto then = saved.find(name);
+    if (then == saved.end()) refuse(file + ": was not saved by this program, it has no text \"" + name + "\"");
+    if (then->second != now) refuse(file + ": was trained with " + name + " " + then->second + ", not " + now);
+  }
+  const auto done = saved.find("epoch");
+  if (done == saved.end()) refuse(file + ": does not say how many epochs it was trained for");
+  int epochs = 0;
+  parse(file + ": the text \"epoch\"", done->second, 0, epochs);
+  return epochs;
+}
+
+void report(const std::int64_t (&confusion)[10][10]) {
+  std::int64_t right = 0, all = 0;
+  for (int i = 0; i < 10; ++i)
+    for (int j = 0; j < 10; ++j) all += confusion[i][j], right += i == j ? confusion[i][j] : 0;
+  std::printf("test accuracy %.4f\n\n%-14s", static_cast<double>(right) / static_cast<double>(all), "taken for");
+  for (int j = 0; j < 10; ++j) std::printf("%5d", j);
+  for (int i = 0; i < 10; ++i) {
+    std::printf("\n%d %-12s", i, std::string(tg::fashion_mnist_classes[i]).c_str());
+    for (int j = 0; j < 10; ++j) std::printf("%5d", static_cast<int>(confusion[i][j]));
+  }
+  std::printf("\n");
+}
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 28, 28, 1>();
+constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
+
+/// @param logits a score for each image and class
+template <tg::expression Logits>
+void train(const settings& s, const Logits& logits) {
+  const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, y));
+  const auto guess = tg::argmax(logits);
+  const tg::exponential_decay rate{s.learning_rate, std::ceil(60'000.0 / s.batch), s.decay};
+  const auto by_sgd = tg::minimize(loss, tg::sgd{.learning_rate = rate});
+  const auto by_momentum = tg::minimize(loss, tg::momentum{.learning_rate = rate});
+  const auto by_rmsprop = tg::minimize(loss, tg::rmsprop{.learning_rate = rate});
+  const auto by_adam = tg::minimize(loss, tg::adam{.learning_rate = rate});
+  const auto program = tg::compile([=] { return tg::outputs(loss, guess, by_sgd, by_momentum, by_rmsprop, by_adam); });
+
+  const tg::fashion_mnist_data data = s.data.empty() ? tg::fashion_mnist() : tg::fashion_mnist(s.data);
+  tg::session session(program, {.seed = s.seed, .intra_op_threads = s.threads});
+  const std::string file = s.checkpoint + "/checkpoint.safetensors";
+  const int first = s.resume ? resume(session, s, file) : 0;
+  if (!s.checkpoint.empty() && ::mkdir(s.checkpoint.c_str(), 0777) != 0 && errno != EEXIST)
+    refuse(s.checkpoint + ": cannot be created: " + std::strerror(errno));
+
+  const auto step = [&](const auto& images, const auto& labels) {
+    const auto run = [&](const auto& by) {
+      return std::get<0>(session.run(tg::fetch(loss, by), x = images, y = labels));
+    };
+    if (s.optimizer == "sgd") return run(by_sgd);
+    if (s.optimizer == "momentum") return run(by_momentum);
+    return s.optimizer == "rmsprop" ? run(by_rmsprop) : run(by_adam);
+  };
+  for (int epoch = first; epoch < s.epochs; ++epoch) {
+    tg::progress_bar bar("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(s.epochs));
+    std::int64_t done = 0;
+    double total = 0;
+    for (const auto& [images, labels] :
+         data.train.shuffle(60'000, s.seed).epoch(static_cast<std::uint64_t>(epoch)).batch(s.batch).prefetch(2)) {
+      const tg::extent n = images.dims()[0];
+      total += static_cast<double>(step(images, labels)) * static_cast<double>(n);
+      done += n;
+      char text[32];
+      std::snprintf(text, sizeof(text), "loss %.4f", total / static_cast<double>(done));
+      if (!s.quiet) bar.update(done, data.train.rows(), text);
+    }
+    if (s.checkpoint.empty()) continue;
+    auto texts = describe(s);
+    texts["epoch"] = std::to_string(epoch + 1);
+    tg::save(session, file, texts);
+  }
+
+  std::int64_t confusion[10][10]{};
+  for (const auto& [images, labels] : data.test.batch(500)) {
+    const tg::tensor<std::int64_t> guesses = session.run(guess, x = images);
+    for (tg::extent i = 0; i < images.dims()[0]; ++i) ++confusion[labels[i]][guesses[i]];
+  }
+  report(confusion);
+}
+
+auto mlp() {
+  const auto hidden = tg::dense<"hidden2", 100>(tg::dense<"hidden1", 300>(tg::flatten(x), tg::relu), tg::relu);
+  return tg::dense<"logits", 10>(hidden);
+}
+
+auto cnn() {
+  const auto first = tg::max_pool<2>(tg::conv2d<"conv1", 32, 3>(x, tg::relu));
+  const auto second = tg::max_pool<2>(tg::conv2d<"conv2", 64, 3>(first, tg::relu));
+  return tg::dense<"logits", 10>(tg::dense<"hidden", 128>(tg::flatten(second), tg::relu));
+}
+
+int main(int argc, char** argv) try {
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--help") return std::fputs(usage, stdout) < 0;
+  const settings s = parse_options(argc, argv);
+  s.model == "mlp" ? train(s, mlp()) : train(s, cnn());
+} catch (const tg::error& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 2;
+}
