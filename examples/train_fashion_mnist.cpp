@@ -34,8 +34,8 @@ constexpr char usage[] = R"(Trains a network on Fashion-MNIST and prints its acc
 Exit status: 0 on success, 2 for a bad option or file.
 )";
 
-constexpr std::initializer_list<std::string_view> models = {"mlp", "cnn"};
-constexpr std::initializer_list<std::string_view> optimizers = {"sgd", "momentum", "rmsprop", "adam"};
+constexpr std::string_view models[] = {"mlp", "cnn"};
+constexpr std::string_view optimizers[] = {"sgd", "momentum", "rmsprop", "adam"};
 
 struct settings {
   std::string data, model = "mlp", optimizer = "adam", checkpoint;
@@ -54,7 +54,7 @@ void parse(std::string_view option, std::string_view text, Number least, Number&
     refuse(std::string(option) + " '" + std::string(text) + "' should be a number, at least " + std::to_string(least));
 }
 
-void parse_choice(std::string_view option, std::string_view text, std::initializer_list<std::string_view> choices,
+void parse_choice(std::string_view option, std::string_view text, std::span<const std::string_view> choices,
                   std::string& choice) {
   std::string all;
   for (const std::string_view c : choices) {
