@@ -137,8 +137,14 @@ TAGMA_INLINE P splat(V x) {
       const auto half = splat<pack<T, P::width / 2>>(x);
       return {half, half};
     } else {
-      using stored = typename detail::storage<T>::type;
-      return {static_cast<stored>(static_cast<T>(x)) - typename P::vector_type{}};
+      // As an initializer: g++ takes arithmetic with a scalar apart, lane by lane, before it knows the loop's instructions.
+      const auto s = static_cast<typename detail::storage<T>::type>(static_cast<T>(x));
+      if constexpr (P::width == 2) return {typename P::vector_type{s, s}};
+      else if constexpr (P::width == 4) return {typename P::vector_type{s, s, s, s}};
+      else if constexpr (P::width == 8) return {typename P::vector_type{s, s, s, s, s, s, s, s}};
+      else if constexpr (P::width == 16)
+        return {typename P::vector_type{s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s}};
+      else return {s - typename P::vector_type{}};
     }
   }
 }

@@ -70,23 +70,19 @@ TAGMA_INLINE Value& slot(loop_slot<I, Value>& s) {
   return s.value;
 }
 
-/// What a load gives the same in every round: its one element in all lanes, read before the loop, since the compiler
-/// cannot know that no store changes it.
+/// What a load gives in each round. One element for all lanes is read before the loop, since the compiler cannot know that
+/// no store changes it.
 template <class Load>
-struct loop_invariant {
+struct held_load {
   typename Load::value value;
-  TAGMA_INLINE explicit loop_invariant(const std::byte* from) : value(Load::whole(from, 0)) {}
-  TAGMA_INLINE typename Load::value whole(const std::byte*, std::int64_t) const { return value; }
-  TAGMA_INLINE typename Load::value part(const std::byte*, std::int64_t, int) const { return value; }
+  TAGMA_INLINE explicit held_load(const std::byte* from) : value(Load::whole(from, 0)) {}
+  TAGMA_INLINE typename Load::value operator()(const std::byte*, std::int64_t) const { return value; }
 };
 template <class Load>
   requires Load::contiguous
-struct loop_invariant<Load> {
-  TAGMA_INLINE explicit loop_invariant(const std::byte*) {}
-  TAGMA_INLINE typename Load::value whole(const std::byte* from, std::int64_t i) const { return Load::whole(from, i); }
-  TAGMA_INLINE typename Load::value part(const std::byte* from, std::int64_t i, int n) const {
-    return Load::part(from, i, n);
-  }
+struct held_load<Load> {
+  TAGMA_INLINE explicit held_load(const std::byte*) {}
+  TAGMA_INLINE typename Load::value operator()(const std::byte* from, std::int64_t i) const { return Load::whole(from, i); }
 };
 
 /// Calls the body of an operation with as many operands as it takes.
@@ -212,8 +208,8 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
   /// last pack goes through padded copies, so that there is one copy of the code.
   struct body {
     template <std::size_t... L, std::size_t... O>
-    TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n,
-                                  std::index_sequence<L...>, std::index_sequence<O...>) {
+    TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
+                                  std::index_sequence<O...>, const detail::held_load<Load>&... load) {
       constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
       constexpr std::size_t widest = 8 * lanes;
       alignas(64) std::byte padded[load_count + 1][widest];
@@ -223,7 +219,7 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
       for (std::int64_t count = n - rest;;) {
         for (std::int64_t i = 0; i < count; i += lanes) {
           slots s;
-          ((detail::slot<static_cast<int>(L)>(s) = Load::whole(from[L], i)), ...);
+          ((detail::slot<static_cast<int>(L)>(s) = load(from[L], i)), ...);
           (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
           store(reinterpret_cast<result*>(to) + i, detail::slot<last_slot>(s));
         }
@@ -240,7 +236,11 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
       }
     }
     TAGMA_INLINE static void run(std::byte* out, const std::byte* const* in, std::int64_t n) {
-      span(out, in, n, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
+      if (n > 0) start(out, in, n, std::make_index_sequence<load_count>{});
+    }
+    template <std::size_t... L>
+    TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...> l) {
+      span(out, in, n, l, std::make_index_sequence<operation_count>{}, detail::held_load<Load>(in[L])...);
     }
   };
 
