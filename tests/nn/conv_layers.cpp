@@ -18,7 +18,7 @@ TEST_CASE("a small convolutional network learns which half of an image is bright
   static_assert(decltype(deep)::spec.dims == tg::shape{tg::dyn, 2, 2, 8});
   const auto logits = tg::dense<"out", 2>(tg::layer_norm<"ln">(tg::flatten(deep)));
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, labels));
-  const auto train = tg::group(tg::minimize(loss, tg::sgd(0.2f)), normal.update);
+  const auto train = tg::group(tg::minimize(loss, tg::sgd{0.2}), normal.update);
   const auto tested = tg::batch_norm<"bn", tg::phase::inference>(hidden);
   const auto seen = tg::mean<0, 1, 2>(hidden);
   tg::session session(tg::compile([=] { return tg::outputs(loss, train, tested, normal.output, seen); }), {.seed = 7});
