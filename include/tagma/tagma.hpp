@@ -39,6 +39,7 @@
 #include "tagma/expr/op/gradient.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/random.hpp"
+#include "tagma/expr/on.hpp"
 #include "tagma/expr/operators.hpp"
 
 #include "tagma/nn/activations.hpp"

@@ -23,6 +23,14 @@ struct fixed_string {
   [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
 };
 
+/// A copy of a text with static storage, for use as a template argument.
+template <const std::string_view& Text>
+[[nodiscard]] constexpr fixed_string<Text.size() + 1> fixed_copy() {
+  fixed_string<Text.size() + 1> copy;
+  for (std::size_t i = 0; i < Text.size(); ++i) copy.text[i] = Text[i];
+  return copy;
+}
+
 /// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
 template <std::size_t A, std::size_t B>
 [[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {

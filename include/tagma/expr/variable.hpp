@@ -10,6 +10,12 @@
 
 namespace tagma {
 
+namespace diagnose {
+/// A variable has memory of its own before the first run.
+template <extent... Extents>
+inline constexpr bool extents_are_static = (true && ... && (Extents != dyn));
+}  // namespace diagnose
+
 /// How a variable begins.
 enum class initializer_kind : std::uint8_t {
   zeros,
@@ -111,8 +117,8 @@ namespace detail {
 template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
   static_assert(diagnose::is_element_type<T>, "TAGMA-E001 variable: a tensor cannot hold this element type");
-  static_assert((true && ... && (Extents != dyn)), "TAGMA-E003 variable: every extent must be static");
-  if constexpr (diagnose::is_element_type<T> && check_spec<T, Extents...>()) {
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> && check_spec<T, Extents...>()) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});

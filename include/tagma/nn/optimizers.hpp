@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tagma/expr/op/control.hpp"
+#include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/gradient.hpp"
 #include "tagma/expr/op/state.hpp"
 #include "tagma/nn/initializers.hpp"
@@ -136,6 +137,16 @@ struct apply_ftrl : optimizer_update<2> {
   static constexpr std::array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
 
+/// v -= lr * rows, only at the rows that a sparse gradient has; rows of equal index add up. Inputs: the variable, the
+/// rows, their indices, the learning rate.
+struct apply_sgd_rows : update {
+  static constexpr std::string_view name = "apply_sgd_rows";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+
 /// The node that the graph compiler replaces by one `Update` for each variable, and by a count of the steps.
 /// Inputs of the expansion: the learning rate, the step, the other numbers.
 template <class Update>
@@ -153,6 +164,13 @@ struct optimizer {
     for (const ir::variable_gradient& pair : e.gradients) {
       ir::node_id inputs[16]{pair.variable};
       std::size_t n = 1;
+      if (std::is_same_v<Update, apply_sgd> && e.g[pair.gradient].op == &ir::rules<scatter_rows> &&
+          e.g.attributes(pair.gradient)[0] == 0) {
+        const auto rows = e.g.inputs(pair.gradient);
+        const ir::node_id sparse[] = {pair.variable, rows[0], rows[1], e.inputs[0]};
+        updates[count++] = e.g.emit(ir::rules<apply_sgd_rows>, sparse);
+        continue;
+      }
       const tensor_spec spec = e.g.spec(pair.variable);
       for (const slot& s : Update::slots) {
         const bool given = s.input >= 0;

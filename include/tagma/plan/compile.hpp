@@ -99,7 +99,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     renumbered[i] = static_cast<node_id>(p.sizes.nodes);
     plan_node& out = p.nodes[p.sizes.nodes++];
     out = {g[i].op->info, n.spec, static_cast<std::int32_t>(p.sizes.inputs), static_cast<std::int32_t>(p.sizes.attributes),
-           i, n.inputs, n.attribute_count, storage_kind::none, 0, n.name, n.suffix, n.key};
+           i, n.inputs, n.attribute_count, storage_kind::none, 0, n.name, n.suffix, n.key, n.device};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
     if (kind == op_kind::placeholder) out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;

@@ -28,6 +28,7 @@ struct plan_node {
   std::string_view name;
   std::string_view suffix;
   const void* key = nullptr;
+  std::string_view device;         ///< the device request, empty if there is none
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.

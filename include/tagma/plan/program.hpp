@@ -24,7 +24,7 @@ namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
 template <ir::build_problem Problem, class First, class Second>
 inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
-template <ir::build_problem Problem, const ir::op_info& Operation>
+template <ir::build_problem Problem, fixed_string Operation>
 inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
 template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = Problem != ir::build_problem::independent;
@@ -66,12 +66,6 @@ struct output_traits<E> : output_traits<output_list<E>> {
   }
 };
 
-struct no_operation {
-  static constexpr std::string_view name = "none";
-  static constexpr ir::op_kind kind = ir::op_kind::control;
-  static constexpr const char* infer(ir::infer_args&) { return nullptr; }
-};
-
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -92,8 +86,7 @@ struct compiled_graph {
 
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
-  static constexpr const ir::op_info* operation =
-      built.status.op == nullptr ? &ir::info<no_operation> : built.status.op;
+  static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -215,7 +208,7 @@ class program {
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064 and E080.
-template <class Closure, class Graph = detail::compiled_graph<Closure>, const ir::op_info& Operation = *Graph::operation,
+template <class Closure, class Graph = detail::compiled_graph<Closure>, fixed_string Operation = fixed_copy<Graph::operation>(),
           class First = spec_of<Graph::first_spec>, class Second = spec_of<Graph::second_spec>>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,

@@ -28,6 +28,9 @@ inline constexpr bool every_placeholder_is_fed = Fed;
 /// The device has a kernel for every operation that a fetch needs; `Operation` is the first one that has none.
 template <bool Found, const ir::op_info& Operation>
 inline constexpr bool device_has_kernel = Found;
+/// A node that is pinned to a device has a kernel there.
+template <bool Found, const ir::op_info& Operation, fixed_string Device>
+inline constexpr bool asked_device_has_kernel = Found;
 /// What is fed is a placeholder of the program.
 template <class Id, int Position>
 inline constexpr bool feeds_a_placeholder = Position >= 0;
@@ -152,6 +155,20 @@ struct graph_tables {
   }
 };
 
+[[nodiscard]] constexpr bool any_of(array_view<const bool> flags) {
+  for (const bool f : flags)
+    if (f) return true;
+  return false;
+}
+
+/// A text with static storage as a template argument.
+template <const std::string_view& Text>
+[[nodiscard]] constexpr auto as_fixed() {
+  fixed_string<Text.size() + 1> copy;
+  for (std::size_t i = 0; i < Text.size(); ++i) copy.text[i] = Text[i];
+  return copy;
+}
+
 /// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
 template <class Plan, std::size_t Count>
 [[nodiscard]] constexpr int first_missing(const std::array<int, Count>& fed) {
@@ -274,18 +291,17 @@ class session {
     static constexpr tensor_spec declared = node < 0 ? tensor_spec{} : Plan::nodes[node < 0 ? 0 : node].spec;
     using spec_type = spec_of<declared>;
     static constexpr std::string_view text = node < 0 ? std::string_view{} : Plan::nodes[node < 0 ? 0 : node].name;
-    static constexpr fixed_string<text.size() + 1> name = [] {
-      fixed_string<text.size() + 1> copy;
-      for (std::size_t i = 0; i < text.size(); ++i) copy.text[i] = text[i];
-      return copy;
-    }();
+    static constexpr auto name = detail::as_fixed<text>();
   };
 
   template <class... E, class... Arguments>
   auto run_all(const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
-    if constexpr ((true & ... & check_output<typename E::spec_type, position_of<E>>()) &
-                  (true & ... & check_feed<typename feed_of<Arguments>::spec_type, feed_position<Arguments>::value, typename feed_of<Arguments>::value_type>())) {
+    // Every check is made, so that one run shows everything that is wrong with it.
+    constexpr bool faults[] = {
+        false, !check_output<typename E::spec_type, position_of<E>>()...,
+        !check_feed<typename feed_of<Arguments>::spec_type, feed_position<Arguments>::value, typename feed_of<Arguments>::value_type>()...};
+    if constexpr (!detail::any_of(faults)) {
       using plan = detail::compiled_plan<graph, position_of<E>...>;
       using missing = missing_feed<plan, Arguments...>;
       static_assert(diagnose::has_an_order<plan>,
@@ -294,7 +310,12 @@ class session {
                     check_fed<missing::name, typename missing::spec_type, (missing::node < 0)>()) {
         using kernels = runtime::kernel_table<plan>;
         constexpr bool complete = kernels::missing == nullptr;
-        if constexpr (check_kernel<*(complete ? &ir::info<detail::no_operation> : kernels::missing), complete>()) {
+        constexpr int misplaced = kernels::misplaced;
+        constexpr const auto& placed = plan::nodes[misplaced < 0 ? 0 : misplaced];
+        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), *placed.op, detail::as_fixed<placed.device>()>,
+                      "TAGMA-E071 run: the device that is asked for has no kernel for this operation");
+        if constexpr (check_kernel<*(complete ? &ir::info<detail::no_operation> : kernels::missing), complete>() &&
+                      misplaced < 0) {
           feed_list feeds{};
           run_limits limits;
           string_element texts[sizeof...(Arguments) + 1];

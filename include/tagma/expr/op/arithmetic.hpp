@@ -60,7 +60,7 @@ struct multiply : elementwise {
   }
 };
 
-/// Quotient; integers divide towards zero, and an integer divided by zero is an error at run time.
+/// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
   static constexpr std::string_view name = "divide";
   static constexpr void gradient(ir::gradient_args& g) {

@@ -18,6 +18,7 @@ enum class fusion_reason : std::uint8_t {
   read_by_many,         ///< its readers are in different loops
   other_shape,          ///< its reader broadcasts it
   group_full,           ///< the loop has reached its largest size
+  other_device,         ///< its reader asks for another device
   ordered,              ///< a control dependency or an update holds it in place
 };
 
@@ -29,6 +30,7 @@ enum class fusion_reason : std::uint8_t {
                                         "read by more than one loop",
                                         "broadcast by its reader",
                                         "the loop is full",
+                                        "its reader asks for another device",
                                         "held by a control dependency or an update"};
   return names[static_cast<std::size_t>(r)];
 }
@@ -78,6 +80,7 @@ template <std::size_t N>
       if (why == fusion_reason::not_elementwise && r != no_node) {
         if (!(g[i].spec.dims == g[r].spec.dims)) why = fusion_reason::other_shape;
         else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads) why = fusion_reason::group_full;
+        else if (g[i].device != g[r].device) why = fusion_reason::other_device;
         else if (parted_by_update(i, r)) why = fusion_reason::ordered;
         else {
           why = fusion_reason::fused;

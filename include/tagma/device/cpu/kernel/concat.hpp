@@ -51,6 +51,9 @@ inline void part_into_whole(const kernel_args& args, const run_context& context)
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 
+/// The extent of the last axis; 1 for a scalar.
+[[nodiscard]] inline std::int64_t row_length(const shape& dims) { return dims.rank == 0 ? 1 : dims[dims.rank - 1]; }
+
 /// The row of the input that row `row` of the result repeats; rows run along the last axis.
 inline std::int64_t repeated_row(const shape& in, const shape& out, std::int64_t row) {
   std::int64_t at = 0, stride = 1;
@@ -66,12 +69,13 @@ inline void tile(const kernel_args& args, const run_context& context) {
   const shape &in = args.in[0].dims, &out = args.out.dims;
   if (out.elements() == 0) return;
   const auto size = static_cast<std::int64_t>(size_of(args.out.type));
-  const std::int64_t from = (in.rank == 0 ? 1 : in[in.rank - 1]) * size, to = (out.rank == 0 ? 1 : out[out.rank - 1]) * size;
+  const std::int64_t from = row_length(in) * size, to = row_length(out) * size;
   over_pieces(out.elements() * size / to, to, context, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t row = first; row < last; ++row) {
       std::byte* target = args.out.data + row * to;
       copy_bytes(target, args.in[0].data + repeated_row(in, out, row) * from, from);
-      for (std::int64_t done = from; done < to; done *= 2) copy_bytes(target + done, target, done < to - done ? done : to - done);
+      for (std::int64_t done = from; done < to; done *= 2)
+        copy_bytes(target + done, target, done < to - done ? done : to - done);
     }
   });
 }
@@ -85,8 +89,7 @@ struct tile_sums final : kernel_state {
 template <class T>
 std::unique_ptr<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
   auto state = std::make_unique<tile_sums<T>>();
-  const shape& dims = args.out.dims;
-  state->row.resize(static_cast<std::size_t>(dims.rank == 0 ? 1 : dims[dims.rank - 1]));
+  state->row.resize(static_cast<std::size_t>(row_length(args.out.dims)));
   return state;
 }
 
@@ -95,7 +98,7 @@ void tile_gradient(const kernel_args& args, const run_context&) {
   const shape &part = args.out.dims, &whole = args.in[0].dims;
   if (args.out.elements() == 0) return;
   auto& sums = static_cast<tile_sums<T>*>(args.state)->row;
-  const std::int64_t n = part.rank == 0 ? 1 : part[part.rank - 1], row_length = whole.rank == 0 ? 1 : whole[whole.rank - 1];
+  const std::int64_t n = row_length(part), long_row = row_length(whole);
   const std::int64_t rows = args.out.elements() / n;
   std::int64_t repetitions = 1;
   for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[static_cast<std::size_t>(a)];
@@ -110,9 +113,10 @@ void tile_gradient(const kernel_args& args, const run_context&) {
         copy /= multiple;
         stride *= whole[a];
       }
-      const T* from = args.in[0].as<const T>() + at * row_length;
-      for (std::int64_t i = 0; i < row_length; i += n)
-        for (std::int64_t c = 0; c < n; ++c) sums[static_cast<std::size_t>(c)] += static_cast<compute_t<T>>(from[i + c]);
+      const T* from = args.in[0].as<const T>() + at * long_row;
+      for (std::int64_t i = 0; i < long_row; i += n)
+        for (std::int64_t c = 0; c < n; ++c)
+          sums[static_cast<std::size_t>(c)] += static_cast<compute_t<T>>(from[i + c]);
     }
     for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[static_cast<std::size_t>(c)]);
   }

@@ -167,6 +167,29 @@ void apply_update(const kernel_args& args, const run_context& context) {
   else context.threads->parallel_for(tasks, some);
 }
 
+template <class T>
+struct row_update_body {
+  using C = compute_t<T>;
+  TAGMA_INLINE static void run(T* v, const T* g, C rate, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + 8 <= n; i += 8) store(v + i, load<8>(v + i) - load<8>(g + i) * rate);
+    for (; i < n; ++i) v[i] = T(static_cast<C>(v[i]) - static_cast<C>(g[i]) * rate);
+  }
+};
+
+template <class T, class Index>
+void apply_sgd_rows(const kernel_args& args, const run_context&) {
+  const shape& dims = args.out.dims;
+  const std::int64_t width = dims.sub(1, dims.rank).elements(), count = args.in[2].elements();
+  const Index* index = args.in[2].as<const Index>();
+  const auto rate = static_cast<compute_t<T>>(*args.in[3].as<const double>());
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto row = static_cast<std::int64_t>(index[i]);
+    if (row < 0 || row >= dims[0]) fail(status_code::out_of_range, {"index ", row, " is not below ", dims[0]});
+    dispatch<row_update_body<T>>(args.out.as<T>() + row * width, args.in[1].as<const T>() + i * width, rate, width);
+  }
+}
+
 inline void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
 }
@@ -189,6 +212,11 @@ template <> struct kernel<ir::info<op::apply_centered_rmsprop>> : detail::update
 template <> struct kernel<ir::info<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
 template <> struct kernel<ir::info<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
 template <> struct kernel<ir::info<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
+template <>
+struct kernel<ir::info<op::apply_sgd_rows>> {
+  template <dtype Out, dtype, dtype, dtype Index, dtype...>
+  static constexpr kernel_entry entry{&detail::apply_sgd_rows<stored<Out>, stored<Index>>};
+};
 template <>
 struct kernel<ir::info<op::scheduled_rate>> {
   template <dtype, dtype...>
