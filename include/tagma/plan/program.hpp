@@ -66,6 +66,12 @@ struct output_traits<E> : output_traits<output_list<E>> {
   }
 };
 
+struct no_operation {
+  static constexpr std::string_view name = "none";
+  static constexpr ir::op_kind kind = ir::op_kind::control;
+  static constexpr const char* infer(ir::infer_args&) { return nullptr; }
+};
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
