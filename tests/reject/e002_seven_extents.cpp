@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E002
+#include "tagma/expr/placeholder.hpp"
+
+namespace tg = tagma;
+
+#ifdef REJECT
+[[maybe_unused]] constexpr auto x = tg::placeholder<"x", float, 1, 2, 3, 4, 5, 6, 7>();
+#else
+[[maybe_unused]] constexpr auto x = tg::placeholder<"x", float, 1, 2, 3, 4, 5, 6>();
+#endif
+
+int main() {}

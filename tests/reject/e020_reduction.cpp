@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E020
+// mentions: float, -1, 784
+// mentions: 2
+#include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/placeholder.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 784>();
+
+#ifdef REJECT
+[[maybe_unused]] const auto y = tg::sum<2>(x);
+#else
+[[maybe_unused]] const auto y = tg::sum<1>(x);
+#endif
+
+int main() {}
