@@ -26,10 +26,10 @@ inline constexpr bool is_output = Position >= 0;
 template <bool Fed, fixed_string Placeholder, class Spec>
 inline constexpr bool every_placeholder_is_fed = Fed;
 /// The device has a kernel for every operation that a fetch needs; `Operation` is the first one that has none.
-template <bool Found, const ir::op_info& Operation>
+template <bool Found, fixed_string Operation>
 inline constexpr bool device_has_kernel = Found;
 /// A node that is pinned to a device has a kernel there.
-template <bool Found, const ir::op_info& Operation, fixed_string Device>
+template <bool Found, fixed_string Operation, fixed_string Device>
 inline constexpr bool asked_device_has_kernel = Found;
 /// What is fed is a placeholder of the program.
 template <class Id, int Position>
@@ -161,14 +161,6 @@ struct graph_tables {
   return false;
 }
 
-/// A text with static storage as a template argument.
-template <const std::string_view& Text>
-[[nodiscard]] constexpr auto as_fixed() {
-  fixed_string<Text.size() + 1> copy;
-  for (std::size_t i = 0; i < Text.size(); ++i) copy.text[i] = Text[i];
-  return copy;
-}
-
 /// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
 template <class Plan, std::size_t Count>
 [[nodiscard]] constexpr int first_missing(const std::array<int, Count>& fed) {
@@ -254,7 +246,7 @@ class session {
       return comparable && diagnose::feed_has_rank<Spec, rank>;
     }
   }
-  template <const ir::op_info& Operation, bool Found>
+  template <fixed_string Operation, bool Found>
   static constexpr bool check_kernel() {
     static_assert(diagnose::device_has_kernel<Found, Operation>, "TAGMA-E071 run: the CPU has no kernel for this operation");
     return Found;
@@ -291,7 +283,7 @@ class session {
     static constexpr tensor_spec declared = node < 0 ? tensor_spec{} : Plan::nodes[node < 0 ? 0 : node].spec;
     using spec_type = spec_of<declared>;
     static constexpr std::string_view text = node < 0 ? std::string_view{} : Plan::nodes[node < 0 ? 0 : node].name;
-    static constexpr auto name = detail::as_fixed<text>();
+    static constexpr auto name = fixed_copy<text>();
   };
 
   template <class... E, class... Arguments>
@@ -310,11 +302,13 @@ class session {
                     check_fed<missing::name, typename missing::spec_type, (missing::node < 0)>()) {
         using kernels = runtime::kernel_table<plan>;
         constexpr bool complete = kernels::missing == nullptr;
+        static constexpr std::string_view lacking = complete ? std::string_view{} : kernels::missing->name;
         constexpr int misplaced = kernels::misplaced;
-        constexpr const auto& placed = plan::nodes[misplaced < 0 ? 0 : misplaced];
-        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), *placed.op, detail::as_fixed<placed.device>()>,
+        static constexpr std::string_view pinned = plan::nodes[misplaced < 0 ? 0 : misplaced].op->name;
+        static constexpr std::string_view device = plan::nodes[misplaced < 0 ? 0 : misplaced].device;
+        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<pinned>(), fixed_copy<device>()>,
                       "TAGMA-E071 run: the device that is asked for has no kernel for this operation");
-        if constexpr (check_kernel<*(complete ? &ir::info<detail::no_operation> : kernels::missing), complete>() &&
+        if constexpr (check_kernel<fixed_copy<lacking>(), complete>() &&
                       misplaced < 0) {
           feed_list feeds{};
           run_limits limits;
