@@ -137,14 +137,21 @@ TAGMA_INLINE P splat(V x) {
       const auto half = splat<pack<T, P::width / 2>>(x);
       return {half, half};
     } else {
-      // As an initializer: g++ takes arithmetic with a scalar apart, lane by lane, before it knows the loop's instructions.
+      // As an initializer, for 16 bytes at a time: g++ takes everything else apart, lane by lane, because it looks at this
+      // function before it knows the instructions of the loop that it becomes part of.
       const auto s = static_cast<typename detail::storage<T>::type>(static_cast<T>(x));
-      if constexpr (P::width == 2) return {typename P::vector_type{s, s}};
-      else if constexpr (P::width == 4) return {typename P::vector_type{s, s, s, s}};
-      else if constexpr (P::width == 8) return {typename P::vector_type{s, s, s, s, s, s, s, s}};
-      else if constexpr (P::width == 16)
-        return {typename P::vector_type{s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s}};
-      else return {s - typename P::vector_type{}};
+      if constexpr (sizeof(P) == 32) {
+        const auto half = splat<pack<T, P::width / 2>>(x);
+        return detail::shuffle<P::width, 0>(half, half);
+      } else if constexpr (P::width == 2) {
+        return {typename P::vector_type{s, s}};
+      } else if constexpr (P::width == 4) {
+        return {typename P::vector_type{s, s, s, s}};
+      } else if constexpr (P::width == 8) {
+        return {typename P::vector_type{s, s, s, s, s, s, s, s}};
+      } else {
+        return {s - typename P::vector_type{}};
+      }
     }
   }
 }

@@ -117,13 +117,17 @@ struct update_body {
   static constexpr std::size_t slots = Update::slots.size();
   using pointers = T* const*;
 
-  TAGMA_INLINE static void run(T* v, pointers slot, const T* g, const update_numbers<C>* h, std::int64_t first,
-                               std::int64_t last) {
+  TAGMA_INLINE static void run(T* v, pointers slot_pointers, const T* g, const update_numbers<C>* numbers,
+                               std::int64_t first, std::int64_t last) {
+    // Copies, which no store can change: what the loop does with them is done before it.
+    const update_numbers<C> h = *numbers;
+    T* slot[slots + 1]{};
+    for (std::size_t k = 0; k < slots; ++k) slot[k] = slot_pointers[k];
     std::int64_t i = first;
     for (; i + 8 <= last; i += 8) {
       P value = load<8>(v + i), s[slots + 1];
       for (std::size_t k = 0; k < slots; ++k) s[k] = load<8>(slot[k] + i);
-      update_rule<Update>::apply(value, s, load<8>(g + i), *h);
+      update_rule<Update>::apply(value, s, load<8>(g + i), h);
       for (std::size_t k = 0; k < slots; ++k) store(slot[k] + i, s[k]);
       store(v + i, value);
     }
@@ -131,7 +135,7 @@ struct update_body {
       const int n = static_cast<int>(last - i);
       P value = load<8>(v + i, n), s[slots + 1];
       for (std::size_t k = 0; k < slots; ++k) s[k] = load<8>(slot[k] + i, n);
-      update_rule<Update>::apply(value, s, load<8>(g + i, n), *h);
+      update_rule<Update>::apply(value, s, load<8>(g + i, n), h);
       for (std::size_t k = 0; k < slots; ++k) store(slot[k] + i, s[k], n);
       store(v + i, value, n);
     }
