@@ -10,6 +10,13 @@
 #include "tagma/plan/program.hpp"
 
 namespace tagma {
+
+namespace diagnose {
+/// What is to be explained is among the outputs of the program.
+template <int Position, class Spec>
+inline constexpr bool explains_output = Position >= 0;
+}  // namespace diagnose
+
 namespace plan {
 
 /// The table of `tagma::explain`, built row by row.
@@ -234,7 +241,8 @@ template <class Closure>
 template <class Closure, expression... E>
 [[nodiscard]] std::string explain(const program<Closure>&, const output_list<E...>&, extent batch = 1) {
   using graph = typename program<Closure>::graph;
-  constexpr bool known = (true && ... && (graph::traits::template position<typename E::id>() >= 0));
+  constexpr bool known = (true && ... && diagnose::explains_output<graph::traits::template position<typename E::id>(),
+                                                                   typename E::spec_type>);
   static_assert(known, "TAGMA-E144 explain: what is asked for is no output of this program");
   if constexpr (known)
     return detail::explain_plan<graph, detail::plan_of_outputs<graph, E...>>(batch);
