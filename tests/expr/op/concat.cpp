@@ -50,7 +50,8 @@ TEST_CASE("concat, stack and tile: values and gradients, along axes that vary") 
   CHECK(t == tg::tensor<double>(tg::shape{4, 6}, {1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4,
                                                   1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4}));
 
-  const tg::tensor<double> at(tg::shape{2, 2}, {0.3, -0.4, 0.9, 0.2}), other(tg::shape{3, 2}, {0.1, 0.2, -0.3, 0.4, 0.5, 0.6});
+  const tg::tensor<double> at(tg::shape{2, 2}, {0.3, -0.4, 0.9, 0.2});
+  const tg::tensor<double> other(tg::shape{3, 2}, {0.1, 0.2, -0.3, 0.4, 0.5, 0.6});
   tg::tensor<double> weights(tg::shape{9, 2});
   for (tg::extent i = 0; i < 18; ++i) weights[i] = 0.3 * static_cast<double>(i) - 2;
   tg::test::check_gradient(

@@ -46,15 +46,20 @@ TEST_CASE("gather: values, gradients and indices out of range") {
 
   const tg::tensor<double> at(tg::shape{3, 3}, {0.3, -0.4, 0.9, 0.2, 0.7, -0.1, 0.5, 0.6, -0.8});
   tg::test::check_gradient(
-      [&](const auto& z) { return session.run(tg::fetch(loss, slope), x = z, ids = rows_wanted, small = columns_wanted); }, at);
+      [&](const auto& z) {
+        return session.run(tg::fetch(loss, slope), x = z, ids = rows_wanted, small = columns_wanted);
+      },
+      at);
   tg::test::check_gradient(
       [&](const auto& z) {
         return session.run(tg::fetch(bend, curvature), x = z, ids = rows_wanted, small = columns_wanted);
       },
       at);
 
-  CHECK_THROWS_WITH(session.run(tg::fetch(rows, columns), x = in, ids = std::vector<std::int64_t>{0, 2}, small = columns_wanted),
-                    Catch::Contains("gather") && Catch::Contains("index 2 at position 1") && Catch::Contains("the axis, 2"));
+  const std::vector<std::int64_t> beyond{0, 2};
+  CHECK_THROWS_WITH(session.run(tg::fetch(rows, columns), x = in, ids = beyond, small = columns_wanted),
+                    Catch::Contains("gather") && Catch::Contains("index 2 at position 1") &&
+                        Catch::Contains("the axis, 2"));
 }
 
 TEST_CASE("scatter_add: adds rows to a variable, twice where an index repeats, and leaves it alone when one is wrong") {
@@ -70,7 +75,8 @@ TEST_CASE("scatter_add: adds rows to a variable, twice where an index repeats, a
   CHECK(session.run(update, ids = std::vector<std::int32_t>{3, 1, 3}, rows = updates) == expected);
   using ints = std::vector<std::int32_t>;
   CHECK_THROWS_WITH(session.run(update, ids = ints{0, 1, 4}, rows = updates), Catch::Contains("index 4 at position 2"));
-  CHECK_THROWS_WITH(session.run(update, ids = ints{0, -1, 1}, rows = updates), Catch::Contains("index -1 at position 1"));
+  CHECK_THROWS_WITH(session.run(update, ids = ints{0, -1, 1}, rows = updates),
+                    Catch::Contains("index -1 at position 1"));
   CHECK_THROWS_WITH(session.run(update, ids = ints{0, 1}, rows = updates), Catch::Contains("one row for each index"));
   CHECK(session.run(value) == expected);
 }

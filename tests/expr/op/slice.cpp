@@ -67,7 +67,7 @@ TEST_CASE("slice, split and pad: values and gradients, along an axis that varies
   tg::test::check_gradient(
       [&](const tg::tensor<double>& v) { return session.run(tg::fetch(bend, curvature), x = v, filler = f); }, small);
   tg::test::check_gradient(
-      [&](const tg::tensor<double>& v) { return session.run(tg::fetch(product, filler_slope), x = small, filler = v[0]); },
+      [&](const auto& v) { return session.run(tg::fetch(product, filler_slope), x = small, filler = v[0]); },
       tg::tensor<double>(tg::shape{1}, {0.25}));
 }
 
@@ -76,7 +76,8 @@ TEST_CASE("slice: a range beyond an axis that varies is an error of the run, whi
   constexpr auto tail = tg::slice<range{-3}>(x);
   const auto program = tg::compile([=] { return tg::outputs(tail); });
   tg::session session(program);
-  CHECK(session.run(tail, x = std::vector<std::int32_t>{1, 2, 3, 4}) == tg::tensor<std::int32_t>(tg::shape{3}, {2, 3, 4}));
+  CHECK(session.run(tail, x = std::vector<std::int32_t>{1, 2, 3, 4}) ==
+        tg::tensor<std::int32_t>(tg::shape{3}, {2, 3, 4}));
   CHECK_THROWS_WITH(session.run(tail, x = std::vector<std::int32_t>{1, 2}),
                     Catch::Contains("slice") && Catch::Contains("beyond its axis") && Catch::Contains("int32 [2]"));
 }

@@ -40,5 +40,6 @@ TEST_CASE("top_k: rows that are too short in a run are an error that says so") {
   const auto program = tg::compile([=] { return tg::outputs(values); });
   tg::session session(program);
   CHECK(session.run(values, x = std::vector<float>{1, 2, 3, 4}) == tg::tensor<float>(tg::shape{3}, {4, 3, 2}));
-  CHECK_THROWS_WITH(session.run(values, x = std::vector<float>{1, 2}), Catch::Contains("fewer elements than are asked for"));
+  CHECK_THROWS_WITH(session.run(values, x = std::vector<float>{1, 2}),
+                    Catch::Contains("fewer elements than are asked for"));
 }

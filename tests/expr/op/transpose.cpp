@@ -31,7 +31,8 @@ TEST_CASE("transpose: values, gradients, and the gradient of a gradient") {
 
   tg::tensor<double> in(tg::shape{2, 3, 2}), w(tg::shape{3, 2, 2});
   for (tg::extent i = 0; i < 12; ++i) in[i] = 0.25 * static_cast<double>(i) - 1, w[i] = static_cast<double>(i % 5) - 2;
-  const auto [r, b, s, f, g, c] = session.run(tg::fetch(rotated, back, same, loss, slope, curvature), x = in, weight = w);
+  const auto [r, b, s, f, g, c] =
+      session.run(tg::fetch(rotated, back, same, loss, slope, curvature), x = in, weight = w);
   for (tg::extent i = 0; i < 2; ++i)
     for (tg::extent j = 0; j < 3; ++j)
       for (tg::extent k = 0; k < 2; ++k) {
@@ -41,6 +42,5 @@ TEST_CASE("transpose: values, gradients, and the gradient of a gradient") {
       }
   CHECK(b == in);
   CHECK(s == in);
-  tg::test::check_gradient([&](const tg::tensor<double>& v) { return session.run(tg::fetch(loss, slope), x = v, weight = w); },
-                           in);
+  tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, slope), x = v, weight = w); }, in);
 }

@@ -203,7 +203,7 @@ template <int Axis = 0, expression First, expression... Rest, class Place = TAGM
         std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);
 }
 
-/// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 if there is not one multiple for each axis.
+/// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 unless each axis has one multiple.
 template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto tile(const E& e) {
   static_assert(diagnose::multiples_fit<typename E::spec_type, Multiples...>,

@@ -14,7 +14,8 @@ template <class Place, ir::attribute Bits, class E>
 [[nodiscard]] constexpr auto make_filled(const E& e) {
   static_assert(E::spec.type != dtype::string, "TAGMA-E112 zeros_like: strings have no zero and no one");
   if constexpr (E::spec.type != dtype::string)
-    return make_node<op::broadcast_like, ir::attributes<0>{}, Place>(make_constant<typename E::element_type, Bits>(), e);
+    return make_node<op::broadcast_like, ir::attributes<0>{}, Place>(make_constant<typename E::element_type, Bits>(),
+                                                                     e);
 }
 }  // namespace detail
 

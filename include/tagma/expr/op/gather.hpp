@@ -10,8 +10,8 @@
 namespace tagma {
 namespace op {
 
-/// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice i
-/// of input 0 goes where element i of input 1 points. What one index names twice is summed in the order of the indices.
+/// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice
+/// i of input 0 goes where element i of input 1 points. What one index names twice is summed in the order of indices.
 struct scatter_rows {
   static constexpr std::string_view name = "scatter_rows";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
@@ -91,7 +91,7 @@ inline constexpr bool updates_fit_rows = [] {
 /// @param params [.., n, ..], any element type
 /// @param indices int32, int64 or uint8, of any shape, each from 0 to n - 1; another value is an error at run time
 /// @return the shape of `params` with that of `indices` in the place of `Axis`
-/// Raises TAGMA-E020 if there is no such axis, TAGMA-E107 for other indices, TAGMA-E108 if the result has too many axes.
+/// Raises TAGMA-E020 if there is no such axis, TAGMA-E107 for other indices, TAGMA-E108 for a result of too many axes.
 template <int Axis = 0, expression P, expression I, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto gather(const P& params, const I& indices) {
   using p = typename P::spec_type;
@@ -121,7 +121,8 @@ template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TY
   using i = typename I::spec_type;
   using u = typename U::spec_type;
   static_assert(diagnose::is_variable<V>, "TAGMA-E065 scatter_add: the first operand must be a variable");
-  static_assert(diagnose::same_element_type<x, u>, "TAGMA-E010 scatter_add: updates need the element type of the variable");
+  static_assert(diagnose::same_element_type<x, u>,
+                "TAGMA-E010 scatter_add: updates need the element type of the variable");
   static_assert(diagnose::are_indices<i>, "TAGMA-E107 scatter_add: indices need to be int32, int64 or uint8");
   static_assert(diagnose::updates_fit_rows<x, i, u>, "TAGMA-E109 scatter_add: needs one row of updates for each index");
   if constexpr (diagnose::is_variable<V> && diagnose::same_element_type<x, u> && diagnose::are_indices<i> &&
@@ -136,7 +137,8 @@ template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TY
 template <extent Depth, element T = float, expression I, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto one_hot(const I& indices) {
   using i = typename I::spec_type;
-  static_assert(Depth >= 1 && dtype_of<T> != dtype::string, "TAGMA-E110 one_hot: needs a depth of at least 1 and a number");
+  static_assert(Depth >= 1 && dtype_of<T> != dtype::string,
+                "TAGMA-E110 one_hot: needs a depth of at least 1 and a number");
   static_assert(diagnose::are_indices<i>, "TAGMA-E107 one_hot: indices need to be int32, int64 or uint8");
   static_assert(I::rank < max_rank, "TAGMA-E108 one_hot: the result would have more than six axes");
   if constexpr (Depth >= 1 && dtype_of<T> != dtype::string && diagnose::are_indices<i> && I::rank < max_rank)

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Random tensors, new in every run, and dropout. Their bytes follow from the seed of the session, the number of the run
-/// and the place of the node in its program, not from threads.
+/// Random tensors, new in every run, and dropout. Their bytes follow from the seed of the session, the number of the
+/// run and the place of the node in its program, not from threads.
 
 #include "tagma/expr/op/arithmetic.hpp"
 #include "tagma/expr/op/constant.hpp"
@@ -70,8 +70,8 @@ concept parameter = expression<A> || scalar<A>;
 }  // namespace detail
 
 /// Uniform random numbers of the given type and extents, new in every run: `random_uniform<float, 3, 4>(-1.0f, 1.0f)`.
-/// Two calls at two places draw different numbers (the CUDA front end knows no places: there, equal calls in one program
-/// are one). Gradients flow to `low` and `high` where these are expressions.
+/// Two calls at two places draw different numbers (the CUDA front end knows no places: there, equal calls in one
+/// program are one). Gradients flow to `low` and `high` where these are expressions.
 /// @param low, high numbers, or expressions that broadcast to the extents; by default [0, 1)
 /// Raises TAGMA-E113 for another element type or extents that vary.
 /// @{
@@ -95,7 +95,8 @@ template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_normal() {
   return detail::make_random<op::random_normal, Place, T, Extents...>();
 }
-template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
+          class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_normal(const Mean& mean, const Deviation& deviation) {
   if constexpr (constexpr bool fits = diagnose::can_be_random<T, Extents...>; !fits)
     return detail::make_random<op::random_normal, Place, T, Extents...>();
@@ -110,17 +111,19 @@ template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto truncated_normal() {
   return detail::make_random<op::truncated_normal, Place, T, Extents...>();
 }
-template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
+          class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto truncated_normal(const Mean& mean, const Deviation& deviation) {
   if constexpr (constexpr bool fits = diagnose::can_be_random<T, Extents...>; !fits)
     return detail::make_random<op::truncated_normal, Place, T, Extents...>();
   else
-    return detail::make_affine<Place>(detail::make_random<op::truncated_normal, Place, T, Extents...>(), mean, deviation);
+    return detail::make_affine<Place>(detail::make_random<op::truncated_normal, Place, T, Extents...>(), mean,
+                                      deviation);
 }
 /// @}
 
-/// Random numbers of the type and shape of `e`, whose elements are not read: uniform in [0, 1), or normal with mean 0 and
-/// deviation 1. Raises TAGMA-E014 for an element type that is not floating.
+/// Random numbers of the type and shape of `e`, whose elements are not read: uniform in [0, 1), or normal with mean 0
+/// and deviation 1. Raises TAGMA-E014 for an element type that is not floating.
 /// @{
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_uniform_like(const E& e) {
@@ -134,8 +137,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 }
 /// @}
 
-/// Each element is zero with probability `rate`, else divided by 1 - rate (Srivastava et al. 2014, in the form that needs
-/// no scaling when the network is used). The gradient drops the elements that were dropped.
+/// Each element is zero with probability `rate`, else divided by 1 - rate (Srivastava et al. 2014, in the form that
+/// needs no scaling when the network is used). The gradient drops the elements that were dropped.
 /// @param rate a number from 0 up to, but not including, 1, else InvalidArgument; or an expression of rank 0 and the
 ///             element type of `e`
 /// Raises TAGMA-E014 for an element type that is not floating.

@@ -74,8 +74,9 @@ namespace detail {
 template <int K, class Place, class E>
 [[nodiscard]] constexpr auto make_top_k(const E& e) {
   static_assert(diagnose::has_k_elements<typename E::spec_type, K>,
-                "TAGMA-E111 top_k: the last axis needs at least as many elements as are asked for, and at least one is");
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && check_type<accepts::numbers, typename E::spec_type>()) {
+                "TAGMA-E111 top_k: the last axis needs as many elements as are asked for, and at least one");
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> &&
+                check_type<accepts::numbers, typename E::spec_type>()) {
     const auto indices = make_node<op::top_k_indices, ir::pack_attributes(K), part<Place, 0>>(e);
     const auto values = make_node<op::gather_last, ir::attributes<0>{}, part<Place, 1>>(e, indices);
     return std::pair{values, indices};

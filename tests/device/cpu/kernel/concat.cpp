@@ -8,7 +8,8 @@
 namespace tg = tagma;
 
 TEST_CASE("concatenation along every axis, with an operand that is empty") {
-  const tg::tensor<float> a(tg::shape{1, 2, 2}, {1, 2, 3, 4}), b(tg::shape{1, 2, 2}, {5, 6, 7, 8}), none(tg::shape{1, 0, 2});
+  const tg::tensor<float> a(tg::shape{1, 2, 2}, {1, 2, 3, 4}), b(tg::shape{1, 2, 2}, {5, 6, 7, 8});
+  const tg::tensor<float> none(tg::shape{1, 0, 2});
   tg::tensor<float> first(tg::shape{2, 2, 2}), middle(tg::shape{1, 4, 2}), last(tg::shape{1, 2, 4});
   tg::test::call<tg::op::concat>(first, {0}, a, b);
   CHECK(first == tg::tensor<float>(tg::shape{2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));

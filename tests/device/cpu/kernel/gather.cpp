@@ -48,7 +48,8 @@ TEST_CASE("gather and scatter_rows: indices out of range, no indices at all, and
   const tg::tensor<std::int64_t> high(tg::shape{2}, {0, 3}), low(tg::shape{2}, {-1, 0});
   CHECK_THROWS_WITH((tg::test::call<tg::op::gather>(rows, {0}, in, high)),
                     Catch::Contains("index 3 at position 1 is not below the extent of the axis, 3"));
-  CHECK_THROWS_WITH((tg::test::call<tg::op::scatter_rows>(back, {0}, rows, low, in)), Catch::Contains("index -1 at position 0"));
+  CHECK_THROWS_WITH((tg::test::call<tg::op::scatter_rows>(back, {0}, rows, low, in)),
+                    Catch::Contains("index -1 at position 0"));
 
   const tg::tensor<std::int64_t> none(tg::shape{0});
   tg::tensor<float> nothing(tg::shape{0, 2});

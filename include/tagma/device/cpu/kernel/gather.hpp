@@ -24,7 +24,8 @@ struct around_axis {
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
   const around_axis from(args.in[0].dims, args.attributes[0]);
-  const std::int64_t count = args.in[1].elements(), bytes = from.inner * static_cast<std::int64_t>(size_of(args.out.type));
+  const std::int64_t count = args.in[1].elements();
+  const std::int64_t bytes = from.inner * static_cast<std::int64_t>(size_of(args.out.type));
   const Index* index = args.in[1].as<const Index>();
   check_indices(index, count, from.count);
   if (args.out.elements() == 0) return;

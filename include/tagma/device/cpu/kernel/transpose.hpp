@@ -67,12 +67,11 @@ struct two_words {
 /// Moves a rectangle: `rows` run along one axis of the input, `columns` along one of the output.
 template <class T>
 struct transpose_body {
-  static constexpr std::int64_t block = 16;  // rows, whose neighbours share a cache line of the input
-  static constexpr std::int64_t width = 8;   // columns: that many lines of the input at once, often of one set of the cache
+  static constexpr std::int64_t block = 16;  // of the usual elements, a cache line on both sides
   TAGMA_INLINE static void run(T* to, const T* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
                                std::int64_t from_column) {
-    for (std::int64_t c = 0; c < columns; c += width) {
-      const std::int64_t count = columns - c < width ? columns - c : width;
+    for (std::int64_t c = 0; c < columns; c += block) {
+      const std::int64_t count = columns - c < block ? columns - c : block;
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t k = 0; k < count; ++k) to[r * to_row + c + k] = from[(c + k) * from_column + r];
     }
