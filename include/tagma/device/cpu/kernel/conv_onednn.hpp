@@ -55,6 +55,11 @@ class onednn_convolution {
     made->whole_ = made->describe(p.images_per_part, relu);
     if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
     if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
+    // All parts share one arranged filter, or sum theirs: they must agree on its layout.
+    const dnnl_query_t filter = role == conv_role::filter_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
+    if (made->rest_ != nullptr &&
+        dnnl_memory_desc_equal(&layout_of(made->whole_, filter), &layout_of(made->rest_, filter)) == 0)
+      return nullptr;
     made->create();
     return made;
   }
@@ -192,10 +197,7 @@ class onednn_convolution {
                         : role_ == conv_role::forward ? DNNL_ARG_DST
                                                       : DNNL_ARG_DIFF_SRC;
 
-    // A rest of the batch must see the filter as the other parts do, or the parts could not be summed.
     const dnnl_memory_desc_t inner = layout_of(whole_, sums ? out_query : b_query);
-    if (rest_ != nullptr && dnnl_memory_desc_equal(&inner, &layout_of(rest_, sums ? out_query : b_query)) == 0)
-      fail(status_code::internal, "oneDNN wants two layouts for one filter");
     const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);
     arranged_bytes_ = (inner_bytes + 63) / 64 * 64;
     arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
