@@ -28,7 +28,8 @@ TEST_CASE("a small convolutional network learns which half of an image is bright
   for (tg::extent n = 0; n < 16; ++n) {
     classes[n] = static_cast<std::int32_t>(n % 2);
     for (tg::extent i = 0; i < 64; ++i)
-      images[n * 64 + i] = ((i / 8 < 4) == (n % 2 == 0) ? 1.0f : 0.0f) + 0.01f * static_cast<float>((n * 64 + i) * 37 % 11);
+      images[n * 64 + i] =
+          ((i / 8 < 4) == (n % 2 == 0) ? 1.0f : 0.0f) + 0.01f * static_cast<float>((n * 64 + i) * 37 % 11);
   }
   // Fresh moving averages are 0 and 1: inference divides by the root of 1 + epsilon alone.
   const auto [before, features] = session.run(tg::fetch(tested, seen), x = images);
