@@ -48,6 +48,7 @@
 #include "tagma/nn/layers.hpp"
 #include "tagma/nn/losses.hpp"
 #include "tagma/nn/optimizers.hpp"
+#include "tagma/nn/recurrent.hpp"
 
 #include "tagma/plan/program.hpp"
 

@@ -8,6 +8,19 @@
 #error "tagma needs C++20: compile with -std=c++20"
 #endif
 
+/// The compiler's name and version, for reports: "clang 19.1", "g++ 12.2".
+#define TAGMA_TEXT_OF(x) #x
+#define TAGMA_TEXT(x) TAGMA_TEXT_OF(x)
+#if defined(__CUDACC_VER_MAJOR__)
+#define TAGMA_COMPILER "nvcc " TAGMA_TEXT(__CUDACC_VER_MAJOR__) "." TAGMA_TEXT(__CUDACC_VER_MINOR__)
+#elif defined(__clang__)
+#define TAGMA_COMPILER "clang " TAGMA_TEXT(__clang_major__) "." TAGMA_TEXT(__clang_minor__)
+#elif defined(__GNUC__)
+#define TAGMA_COMPILER "g++ " TAGMA_TEXT(__GNUC__) "." TAGMA_TEXT(__GNUC_MINOR__)
+#else
+#define TAGMA_COMPILER "an unknown compiler"
+#endif
+
 /// A closure type that differs at every place where the default argument is used. It tells apart two run-time values
 /// that were written at two places: `2.0f * x + 3.0f * x`. Only for templates that are not members of other templates:
 /// there g++ 12 rejects it and clang hands out the same type twice. The CUDA front end rejects it everywhere.

@@ -68,7 +68,8 @@ namespace detail {
     if (!in_box(i)) text += detail::dot_node(g, passes, i, "  ");
     if (!in_box(i) || passes.group[i] != i) continue;
     const std::string number = std::to_string(i);
-    text += "  subgraph cluster_" + number + " {\n    label=\"one loop, result #" + number + "\";\n    style=rounded;\n";
+    text += "  subgraph cluster_" + number + " {\n    label=\"one loop, result #" + number + "\";\n";
+    text += "    style=rounded;\n";
     for (node_id m = 0; m <= i; ++m)
       if (passes.is_loop_member(g, m) && passes.group[m] == i) text += detail::dot_node(g, passes, m, "    ");
     text += "  }\n";

@@ -42,7 +42,7 @@ inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE>(con
     return detail::step<op::add, Place, 3>(detail::step<op::relu, Place, 2>(e), detail::negative_part<Place>(e));
 };
 
-/// scale * (x where it is positive, else alpha * (exp(x) - 1)), with the two numbers that keep mean 0 and variance 1 from
+/// scale * (x where it is positive, else alpha * (exp(x) - 1)), with the numbers that keep mean 0 and variance 1 from
 /// layer to layer. Klambauer et al. 2017.
 inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   using T = typename E::element_type;
@@ -55,7 +55,8 @@ inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE>(co
   }
 };
 
-/// x * Phi(x), where Phi is the normal distribution function: x / 2 * (1 + erf(x / sqrt(2))). Hendrycks and Gimpel 2016.
+/// x * Phi(x), where Phi is the normal distribution function: x / 2 * (1 + erf(x / sqrt(2))).
+/// Hendrycks and Gimpel 2016.
 inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   using T = typename E::element_type;
   if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {

@@ -112,7 +112,8 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE>
   if constexpr (detail::check_clip<Bound, E...>()) {
     using T = typename std::tuple_element_t<0, std::tuple<E...>>::element_type;
     const auto limit = detail::as_expression<T, detail::part<Place, 0>, 0>(bound);
-    const auto norm = detail::safe_root<detail::part<Place, 1>, 0>(detail::sum_of_squares<detail::part<Place, 2>, 0>(e...));
+    const auto squares = detail::sum_of_squares<detail::part<Place, 2>, 0>(e...);
+    const auto norm = detail::safe_root<detail::part<Place, 1>, 0>(squares);
     return detail::scale_all<detail::part<Place, 3>>(limit, norm, e...);
   }
 }

@@ -192,7 +192,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto l2_loss(const E& e) {
   if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
     const auto half = detail::make_constant<typename E::element_type, detail::bits_of(0.5)>();
-    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 1>>(detail::step<op::square, Place, 0>(e));
+    const auto squares = detail::step<op::square, Place, 0>(e);
+    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 1>>(squares);
     return detail::step<op::multiply, Place, 2>(half, total);
   }
 }

@@ -20,7 +20,7 @@ inline constexpr recurrent_output<false> last_output{};
 inline constexpr recurrent_output<true> return_sequences{};
 
 namespace diagnose {
-/// The input of a recurrent layer has a batch axis, a time axis and a feature axis; the last two are static, at least 1.
+/// The input of a recurrent layer has a batch axis, a time axis and a feature axis; the last two are static.
 template <class X>
 inline constexpr bool is_sequence = X::value.dims.rank == 3 && X::value.dims[1] >= 1 && X::value.dims[2] >= 1;
 }  // namespace diagnose
@@ -149,8 +149,9 @@ template <class Place, class StackPlace, extent First, class X, class Cell, int.
 }
 template <class Place, class StackPlace, extent Time, class X, class Cell, int... Chunk>
 [[nodiscard]] constexpr auto stack_chunks(const X& x, const Cell& cell, std::integer_sequence<int, Chunk...>) {
+  constexpr int time = static_cast<int>(Time);
   return make_concat<1, StackPlace>(stack_steps<Place, part<StackPlace, Chunk>, 64 * Chunk>(
-      x, cell, std::make_integer_sequence<int, (64 * Chunk + 64 < Time ? 64 : static_cast<int>(Time) - 64 * Chunk)>{})...);
+      x, cell, std::make_integer_sequence<int, (64 * Chunk + 64 < time ? 64 : time - 64 * Chunk)>{})...);
 }
 
 template <class Place, bool AllSteps, class X, class Cell>
@@ -220,7 +221,8 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// (Jozefowicz, Zaremba, Sutskever 2015).
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+[[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {},
+                                  const Initial& initial = glorot_uniform) {
   if constexpr (detail::check_sequence<typename E::spec_type>()) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, 4 * Units>(initial);

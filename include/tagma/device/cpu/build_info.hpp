@@ -15,17 +15,7 @@ namespace tagma {
 /// One line: the version, the compiler, the library behind matrix products, the instruction set that loops use on this
 /// machine, the threads that a session starts by default, and the optional parts that are compiled in.
 [[nodiscard]] inline std::string build_info() {
-  std::string text = "tagma " TAGMA_VERSION ", ";
-#if defined(__clang__)
-  text += "clang " + std::to_string(__clang_major__) + "." + std::to_string(__clang_minor__);
-#elif defined(__GNUC__)
-  text += "g++ " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__);
-#else
-  text += "an unknown compiler";
-#endif
-#if defined(__CUDACC_VER_MAJOR__)
-  text += " below nvcc " + std::to_string(__CUDACC_VER_MAJOR__) + "." + std::to_string(__CUDACC_VER_MINOR__);
-#endif
+  std::string text = "tagma " TAGMA_VERSION ", " TAGMA_COMPILER;
   text += ", matrix products by " + std::string(device::cpu::gemm_library());
 #if TAGMA_CPU_V3
   text += device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA" : ", loops for the baseline";
@@ -40,9 +30,6 @@ namespace tagma {
   const auto add_part = [&parts](const char* name) { parts += (parts.empty() ? "; with " : ", ") + std::string(name); };
 #if defined(TAGMA_WITH_ZLIB) && TAGMA_WITH_ZLIB
   add_part("zlib");
-#endif
-#if defined(__CUDACC__)
-  add_part("CUDA");
 #endif
   (void)add_part;
   return text + parts;
