@@ -16,15 +16,16 @@ namespace tagma {
 namespace diagnose {
 /// The channels (the last axis) are known to the compiler.
 template <class Spec>
-inline constexpr bool channels_are_static = Spec::value.dims.rank >= 2 && Spec::value.dims[Spec::value.dims.rank - 1] != dyn;
+inline constexpr bool channels_are_static =
+    Spec::value.dims.rank >= 2 && Spec::value.dims[Spec::value.dims.rank - 1] != dyn;
 /// The groups divide channels and filters.
 template <class Spec, extent Filters, int Groups>
 inline constexpr bool groups_divide =
     Groups >= 1 && Spec::value.dims[Spec::value.dims.rank - 1] % Groups == 0 && Filters >= 1 && Filters % Groups == 0;
 }  // namespace diagnose
 
-/// A convolutional layer: activation(conv2d(x, kernel) + bias), with variables "<Name>/kernel", [height, width, channels /
-/// groups, Filters], and "<Name>/bias".
+/// A convolutional layer: activation(conv2d(x, kernel) + bias), with variables "<Name>/kernel", [height, width,
+/// channels / groups, Filters], and "<Name>/bias".
 /// @tparam Filters outputs of the layer
 /// @tparam Kernel height and width of the filters: `5`, or `window(3, 5)`
 /// @tparam Options stride, padding (none by default), dilation, groups
@@ -39,7 +40,8 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
 [[nodiscard]] constexpr auto conv2d(const X& x, const Activation& activation = linear,
                                     const Initial& initial = glorot_uniform) {
   using s = typename X::spec_type;
-  static_assert(diagnose::is_image_batch<s>, "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
+  static_assert(diagnose::is_image_batch<s>,
+                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
   if constexpr (diagnose::is_image_batch<s>) {
     static_assert(diagnose::channels_are_static<s>, "TAGMA-E003 conv2d: the number of channels must be static");
     static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
@@ -65,8 +67,8 @@ struct updating_layer {
 };
 
 /// Batch normalisation with variables "<Name>/gamma", "<Name>/beta", "<Name>/moving_mean" and "<Name>/moving_variance".
-/// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages towards
-/// them. For inference, normalised by the averages. Both share their variables.
+/// For training, `{output, update}`: normalised by the moments of the batch, and an update that moves the averages
+/// towards them. For inference, normalised by the averages. Both share their variables.
 /// @param x [..., channels], floating, channels static, of rank 2 or more
 /// @param momentum share of the old average that stays
 /// @param epsilon added to the variance
@@ -86,8 +88,9 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
     using gamma_type = std::remove_cv_t<decltype(gamma)>;
     using beta_type = std::remove_cv_t<decltype(beta)>;
     if constexpr (Phase == phase::inference) {
-      return batch_norm<X, gamma_type, beta_type, std::remove_cv_t<decltype(mean)>, std::remove_cv_t<decltype(variance)>,
-                        detail::part<Place, 0>>(x, gamma, beta, mean, variance, epsilon);
+      return batch_norm<X, gamma_type, beta_type, std::remove_cv_t<decltype(mean)>,
+                        std::remove_cv_t<decltype(variance)>, detail::part<Place, 0>>(x, gamma, beta, mean, variance,
+                                                                                      epsilon);
     } else {
       const auto now = batch_norm<X, gamma_type, beta_type, detail::part<Place, 0>>(x, gamma, beta, epsilon);
       const auto difference = detail::make_binary<op::subtract, detail::part<Place, 1>>(mean, now.mean);
@@ -96,7 +99,8 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
       const auto second = detail::make_binary<op::multiply, detail::part<Place, 4>>(other, 1 - momentum);
       const auto update = group(detail::make_update<op::assign_sub, detail::part<Place, 5>>(mean, first),
                                 detail::make_update<op::assign_sub, detail::part<Place, 6>>(variance, second));
-      return updating_layer<std::remove_cv_t<decltype(now.output)>, std::remove_cv_t<decltype(update)>>{now.output, update};
+      return updating_layer<std::remove_cv_t<decltype(now.output)>, std::remove_cv_t<decltype(update)>>{now.output,
+                                                                                                        update};
     }
   }
 }
@@ -114,7 +118,8 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE>
     constexpr extent features = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, features>(ones);
     const auto beta = variable<Name / "beta", T, features>(zeros);
-    return layer_norm<X, std::remove_cv_t<decltype(gamma)>, std::remove_cv_t<decltype(beta)>, Place>(x, gamma, beta, epsilon);
+    return layer_norm<X, std::remove_cv_t<decltype(gamma)>, std::remove_cv_t<decltype(beta)>, Place>(x, gamma, beta,
+                                                                                                     epsilon);
   }
 }
 

@@ -72,10 +72,14 @@ TEST_CASE("gradients of convolutions are difference quotients, twice", "[conv]")
   tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(loss, dx), x = v, w = ws, b = bs); }, xs);
   tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(loss, dw), x = xs, w = v, b = bs); }, ws);
   tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(loss, db), x = xs, w = ws, b = v); }, bs);
-  tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steep_x, xx), x = v, w = ws, b = bs); }, xs);
-  tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steep_x, xw), x = xs, w = v, b = bs); }, ws);
-  tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steep_w, wx), x = v, w = ws, b = bs); }, xs);
-  tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steep_w, ww), x = xs, w = v, b = bs); }, ws);
+  tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steep_x, xx), x = v, w = ws, b = bs); },
+                           xs);
+  tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steep_x, xw), x = xs, w = v, b = bs); },
+                           ws);
+  tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steep_w, wx), x = v, w = ws, b = bs); },
+                           xs);
+  tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steep_w, ww), x = xs, w = v, b = bs); },
+                           ws);
 }
 
 TEST_CASE("a transposed convolution is the gradient of a convolution by its images", "[conv]") {

@@ -49,7 +49,8 @@ TEST_CASE("gradients of pooling are difference quotients, twice", "[pool]") {
     const auto xx = tg::gradient(steepness, x);
     tg::session session(tg::compile([=] { return tg::outputs(loss, dx, steepness, xx); }));
     using value = tg::tensor<double>;
-    tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(loss, dx), x = v); }, spread({2, 5, 4, 3}));
+    tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(loss, dx), x = v); },
+                             spread({2, 5, 4, 3}));
     tg::test::check_gradient([&](const value& v) { return session.run(tg::fetch(steepness, xx), x = v); },
                              spread({2, 5, 4, 3}));
   };

@@ -170,8 +170,9 @@ constexpr bool check_filter() {
   static_assert(diagnose::is_image_batch<X> && diagnose::is_image_batch<Filter>,
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, "
                 "channels, filters]");
-  static_assert(diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1,
-                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");
+  static_assert(
+      diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1,
+      "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");
   return diagnose::same_element_type<X, Filter> && diagnose::is_image_batch<X> && diagnose::is_image_batch<Filter> &&
          diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1 &&
          check_type<accepts::floats, X>();
@@ -180,9 +181,10 @@ constexpr bool check_filter() {
 template <class X, class Filter, conv_options Options>
 constexpr bool check_convolution() {
   if constexpr (check_filter<X, Filter, Options>()) {
-    static_assert(diagnose::filter_fits_channels<X, Filter, Options.groups>,
-                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of groups, "
-                  "and the groups must divide the filters");
+    static_assert(
+        diagnose::filter_fits_channels<X, Filter, Options.groups>,
+        "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of groups, "
+        "and the groups must divide the filters");
     if constexpr (diagnose::filter_fits_channels<X, Filter, Options.groups>) {
       static_assert(diagnose::filter_fits_image<X, Filter, Options>,
                     "TAGMA-E123 conv2d: the filter is larger than the padded images");
@@ -241,9 +243,10 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
 /// @param y [batch, height, width, filters], floating
 /// @param filter [height, width, channels / groups, filters]
 /// @return [batch, Height, Width, channels]
-/// Raises TAGMA-E010, TAGMA-E120 and TAGMA-E122 as `conv2d`, TAGMA-E125 if such a result does not lead back to the input.
-template <conv_options Options = conv_options{}, extent Height = dyn, extent Width = dyn, expression Y, expression Filter,
-          class Place = TAGMA_FRESH_TYPE>
+/// Raises TAGMA-E010, TAGMA-E120 and TAGMA-E122 as `conv2d`, TAGMA-E125 if such a result does not lead back to the
+/// input.
+template <conv_options Options = conv_options{}, extent Height = dyn, extent Width = dyn, expression Y,
+          expression Filter, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto conv2d_transpose(const Y& y, const Filter& filter) {
   using u = typename Y::spec_type;
   using f = typename Filter::spec_type;

@@ -98,7 +98,8 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
 /// Raises TAGMA-E127 if a parameter does not have one element for each feature.
 template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto layer_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
-  if constexpr (detail::check_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>()) {
+  if constexpr (detail::check_normalization<typename X::spec_type, typename Gamma::spec_type,
+                                            typename Beta::spec_type>()) {
     constexpr auto last = std::integer_sequence<int, X::rank - 1>{};
     const auto mean = detail::make_mean<true, detail::part<Place, 0>>(x, last);
     const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);

@@ -21,7 +21,9 @@ namespace op {
 struct pooling {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr window_plane plane(ir::attribute_list attributes) { return {attributes, attributes[2], attributes[3]}; }
+  static constexpr window_plane plane(ir::attribute_list attributes) {
+    return {attributes, attributes[2], attributes[3]};
+  }
   static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
     if (x.rank != 4) return "images need four axes";
     const window_plane w = plane(a.attributes);
@@ -55,7 +57,8 @@ struct max_pool_gradient : pooling {
   static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, out)) return problem;
-    if (!compatible(out, a.in[1].dims) || !compatible(out, a.in[2].dims)) return "the gradient has another shape than the output";
+    if (!compatible(out, a.in[1].dims) || !compatible(out, a.in[2].dims))
+      return "the gradient has another shape than the output";
     a.out = a.in[0];
     return nullptr;
   }
@@ -134,28 +137,32 @@ inline constexpr pool_options pool_steps = [] {
 template <class Op, window Size, pool_options Options, class Place, class X>
 [[nodiscard]] constexpr auto make_pool(const X& x) {
   using s = typename X::spec_type;
-  static_assert(diagnose::is_image_batch<s>, "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
+  static_assert(diagnose::is_image_batch<s>,
+                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
   static_assert(diagnose::pool_options_are_valid<Size, Options>,
                 "TAGMA-E126 pooling: windows and strides must be positive, paddings smaller than the window");
   if constexpr (diagnose::is_image_batch<s> && diagnose::pool_options_are_valid<Size, Options> &&
                 check_type<accepts::floats, s>()) {
-    static_assert(diagnose::pool_window_fits<s, Size, Options>, "TAGMA-E123 pooling: the window is larger than the padded images");
+    static_assert(diagnose::pool_window_fits<s, Size, Options>,
+                  "TAGMA-E123 pooling: the window is larger than the padded images");
     if constexpr (diagnose::pool_window_fits<s, Size, Options>)
-      return make_node<Op, ir::pack_attributes(op::window_plane::pack_steps(Options.stride, window(1)),
-                                               op::window_plane::pack_padding(Options.padding), Size.height, Size.width),
+      return make_node<Op,
+                       ir::pack_attributes(op::window_plane::pack_steps(Options.stride, window(1)),
+                                           op::window_plane::pack_padding(Options.padding), Size.height, Size.width),
                        Place>(x);
   }
 }
 
 }  // namespace detail
 
-/// The largest element of each window: `max_pool<2>(x)` halves height and width. Padding never wins; the gradient goes to
-/// the first of several equal maxima, row by row.
+/// The largest element of each window: `max_pool<2>(x)` halves height and width. Padding never wins; the gradient goes
+/// to the first of several equal maxima, row by row.
 /// @tparam Size of the window
 /// @tparam Options stride (by default the window) and padding
 /// @param x images, [batch, height, width, channels], floating
 /// @return [batch, positions down, positions across, channels]
-/// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible options.
+/// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible
+/// options.
 template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto max_pool(const X& x) {
   return detail::make_pool<op::max_pool, Size, detail::pool_steps<Size, Options>, Place>(x);

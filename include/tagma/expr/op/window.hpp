@@ -37,7 +37,8 @@ struct window_padding {
 
 /// No padding.
 inline constexpr window_padding valid_padding{};
-/// The output has ceil(input / stride) rows and columns; an odd row or column of zeros goes to the end, as in TensorFlow.
+/// The output has ceil(input / stride) rows and columns; an odd row or column of zeros goes to the end, as in
+/// TensorFlow.
 inline constexpr window_padding same_padding = [] {
   window_padding p;
   p.automatic = true;
@@ -104,9 +105,9 @@ namespace diagnose {
 template <window Stride, window Dilation, window_padding Padding>
 inline constexpr bool window_options_are_valid =
     Stride.height >= 1 && Stride.height < 65536 && Stride.width >= 1 && Stride.width < 65536 && Dilation.height >= 1 &&
-    Dilation.height < 32768 && Dilation.width >= 1 && Dilation.width < 32768 && Padding.top >= 0 && Padding.top < 32768 &&
-    Padding.bottom >= 0 && Padding.bottom < 32768 && Padding.left >= 0 && Padding.left < 32768 && Padding.right >= 0 &&
-    Padding.right < 32768;
+    Dilation.height < 32768 && Dilation.width >= 1 && Dilation.width < 32768 && Padding.top >= 0 &&
+    Padding.top < 32768 && Padding.bottom >= 0 && Padding.bottom < 32768 && Padding.left >= 0 && Padding.left < 32768 &&
+    Padding.right >= 0 && Padding.right < 32768;
 /// A tensor has the axes batch, height, width, channels.
 template <class Spec>
 inline constexpr bool is_image_batch = Spec::value.dims.rank == 4;

@@ -146,8 +146,8 @@ class matrix_convolution {
     const std::int64_t own = p_.filters / p_.groups;
     std::memset(dx, 0, static_cast<std::size_t>(count * p_.input_size()) * sizeof(T));
     for (std::int64_t g = 0; g < p_.groups; ++g) {
-      gemm(gemm_args<T>{false, true, count * p_.positions(), p_.patch(), own, dy + g * own, p_.filters, filter + g * own,
-                        p_.filters, windows, p_.patch()});
+      gemm(gemm_args<T>{false, true, count * p_.positions(), p_.patch(), own, dy + g * own, p_.filters,
+                        filter + g * own, p_.filters, windows, p_.patch()});
       for (std::int64_t i = 0; i < count; ++i)
         dispatch<scatter_windows<T>>(&p_, g, dx + i * p_.input_size(),
                                      static_cast<const T*>(windows + i * p_.positions() * p_.patch()));

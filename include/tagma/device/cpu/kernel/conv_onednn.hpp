@@ -141,7 +141,8 @@ class onednn_convolution {
     check_dnnl(dnnl_memory_desc_init_by_tag(&x, 4, x_dims, dnnl_f32, dnnl_nhwc), "a layout");
     check_dnnl(dnnl_memory_desc_init_by_tag(&y, 4, y_dims, dnnl_f32, dnnl_nhwc), "a layout");
     check_dnnl(dnnl_memory_desc_init_by_tag(&bias, 1, bias_dims, dnnl_f32, dnnl_a), "a layout");
-    check_dnnl(dnnl_memory_desc_init_by_tag(&any, filter_.ndims, filter_.dims, dnnl_f32, dnnl_format_tag_any), "a layout");
+    check_dnnl(dnnl_memory_desc_init_by_tag(&any, filter_.ndims, filter_.dims, dnnl_f32, dnnl_format_tag_any),
+               "a layout");
     const dnnl_dims_t strides = {p_.rows.stride, p_.columns.stride};
     const dnnl_dims_t dilations = {p_.rows.dilation - 1, p_.columns.dilation - 1};
     const dnnl_dims_t before = {p_.rows.before, p_.columns.before}, after = {p_.rows.after, p_.columns.after};
@@ -167,8 +168,8 @@ class onednn_convolution {
     const dnnl_owned_desc hint = pick(forward, nullptr, nullptr, true);
     const dnnl_status_t status =
         role_ == conv_role::input_gradient
-            ? dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &x, &any, &y, strides,
-                                                               dilations, before, after)
+            ? dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &x, &any, &y,
+                                                               strides, dilations, before, after)
             : dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &x, &any, nullptr,
                                                                   &y, strides, dilations, before, after);
     return status == dnnl_success && hint != nullptr ? pick(backward, raw_attr, hint.get()) : nullptr;
@@ -206,8 +207,9 @@ class onednn_convolution {
       inner_memory_ = make_memory(inner, arranged_.data());
       outer_memory_ = make_memory(filter_);
       dnnl_primitive_desc_t raw = nullptr;
-      check_dnnl(dnnl_reorder_primitive_desc_create(&raw, sums ? &inner : &filter_, dnnl_processor(), sums ? &filter_ : &inner,
-                                                    dnnl_processor(), nullptr), "a reordering");
+      check_dnnl(dnnl_reorder_primitive_desc_create(&raw, sums ? &inner : &filter_, dnnl_processor(),
+                                                    sums ? &filter_ : &inner, dnnl_processor(), nullptr),
+                 "a reordering");
       const dnnl_owned_desc desc(raw);
       dnnl_primitive_t made = nullptr;
       check_dnnl(dnnl_primitive_create(&made, raw), "a reordering");
@@ -241,8 +243,10 @@ class onednn_convolution {
       add(a_arg, one.a, make_memory(layout_of(d, a_query)));
       add(b_arg, one.b, make_memory(layout_of(d, b_query)));
       add(out_arg, one.out, make_memory(layout_of(d, out_query)));
-      add(DNNL_ARG_SCRATCHPAD, one.scratch, make_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
-      if (biased_) add(DNNL_ARG_BIAS, one.bias, make_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
+      add(DNNL_ARG_SCRATCHPAD, one.scratch,
+          make_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+      if (biased_)
+        add(DNNL_ARG_BIAS, one.bias, make_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
     }
     whole_.reset();
     rest_.reset();

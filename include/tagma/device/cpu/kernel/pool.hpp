@@ -111,15 +111,17 @@ struct max_pool_gradient_body {
     if (p->rows.stride == p->rows.size && p->columns.stride == p->columns.size && p->rows.before == 0 &&
         p->columns.before == 0 && p->rows.out * p->rows.stride >= p->rows.in &&
         p->columns.out * p->columns.stride >= p->columns.in) {
-      over_maxima(p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-        store_some(dx + at, select(found, load_some(dy + from, n), zero), n);
-      });
+      over_maxima(
+          p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
+            store_some(dx + at, select(found, load_some(dy + from, n), zero), n);
+          });
       return;
     }
     std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(T));
-    over_maxima(p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-      store_some(dx + at, load_some(dx + at, n) + select(found, load_some(dy + from, n), zero), n);
-    });
+    over_maxima(
+        p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
+          store_some(dx + at, load_some(dx + at, n) + select(found, load_some(dy + from, n), zero), n);
+        });
   }
 };
 
@@ -127,9 +129,10 @@ template <class T>
 struct max_pool_select_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* u, T* out) {
     std::memset(static_cast<void*>(out), 0, static_cast<std::size_t>(p->output_size()) * sizeof(T));
-    over_maxima(p, x, y, [&](std::int64_t at, std::int64_t to, const auto& found, int n) __attribute__((always_inline)) {
-      store_some(out + to, select(found, load_some(u + at, n), load_some(out + to, n)), n);
-    });
+    over_maxima(
+        p, x, y, [&](std::int64_t at, std::int64_t to, const auto& found, int n) __attribute__((always_inline)) {
+          store_some(out + to, select(found, load_some(u + at, n), load_some(out + to, n)), n);
+        });
   }
 };
 
