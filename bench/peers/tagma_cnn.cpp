@@ -11,7 +11,7 @@ constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
 
 int main(int count, char** arguments) {
   const peers::options options(count, arguments);
-  constexpr tg::conv_options same{.padding = tg::padding::same};
+  constexpr tg::conv_options same{.padding = tg::same_padding};
   const auto conv1 = tg::conv2d<"conv1", 32, 5, same>(x, tg::relu);
   const auto conv2 = tg::conv2d<"conv2", 64, 5, same>(tg::max_pool<2>(conv1), tg::relu);
   const auto hidden = tg::dense<"hidden", 1024>(tg::flatten(tg::max_pool<2>(conv2)), tg::relu);

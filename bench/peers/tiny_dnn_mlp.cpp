@@ -9,8 +9,8 @@ namespace td = tiny_dnn;
 template <class Optimizer>
 int train(const peers::options& options, Optimizer optimizer) {
   td::network<td::sequential> net;
-  net << td::fully_connected_layer(784, 300) << td::relu_layer() << td::fully_connected_layer(300, 100)
-      << td::relu_layer() << td::fully_connected_layer(100, 10) << td::softmax_layer();
+  net << td::fully_connected_layer<td::activation::relu>(784, 300) << td::fully_connected_layer<td::activation::relu>(300, 100)
+      << td::fully_connected_layer<td::activation::softmax>(100, 10);
   std::vector<std::vector<td::vec_t>> images(peers::batches);
   std::vector<std::vector<td::label_t>> labels(peers::batches);
   for (unsigned b = 0; b < peers::batches; ++b) {
