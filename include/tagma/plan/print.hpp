@@ -23,8 +23,8 @@ namespace plan {
 class plan_printer {
  public:
   plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch)
-      : graph_(g), plan_(p), passes_(passes), batch_(batch), step_of_(p.nodes.size(), -1), last_use_(p.nodes.size(), -1),
-        loop_(static_cast<std::size_t>(g.size()), -1) {
+      : graph_(g), plan_(p), passes_(passes), batch_(batch), step_of_(p.nodes.size(), -1),
+        last_use_(p.nodes.size(), -1), loop_(static_cast<std::size_t>(g.size()), -1) {
     infer_extents();
     follow_steps();
     place_blocks();
@@ -82,7 +82,8 @@ class plan_printer {
                             {}};
         if (const char* problem = n.op->infer(args))
           fail(status_code::invalid_argument, "explain: " + std::string(n.op->name) + " #" + std::to_string(n.source) +
-                                                  " with dynamic extents of " + std::to_string(batch_) + ": " + problem);
+                                                  " with dynamic extents of " + std::to_string(batch_) + ": " +
+                                                  problem);
         out = args.out;
       }
       specs_.push_back(out);
@@ -206,7 +207,7 @@ class plan_printer {
 
 namespace detail {
 
-/// Calls `use` with what the passes found out for the outputs of a plan. They run again, in the program this time: their
+/// Calls `use` with what the passes found out for the outputs of a plan. They run again, at run time: their
 /// tables are no part of a compiled plan.
 template <class Graph, class Plan, class Use>
 [[nodiscard]] std::string with_passes(Use use) {
@@ -227,8 +228,8 @@ using plan_of_outputs = compiled_plan<Graph, Graph::traits::template position<ty
 
 }  // namespace detail
 
-/// How a program runs, as a table: one row a node, with its step, its type, its device, its loop or why it has one of its
-/// own, its place in memory and how long it is alive; then totals.
+/// How a program runs, as a table: one row a node, with its step, its type, its device, its loop or why it has its own,
+/// its place in memory and how long it is alive; then totals.
 /// @param batch the value of every dynamic extent, for sizes in bytes
 /// Throws InvalidArgument if that value fits no run of the program.
 template <class Closure>

@@ -36,7 +36,8 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
     const tensor_spec& wanted = session.variables()[i].spec;
     const safetensors::stored_tensor* found = stored.find(name);
     if (found == nullptr)
-      fail(status_code::not_found, path + ": there is no tensor for variable '" + name + "', which is " + to_string(wanted));
+      fail(status_code::not_found,
+           path + ": there is no tensor for variable '" + name + "', which is " + to_string(wanted));
     if (found->type != wanted.type || !(found->dims == wanted.dims)) {
       const std::string type = found->type == dtype::none ? found->format : std::string(to_string(found->type));
       fail(status_code::invalid_argument, path + ": tensor '" + name + "' is " + type + " " + to_string(found->dims) +
@@ -50,7 +51,8 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
     const char* const end = text->second.data() + text->second.size();
     const auto [last, problem] = std::from_chars(text->second.data(), end, step);
     if (problem != std::errc{} || last != end)
-      fail(status_code::data_loss, path + ": the text \"step\" is \"" + text->second + "\", expected the number of a run");
+      fail(status_code::data_loss,
+           path + ": the text \"step\" is \"" + text->second + "\", expected the number of a run");
   }
 
   const runtime::run_guard unlimited{run_limits{}};
@@ -66,7 +68,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
 }  // namespace detail
 
 /// Writes all variables of a session, slots of optimizers included, under their names, and replaces the file at `path`
-/// in one step. The number of runs so far goes along as the text "step": with it, and with the seed that the session had,
+/// in one step. The number of runs so far goes along as the text "step": with it, and with the session's old seed,
 /// random operations go on where they were. Updates wait until the file is written; runs that only read go on.
 /// @param texts free texts beside the tensors; "step" is taken
 /// Throws FailedPrecondition if a variable has no value, InvalidArgument for a text "step", and what
