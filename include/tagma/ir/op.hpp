@@ -126,7 +126,7 @@ template <class... T>
 [[nodiscard]] constexpr auto pack_attributes(T... value) {
   attributes<sizeof...(T)> packed;
   [[maybe_unused]] std::size_t i = 0;
-  const auto bits = [](auto v) {
+  [[maybe_unused]] const auto bits = [](auto v) {
     if constexpr (std::is_floating_point_v<decltype(v)>)
       return std::bit_cast<attribute>(static_cast<double>(v));
     else

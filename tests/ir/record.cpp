@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/ir/record.hpp"
+
+#include "tagma/expr/operators.hpp"
+#include "tagma/expr/placeholder.hpp"
+
+namespace {
+
+using namespace tagma;
+
+constexpr auto x = placeholder<"x", float, dyn, 3>();
+constexpr auto y = placeholder<"y", float, 3>();
+constexpr auto sum = x + y;
+
+static_assert(sum.record().op == &ir::rules<op::add>);
+static_assert(sum.record().inputs.size() == 2 && sum.record().inputs[0] == &x.record() && sum.record().inputs[1] == &y.record());
+static_assert(sum.record().controls.size() == 0 && sum.record().name.empty() && sum.record().key == nullptr);
+static_assert(sum.record().spec == tensor_spec{dtype::float32, {dyn, 3}});
+static_assert(x.record().name == "x" && x.record().spec.dims == shape{dyn, 3});
+static_assert(x.record().hash != y.record().hash && sum.record().hash != (y + x).record().hash);
+
+}  // namespace

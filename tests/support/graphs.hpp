@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Flat graphs of expressions, the same whether the compiler builds them or the program that runs.
+
+#include "tagma/graph/build.hpp"
+
+namespace tagma::test {
+
+/// Room for the small graphs of the tests; passes are instantiated for it.
+inline constexpr std::size_t room = 64;
+
+template <expression... E>
+[[nodiscard]] constexpr ir::built_graph<room, sizeof...(E)> build(const E&...) {
+  const fixed_array<const ir::record*, sizeof...(E)> roots{{&E::record()...}};
+  return ir::build_graph<room>(roots);
+}
+
+template <std::size_t Roots>
+[[nodiscard]] constexpr ir::graph_view view_of(const ir::built_graph<room, Roots>& built) {
+  return {{built.storage.nodes, static_cast<std::size_t>(built.nodes)},
+          {built.storage.edges, static_cast<std::size_t>(built.edges)},
+          {built.storage.attributes, static_cast<std::size_t>(built.attributes)},
+          {built.roots, Roots}};
+}
+
+/// How often an operation occurs in a graph.
+[[nodiscard]] constexpr int count_of(const ir::graph_view& g, std::string_view name) {
+  int n = 0;
+  for (int i = 0; i < g.size(); ++i) n += g.info(i).name == name;
+  return n;
+}
+
+/// The first node of an operation, or `no_node`.
+[[nodiscard]] constexpr ir::node_id find(const ir::graph_view& g, std::string_view name) {
+  for (int i = 0; i < g.size(); ++i)
+    if (g.info(i).name == name) return i;
+  return ir::no_node;
+}
+
+}  // namespace tagma::test
