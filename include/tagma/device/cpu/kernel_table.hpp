@@ -60,12 +60,13 @@ constexpr const ir::op_info* missing_in_step(std::index_sequence<O...>) {
 
 template <class Plan, std::size_t... Step>
 constexpr const ir::op_info* missing_kernel(std::index_sequence<Step...>) {
-  const ir::op_info* missing = nullptr;
-  ((missing = missing != nullptr ? missing
-                                 : missing_in_step<Plan, Step>(
-                                       std::make_index_sequence<static_cast<std::size_t>(Plan::raw.operation_count[Step])>{})),
-   ...);
-  return missing;
+  // An array, not a fold: clang folds at most 256 terms.
+  const ir::op_info* const missing[] = {
+      nullptr, missing_in_step<Plan, Step>(
+                   std::make_index_sequence<static_cast<std::size_t>(Plan::raw.operation_count[Step])>{})...};
+  for (const ir::op_info* op : missing)
+    if (op != nullptr) return op;
+  return nullptr;
 }
 
 /// The first node that asks for another device than the CPU of this process; -1 if there is none.
