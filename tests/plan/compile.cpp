@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/plan/compile.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/graphs.hpp"
+#include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/op/softmax.hpp"
+#include "tagma/expr/op/state.hpp"
+#include "tagma/expr/operators.hpp"
+
+namespace {
+
+using namespace tagma;
+using plan::storage_kind;
+using test::build, test::room, test::view_of;
+
+constexpr auto x = placeholder<"x", float, 4, 3>();
+constexpr auto row = placeholder<"row", float, 3>();
+constexpr auto w = variable<"w", float, 4, 3>(static_initializer<initializer_kind::zeros>{});
+
+template <std::size_t Roots>
+constexpr auto planned(const ir::built_graph<room, Roots>& built) {
+  fixed_array<ir::node_id, Roots> fetches{};
+  for (std::size_t i = 0; i < Roots; ++i) fetches[i] = built.roots[i];
+  return plan::compile_plan<room, 4 * room, 4 * room, Roots>(view_of(built), fetches);
+}
+
+/// One loop over two inputs: one stretched along the rows, so not contiguous over the joined axes.
+constexpr bool one_loop() {
+  const auto p = planned(build(tagma::exp(x * row) - x));
+  return p.sizes.steps == 1 && p.steps[0].fused && p.operation_count[0] == 3 && p.steps[0].operands == 2 &&
+         p.sizes.blocks == 1 && p.loads[0].contiguous && p.loads[1].contiguous;
+}
+static_assert(one_loop());
+
+/// A chain of kernels needs two blocks; softmax writes over its input.
+constexpr bool in_place() {
+  const auto p = planned(build(softmax(matmul(x, placeholder<"k", float, 3, 5>()))));
+  return p.sizes.steps == 2 && p.sizes.blocks == 1;
+}
+static_assert(in_place());
+
+/// Nothing is written over a feed, a variable, or a value that is still read.
+constexpr bool not_in_place() {
+  const auto feed = planned(build(softmax(x)));
+  const auto product = matmul(x, placeholder<"k", float, 3, 5>());
+  const auto twice = planned(build(softmax(product), sum(product)));
+  const auto state = planned(build(softmax(w)));
+  return feed.sizes.blocks == 1 && feed.nodes[feed.steps[0].node].storage == storage_kind::arena && twice.sizes.blocks == 3 &&
+         state.sizes.blocks == 1;
+}
+static_assert(not_in_place());
+
+/// A view has the bytes of what it shows; an update those of its variable.
+constexpr bool shares() {
+  const auto p = planned(build(reshape<12>(x), assign(w, x), reshape<2, 6>(tagma::exp(x))));
+  const auto& feed = p.nodes[p.fetches[0]];
+  const auto& update = p.nodes[p.fetches[1]];
+  const auto& shown = p.nodes[p.fetches[2]];
+  return feed.storage == storage_kind::feed && update.storage == storage_kind::variable && shown.storage == storage_kind::arena &&
+         p.sizes.blocks == 1 && p.writes_variables && p.feeds == 1;
+}
+static_assert(shares());
+
+/// The fetched old value is taken before the update overwrites it.
+constexpr bool fetches_in_time() {
+  const auto p = planned(build(w, assign(w, x)));
+  return p.fetch_steps[0] == 0 && p.fetch_steps[1] == 1 && p.sizes.steps == 1;
+}
+static_assert(fetches_in_time());
+
+TEST_CASE("plans are the same in the compiler and at run time") {
+  CHECK(one_loop());
+  CHECK(in_place());
+  CHECK(not_in_place());
+  CHECK(shares());
+  CHECK(fetches_in_time());
+}
+
+static_assert(plan::detail::is_stretched({3}, {4, 3}, 0) && !plan::detail::is_stretched({3}, {4, 3}, 1));
+static_assert(plan::detail::is_stretched({4, 1}, {4, 3}, 1) && !plan::detail::is_stretched({4, 1}, {4, 1}, 1));
+
+}  // namespace
