@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/runtime/session.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "tagma/tagma.hpp"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+void* counted(std::size_t size, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+// Counts what the whole test program takes from the heap.
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace {
+
+namespace tg = tagma;
+using namespace std::chrono_literals;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4>();
+constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
+constexpr auto v = tg::placeholder<"v", float, 3>();
+constexpr auto w = tg::variable<"w", float, 3>(tg::ones);
+
+tg::tensor<float> three(float a, float b, float c) { return {tg::shape{3}, {a, b, c}}; }
+std::vector<float> list(const tg::tensor<float>& t) { return {t.span().begin(), t.span().end()}; }
+using floats = std::vector<float>;
+
+tg::status_code code_of(const auto& action) {
+  try {
+    action();
+  } catch (const tg::error& e) {
+    return e.code();
+  }
+  return tg::status_code::ok;
+}
+
+TEST_CASE("reads see the value before the updates of a run, and what waits sees the value behind them") {
+  const auto update = tg::assign_add(w, v);
+  const auto old_sum = tg::sum(w);
+  const auto old_through_view = tg::matmul(tg::reshape<1, 3>(w), tg::reshape<3, 1>(w));
+  const auto new_sum = tg::sum(update);
+  const auto waiting = tg::after(update)(tg::sum(w));
+  const auto half_waiting = tg::after(update)(tg::sum(tg::square(w)));  // the sum waits, the square does not
+  const auto mixed = tg::exp(w - w) + update;
+  const auto second = tg::assign(w, 10.0f * v);
+  const auto nothing = tg::group(update, second);
+  tg::session session(tg::compile([=] {
+    return tg::outputs(update, old_sum, old_through_view, new_sum, waiting, half_waiting, mixed, second, nothing, w);
+  }));
+
+  {
+    auto [a, b, c, d, e, f] =
+        session.run(tg::fetch(old_sum, old_through_view, new_sum, mixed, w, update), v = three(1, 2, 3));
+    CHECK(a == 3);
+    CHECK(b(0, 0) == 3);
+    CHECK(c == 9);
+    CHECK(list(d) == floats{3, 4, 5});
+    CHECK(list(e) == floats{1, 1, 1});
+    CHECK(list(f) == floats{2, 3, 4});
+  }
+  CHECK(list(session.run(w)) == floats{2, 3, 4});
+  {
+    auto [a, b, c] = session.run(tg::fetch(waiting, old_sum, half_waiting), v = three(1, 1, 1));
+    CHECK(a == 3 + 4 + 5);
+    CHECK(b == 9);
+    CHECK(c == 4 + 9 + 16);
+  }
+  {
+    auto [first, last, sum] = session.run(tg::fetch(update, second, new_sum), v = three(1, 0, 0));
+    CHECK(list(first) == floats{4, 4, 5});
+    CHECK(list(last) == floats{10, 0, 0});
+    CHECK(sum == 13);
+  }
+  session.run(nothing, v = three(2, 2, 2));
+  CHECK(list(session.run(w)) == floats{20, 20, 20});
+}
+
+TEST_CASE("two equal updates are two, in their order, and many of one variable go together") {
+  const auto a = tg::assign_add(w, v);
+  const auto b = tg::assign_add(w, v);
+  const auto c = tg::assign(w, 2.0f * w);  // reads the value before the run
+  const auto d = tg::assign_add(w, v);
+  const auto e = tg::assign_sub(w, 3.0f * v);
+  const auto all = tg::group(a, b, d, e);
+  tg::session session(tg::compile([=] { return tg::outputs(all, c, w); }));
+  session.run(all, v = three(1, 2, 3));
+  CHECK(list(session.run(w)) == floats{1, 1, 1});
+  session.run(c);
+  CHECK(list(session.run(w)) == floats{2, 2, 2});
+}
+
+TEST_CASE("2x + 3x is 5x") {
+  const auto sum = 2.0f * v + 3.0f * v;
+  tg::session session(tg::compile([=] { return tg::outputs(sum); }));
+  CHECK(list(session.run(sum, v = three(1, -2, 0.5f))) == floats{5, -10, 2.5f});
+}
+
+TEST_CASE("extents that do not fit are refused by name, and the session goes on") {
+  const auto n = tg::placeholder<"n", float, tg::dyn>();
+  const auto m = tg::placeholder<"m", float, tg::dyn>();
+  const auto rows = tg::sum<1>(x);
+  const auto stretched = n + w;  // the extent of n must be 3, and 1 does not stretch
+  const auto both = n * m;
+  tg::session session(tg::compile([=] { return tg::outputs(rows, stretched, both); }));
+
+  CHECK_THROWS_WITH(session.run(rows, x = tg::tensor<float>(tg::shape{2, 5})),
+                    "InvalidArgument: feed of placeholder 'x' has shape [2, 5], which does not fit [?, 4]");
+  CHECK_THROWS_WITH(session.run(rows, x = tg::tensor<float>(tg::shape{8})), Catch::Contains("'x' has shape [8]"));
+  for (const tg::extent count : {1, 2, 4}) {
+    CHECK_THROWS_WITH(session.run(stretched, n = tg::tensor<float>(tg::shape{count})),
+                      Catch::Contains("InvalidArgument: add #") && Catch::Contains("float32 [" + std::to_string(count) + "]") &&
+                          Catch::Contains("float32 [3]"));
+  }
+  CHECK_THROWS_WITH(session.run(both, n = tg::tensor<float>(tg::shape{1}), m = tg::tensor<float>(tg::shape{5})),
+                    Catch::Contains("float32 [1] and float32 [5]"));
+  CHECK(list(session.run(stretched, n = three(1, 2, 3))) == floats{2, 3, 4});
+  CHECK(session.run(rows, x = tg::tensor<float>(tg::shape{0, 4})).dims() == tg::shape{0});
+  CHECK(list(session.run(both, n = three(1, 2, 3), m = three(4, 5, 6))) == floats{4, 10, 18});
+}
+
+TEST_CASE("an error of a kernel names the operation and what it was given, and the session goes on") {
+  const auto logits = tg::placeholder<"logits", float, tg::dyn, 3>();
+  const auto entropy = tg::sparse_softmax_cross_entropy(logits, y);
+  const auto update = tg::assign_add(w, v);
+  tg::session session(tg::compile([=] { return tg::outputs(entropy, update); }));
+  const tg::tensor<float> two_rows(tg::shape{2, 3});
+  const tg::tensor<std::uint8_t> good(tg::shape{2}, {0, 2}), bad(tg::shape{2}, {0, 3});
+  CHECK_THROWS_WITH(session.run(entropy, logits = two_rows, y = bad),
+                    Catch::StartsWith("OutOfRange: sparse_softmax_cross_entropy #") && Catch::Contains("/device:CPU:0") &&
+                        Catch::Contains("float32 [2, 3] and uint8 [2]") &&
+                        Catch::Contains("label 3 of row 1 is not below the number of classes, 3"));
+  CHECK(code_of([&] { session.run(entropy, logits = two_rows, y = bad); }) == tg::status_code::out_of_range);
+  CHECK(session.run(entropy, logits = two_rows, y = good)[0] == Approx(std::log(3.0)));
+  CHECK(list(session.run(update, v = three(1, 1, 1))) == floats{2, 2, 2});
+}
+
+TEST_CASE("plain ranges, numbers, strings and views are fed as they are") {
+  const auto number = tg::placeholder<"number", double>();
+  const auto word = tg::placeholder<"word", std::string_view>();
+  const auto doubled = number + number;
+  const auto rows = tg::sum<1>(x);
+  tg::session session(tg::compile([=] { return tg::outputs(doubled, word, rows); }));
+  CHECK(session.run(doubled, number = 2.5) == 5);
+  CHECK(session.run(word, word = std::string("tagma")) == "tagma");
+  CHECK(session.run(word, word = "letters") == "letters");
+  const std::vector<float> eight{1, 2, 3, 4, 5, 6, 7, 8};
+  CHECK(list(session.run(rows, x = eight)) == floats{10, 26});
+  CHECK_THROWS_WITH(session.run(rows, x = std::vector<float>(7)), Catch::Contains("7 elements") && Catch::Contains("[?, 4]"));
+}
+
+TEST_CASE("a run ends when its time is over or it is cancelled, and the session goes on") {
+  const auto update = tg::assign_add(w, v);
+  tg::session session(tg::compile([=] { return tg::outputs(update); }));
+  const auto one = three(1, 1, 1);
+  CHECK(code_of([&] { session.run(update, v = one, tg::timeout(0ns)); }) == tg::status_code::deadline_exceeded);
+  tg::cancellation stop;
+  CHECK_NOTHROW(session.run(update, v = one, tg::stop_with(stop)));
+  stop.cancel();
+  CHECK(code_of([&] { session.run(update, v = one, tg::stop_with(stop)); }) == tg::status_code::cancelled);
+  stop.reset();
+  CHECK(list(session.run(update, v = one, tg::stop_with(stop), tg::timeout(1h))) == floats{3, 3, 3});
+}
+
+TEST_CASE("a variable that nothing has initialised is not read") {
+  const auto sum = tg::sum(w);
+  const auto set = tg::assign(w, v);
+  tg::session session(tg::compile([=] { return tg::outputs(sum, set); }), {.initialize = false});
+  CHECK_THROWS_WITH(session.run(sum), "FailedPrecondition: attempting to use uninitialized variable 'w'");
+}
+
+TEST_CASE("equal seeds begin with equal bytes, whatever else the program holds") {
+  const auto a = tg::variable<"a", float, 50, 40>(tg::glorot_uniform);
+  const auto b = tg::variable<"b", float, 50, 40>(tg::glorot_uniform);
+  tg::session one(tg::compile([=] { return tg::outputs(a); }), {.seed = 7});
+  tg::session two(tg::compile([=] { return tg::outputs(b, a); }), {.seed = 7});
+  tg::session other(tg::compile([=] { return tg::outputs(a); }), {.seed = 8});
+  const auto first = one.run(a);
+  CHECK(list(first) == list(two.run(a)));
+  CHECK(list(first) != list(two.run(b)));
+  CHECK(list(first) != list(other.run(a)));
+  const float bound = std::sqrt(6.0f / 90);
+  for (const float value : first.span()) CHECK(std::abs(value) <= bound);
+}
+
+// A network whose kernels are large enough to be shared by threads.
+constexpr auto images = tg::placeholder<"images", float, tg::dyn, 200>();
+constexpr auto labels = tg::placeholder<"labels", std::uint8_t, tg::dyn>();
+constexpr auto kernel = tg::variable<"kernel", float, 200, 300>(tg::glorot_uniform);
+constexpr auto out_kernel = tg::variable<"out", float, 300, 10>(tg::glorot_uniform);
+constexpr auto hidden = tg::tanh(tg::matmul(images, kernel));
+constexpr auto loss = tg::mean(tg::sparse_softmax_cross_entropy(tg::matmul(hidden, out_kernel), labels));
+constexpr auto network = [] {
+  return tg::outputs(loss, tg::group(tg::assign_sub(kernel, tg::gradient(loss, kernel)),
+                                     tg::assign_sub(out_kernel, tg::gradient(loss, out_kernel))), kernel);
+};
+constexpr auto train = std::get<1>(network().handles);
+
+tg::tensor<float> some_images(tg::extent rows) {
+  tg::tensor<float> t(tg::shape{rows, 200});
+  for (tg::extent i = 0; i < rows * 200; ++i) t[i] = static_cast<float>((i * 7919) % 1000) / 1000 - 0.5f;
+  return t;
+}
+tg::tensor<std::uint8_t> some_labels(tg::extent rows) {
+  tg::tensor<std::uint8_t> t(tg::shape{rows});
+  for (tg::extent i = 0; i < rows; ++i) t[i] = static_cast<std::uint8_t>((i * 7) % 10);
+  return t;
+}
+
+TEST_CASE("one, two and four threads compute the same bytes") {
+  const auto in = some_images(700);
+  const auto expected = some_labels(700);
+  const auto trained = [&](int threads) {
+    tg::session session(tg::compile(network), {.seed = 1, .intra_op_threads = threads});
+    for (int i = 0; i < 3; ++i) session.run(train, images = in, labels = expected);
+    return list(session.run(kernel));
+  };
+  const auto alone = trained(1);
+  CHECK(alone == trained(2));
+  CHECK(alone == trained(4));
+}
+
+TEST_CASE("from its second run on, a step of training takes nothing from the heap") {
+  tg::session session(tg::compile(network), {.seed = 1, .intra_op_threads = 2});
+  const auto in = some_images(64), fewer = some_images(16);
+  const auto expected = some_labels(64), fewer_expected = some_labels(16);
+  const float before = session.run(loss, images = in, labels = expected);
+  for (int i = 0; i < 2; ++i) {
+    session.run(train, images = in, labels = expected);
+    session.run(train, images = fewer, labels = fewer_expected);
+    session.run(loss, images = in, labels = expected);
+  }
+  const std::size_t counted_before = allocations.load();
+  float after = 0;
+  for (int i = 0; i < 10; ++i) {
+    session.run(train, images = in, labels = expected);
+    session.run(train, images = fewer, labels = fewer_expected);
+    after = session.run(loss, images = in, labels = expected);
+  }
+  CHECK(allocations.load() == counted_before);
+  CHECK(after < before);
+}
+
+TEST_CASE("threads that run at once: readers together, updates one at a time") {
+  const auto update = tg::assign_add(w, v);
+  const auto spread = tg::reduce_max(w) - tg::reduce_min(w);  // 0 at every moment, unless an update is seen half done
+  tg::session session(tg::compile([=] { return tg::outputs(update, spread, w); }), {.intra_op_threads = 2});
+  constexpr int threads = 4, rounds = 50;
+  std::atomic<int> torn{0};
+  std::vector<std::thread> pool;
+  for (int t = 0; t < threads; ++t)
+    pool.emplace_back([&] {
+      const auto one = three(1, 1, 1);
+      for (int i = 0; i < rounds; ++i) {
+        session.run(update, v = one);
+        if (session.run(spread) != 0) ++torn;
+      }
+    });
+  for (std::thread& t : pool) t.join();
+  CHECK(torn == 0);
+  CHECK(list(session.run(w)) == floats(3, 1 + threads * rounds));
+}
+
+TEST_CASE("threads share one session for large runs of different batches") {
+  tg::session session(tg::compile(network), {.seed = 3, .intra_op_threads = 2});
+  const auto in = some_images(300);
+  const auto expected = some_labels(300);
+  const float alone = session.run(loss, images = in, labels = expected);
+  std::atomic<int> different{0};
+  std::vector<std::thread> pool;
+  for (int t = 0; t < 3; ++t)
+    pool.emplace_back([&, t] {
+      const auto own = some_images(50 + 10 * t);
+      const auto own_labels = some_labels(50 + 10 * t);
+      for (int i = 0; i < 5; ++i) {
+        if (session.run(loss, images = in, labels = expected) != alone) ++different;
+        session.run(loss, images = own, labels = own_labels);
+      }
+    });
+  for (std::thread& t : pool) t.join();
+  CHECK(different == 0);
+}
+
+}  // namespace
