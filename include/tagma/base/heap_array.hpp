@@ -2,11 +2,10 @@
 #pragma once
 
 /// @file
-/// An array on the heap whose length is known when it is made. Unlike std::vector it brings no code for growth, which is
-/// most of what a vector costs a compiler.
+/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to no
+/// code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
-#include <memory>
 
 namespace tagma {
 
@@ -14,16 +13,32 @@ template <class T>
 class heap_array {
  public:
   heap_array() = default;
-  explicit heap_array(std::size_t size) : data_(new T[size]()), size_(size) {}
+  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : new T[size]()), size_(size) {}
+  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  heap_array& operator=(heap_array&& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
+    return *this;
+  }
+  heap_array(const heap_array&) = delete;
+  heap_array& operator=(const heap_array&) = delete;
+  ~heap_array() { delete[] data_; }
 
   [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
-  [[nodiscard]] T* data() const { return data_.get(); }
+  [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] T* begin() const { return data_.get(); }
-  [[nodiscard]] T* end() const { return data_.get() + size_; }
+  [[nodiscard]] T* begin() const { return data_; }
+  [[nodiscard]] T* end() const { return data_ + size_; }
 
  private:
-  std::unique_ptr<T[]> data_;
+  T* data_ = nullptr;
   std::size_t size_ = 0;
 };
 
