@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
+#include <span>
 
 namespace tg = tagma;
 
@@ -47,11 +49,19 @@ struct settings {
 
 [[noreturn]] void refuse(const std::string& sentence) { tg::fail(tg::status_code::invalid_argument, sentence); }
 
+/// A whole number in all of `text`, from `least` to the largest of its type.
 template <class Number>
 void parse(std::string_view option, std::string_view text, Number least, Number& number) {
   const auto [end, problem] = std::from_chars(text.begin(), text.end(), number);
-  if (problem != std::errc{} || end != text.end() || !(number >= least))
-    refuse(std::string(option) + " '" + std::string(text) + "' should be a number, at least " + std::to_string(least));
+  if (problem != std::errc{} || end != text.end() || number < least)
+    refuse(std::string(option) + " '" + std::string(text) + "' should be a whole number from " + std::to_string(least) +
+           " to " + std::to_string(std::numeric_limits<Number>::max()));
+}
+
+void parse_positive(std::string_view option, std::string_view text, double& number) {
+  const auto [end, problem] = std::from_chars(text.begin(), text.end(), number);
+  if (problem != std::errc{} || end != text.end() || !(number > 0) || !std::isfinite(number))
+    refuse(std::string(option) + " '" + std::string(text) + "' should be a positive number");
 }
 
 void parse_choice(std::string_view option, std::string_view text, std::span<const std::string_view> choices,
@@ -77,8 +87,8 @@ settings parse_options(int argc, char** argv) {
     else if (option == "--epochs") parse(option, value(), 0, s.epochs);
     else if (option == "--batch") parse(option, value(), 1, s.batch);
     else if (option == "--optimizer") parse_choice(option, value(), optimizers, s.optimizer);
-    else if (option == "--learning-rate") parse(option, value(), 1e-12, s.learning_rate);
-    else if (option == "--decay") parse(option, value(), 1e-12, s.decay);
+    else if (option == "--learning-rate") parse_positive(option, value(), s.learning_rate);
+    else if (option == "--decay") parse_positive(option, value(), s.decay);
     else if (option == "--threads") parse(option, value(), 0, s.threads);
     else if (option == "--seed") parse(option, value(), std::uint64_t{0}, s.seed);
     else if (option == "--checkpoint") s.checkpoint = value();
