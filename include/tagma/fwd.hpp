@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Names without definitions, for headers that only mention tagma's types. Promise: it includes nothing but <cstddef> and
-/// <cstdint>.
+/// Names without definitions, for headers that only mention tagma's types. Promise: it includes nothing but <cstddef>
+/// and <cstdint>.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,6 @@
 namespace tagma {
 
 using extent = std::int64_t;
-inline constexpr extent dyn = -1;
 
 struct shape;
 struct float16;

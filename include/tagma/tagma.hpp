@@ -4,8 +4,9 @@
 /// @file
 /// Graphs, local sessions and the CPU: what most programs include. No network, no JSON, no files.
 
-// Each header comes after those that it includes: compilers print the chain of includes before every sentence, and it stays
-// two lines long.
+// Each header comes after those that it includes: compilers print the chain of includes before every sentence, and it
+// stays two lines long.
+#include "tagma/base/version.hpp"
 #include "tagma/expr/placeholder.hpp"
 
 #include "tagma/expr/variable.hpp"
@@ -32,6 +33,7 @@
 #include "tagma/expr/op/transpose.hpp"
 #include "tagma/expr/op/window.hpp"
 
+#include "tagma/expr/on.hpp"
 #include "tagma/expr/op/concat.hpp"
 #include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/conv.hpp"
@@ -39,7 +41,6 @@
 #include "tagma/expr/op/gradient.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/random.hpp"
-#include "tagma/expr/on.hpp"
 #include "tagma/expr/operators.hpp"
 
 #include "tagma/nn/activations.hpp"

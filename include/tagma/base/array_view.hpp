@@ -19,7 +19,7 @@ class array_view {
   template <std::size_t N>
   constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
   template <class Range>
-    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range& r) {
+    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
       static_cast<T*>(r.data());
       r.size();
     })
@@ -38,7 +38,9 @@ class array_view {
   [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
   [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
   [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const { return {data_ + from, count}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+    return {data_ + from, count};
+  }
 
  private:
   T* data_ = nullptr;

@@ -44,8 +44,8 @@
 #define TAGMA_FRIEND_INJECTION_END _Pragma("GCC diagnostic pop")
 #endif
 
-/// The largest number of nodes of one program, gradients and updates included. May be defined on the command line, equally
-/// for all files of a program.
+/// The largest number of nodes of one program, gradients and updates included. May be defined on the command line,
+/// equally for all files of a program.
 #ifndef TAGMA_MAX_NODES
 #define TAGMA_MAX_NODES 16384
 #endif

@@ -38,10 +38,11 @@ enum class status_code : std::uint8_t {
 
 /// "InvalidArgument" and so on.
 [[nodiscard]] constexpr std::string_view to_string(status_code code) {
-  constexpr std::string_view names[] = {"OK",           "Cancelled",          "Unknown",      "InvalidArgument",
-                                        "DeadlineExceeded", "NotFound",       "AlreadyExists", "PermissionDenied",
-                                        "ResourceExhausted", "FailedPrecondition", "Aborted", "OutOfRange",
-                                        "Unimplemented", "Internal",          "Unavailable",  "DataLoss"};
+  constexpr std::string_view names[] = {
+      "OK",       "Cancelled",     "Unknown",          "InvalidArgument",   "DeadlineExceeded",
+      "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
+      "Aborted",  "OutOfRange",    "Unimplemented",    "Internal",          "Unavailable",
+      "DataLoss"};
   return names[static_cast<std::size_t>(code)];
 }
 
@@ -87,7 +88,8 @@ class text_part {
 /// Every error that tagma throws. `what()` is the code, a colon and the sentence.
 class error : public std::exception {
  public:
-  TAGMA_COLD error(status_code code, std::string_view text) : code_(code), what_(sentence({to_string(code), ": ", text})) {}
+  TAGMA_COLD error(status_code code, std::string_view text)
+      : code_(code), what_(sentence({to_string(code), ": ", text})) {}
 
   [[nodiscard]] status_code code() const noexcept { return code_; }
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }

@@ -27,30 +27,37 @@ namespace tagma {
 [[nodiscard]] constexpr status_code code_of_errno(int number) {
   switch (number) {
     case ENOENT:
-    case ENOTDIR: return status_code::not_found;
-    case EEXIST: return status_code::already_exists;
+    case ENOTDIR:
+      return status_code::not_found;
+    case EEXIST:
+      return status_code::already_exists;
     case EACCES:
     case EPERM:
-    case EROFS: return status_code::permission_denied;
+    case EROFS:
+      return status_code::permission_denied;
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
     case EMFILE:
     case ENFILE:
-    case ENOMEM: return status_code::resource_exhausted;
+    case ENOMEM:
+      return status_code::resource_exhausted;
     case EISDIR:
     case EINVAL:
     case ENAMETOOLONG:
-    case ELOOP: return status_code::invalid_argument;
-    case EIO: return status_code::data_loss;
-    default: return status_code::unknown;
+    case ELOOP:
+      return status_code::invalid_argument;
+    case EIO:
+      return status_code::data_loss;
+    default:
+      return status_code::unknown;
   }
 }
 
 /// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
 [[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number), std::string(path) + ": cannot be " + std::string(cannot) + ": " +
-                                  std::generic_category().message(number));
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
 }
 
 namespace detail {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to no
-/// code: their instantiations are most of what a header of small classes costs a compiler.
+/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
+/// no code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
 

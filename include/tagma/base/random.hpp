@@ -44,10 +44,10 @@ struct random_key {
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  return philox(static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
-                {static_cast<std::uint32_t>(block),
-                 static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step,
-                 key.stream});
+  return philox(
+      static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
+      {static_cast<std::uint32_t>(block),
+       static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step, key.stream});
 }
 
 /// The upper 24 bits as a float in [0, 1).

@@ -211,9 +211,7 @@ class batches {
       batch_type value;
     };
 
-    [[nodiscard]] buffers& slot(extent k) {
-      return slots_[static_cast<std::size_t>(k) % slots_.size()];
-    }
+    [[nodiscard]] buffers& slot(extent k) { return slots_[static_cast<std::size_t>(k) % slots_.size()]; }
     void fill(extent k) {
       buffers& target = slot(k);
       const extent first = k * settings_.size, rows = settings_.data->rows() - first;

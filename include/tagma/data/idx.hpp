@@ -96,8 +96,9 @@ class idx_source {
 #else
   void unpack() {
     fail(status_code::unimplemented,
-         file_.path() + ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, link "
-                        "tagma::zlib), or unpack the file with gunzip");
+         file_.path() +
+             ": is compressed with gzip: compile with TAGMA_WITH_ZLIB=1 and link zlib (with CMake, link "
+             "tagma::zlib), or unpack the file with gunzip");
   }
   std::size_t read_unpacked(unsigned char*, std::size_t) { return 0; }
 #endif
@@ -119,8 +120,8 @@ class idx_source {
   if (start[0] != 0 || start[1] != 0)
     fail(status_code::data_loss, path + ": is not an IDX file: it does not begin with two zero bytes");
   if (start[2] != 0x08)
-    fail(status_code::invalid_argument, path + ": has elements of IDX type " + std::to_string(start[2]) +
-                                            ", expected 8, unsigned bytes");
+    fail(status_code::invalid_argument,
+         path + ": has elements of IDX type " + std::to_string(start[2]) + ", expected 8, unsigned bytes");
   if (start[3] < 1 || start[3] > max_rank)
     fail(status_code::invalid_argument,
          path + ": has " + std::to_string(start[3]) + " axes, expected 1 to " + std::to_string(max_rank));
@@ -132,8 +133,8 @@ class idx_source {
   }
   const extent elements = count_elements(dims);
   if (elements < 0 || static_cast<std::uint64_t>(elements) > in.at_most())
-    fail(status_code::data_loss, path + ": is truncated: its header says " + to_string(dims) +
-                                     ", which is more than the file can hold");
+    fail(status_code::data_loss,
+         path + ": is truncated: its header says " + to_string(dims) + ", which is more than the file can hold");
   tensor<std::uint8_t> result(dims);
   in.read(result.data(), result.size());
   in.expect_end();

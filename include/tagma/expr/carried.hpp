@@ -17,12 +17,12 @@ namespace tagma {
 
 /// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
 struct carried_value {
-  double number = 0;             ///< a literal, or the first parameter
-  std::int64_t integer = 0;      ///< the same literal as an integer, or a kind
-  double second = 0;             ///< a second parameter
-  std::shared_ptr<const std::vector<double>> list{};     ///< further parameters
+  double number = 0;                                      ///< a literal, or the first parameter
+  std::int64_t integer = 0;                               ///< the same literal as an integer, or a kind
+  double second = 0;                                      ///< a second parameter
+  std::shared_ptr<const std::vector<double>> list{};      ///< further parameters
   std::shared_ptr<const std::vector<std::byte>> bytes{};  ///< elements of an initial value
-  shape dims{};                  ///< of `bytes`
+  shape dims{};                                           ///< of `bytes`
 
   friend bool operator==(const carried_value& a, const carried_value& b) {
     const auto same = [](const auto& p, const auto& q) { return p == q || (p && q && *p == *q); };
@@ -75,8 +75,10 @@ class carried {
 
  private:
   [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
-    fail(status_code::invalid_argument, {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number), ": the same line built both expressions, so their types are equal; name the value with "
-             "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+    fail(status_code::invalid_argument,
+         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
+          ": the same line built both expressions, so their types are equal; name the value with "
+          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
   }
 
   std::shared_ptr<const std::vector<entry>> entries_;

@@ -103,9 +103,7 @@ struct expr {
   /// Feeds this node in one run. The value must outlive the call of `run`.
   template <class Value>
     requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const {
-    return {value};
-  }
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
 };
 
 namespace detail {
@@ -179,8 +177,8 @@ struct choose_id<Definition, Place, false> {
   using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
 };
 
-/// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place, and
-/// for random numbers and updates, of which two equal ones are two.
+/// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
+/// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
@@ -192,7 +190,8 @@ template <class Definition, class Place, class... E>
 template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
 [[nodiscard]] constexpr auto make_node(const E&... operands) {
   using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
-  return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(operands...);
+  return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(
+      operands...);
 }
 
 }  // namespace detail

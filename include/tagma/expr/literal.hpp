@@ -37,8 +37,8 @@ template <class T, class Id, std::uint64_t Hash, class S>
 
 template <class T, class Place, int Index, class S>
 [[nodiscard]] auto literal_at(S value) {
-  constexpr std::uint64_t hash = hash_combine(hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)),
-                                              static_cast<std::uint64_t>(Index));
+  constexpr std::uint64_t hash = hash_combine(
+      hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
   using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
   return make_literal<T, id, hash>(value);
 }

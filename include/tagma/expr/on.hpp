@@ -24,7 +24,8 @@ template <device_spec Spec>
   for (const char c : before) name.text[n++] = c;
   for (const char c : type) name.text[n++] = c;
   name.text[n++] = ':';
-  for (int i = digits, rest = Spec.id; i-- > 0; rest /= 10) name.text[n + static_cast<std::size_t>(i)] = static_cast<char>('0' + rest % 10);
+  for (int i = digits, rest = Spec.id; i-- > 0; rest /= 10)
+    name.text[n + static_cast<std::size_t>(i)] = static_cast<char>('0' + rest % 10);
   return name;
 }
 
@@ -44,8 +45,8 @@ struct placed_definition {
 
 }  // namespace detail
 
-/// The node `e`, pinned to a device; a request that `e` already carries wins. The nodes that `e` is made of are not moved.
-/// Raises TAGMA-E071 when compiled if the device has no kernel for the operation.
+/// The node `e`, pinned to a device; a request that `e` already carries wins. The nodes that `e` is made of are not
+/// moved. Raises TAGMA-E071 when compiled if the device has no kernel for the operation.
 /// @tparam Device `cpu<0>`, or the name of a device in TensorFlow's grammar; TAGMA-E070 if it does not parse
 /// @{
 template <class Device, expression E, class Place = TAGMA_FRESH_TYPE>

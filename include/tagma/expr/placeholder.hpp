@@ -14,8 +14,8 @@ template <class T>
 inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
 /// Every extent is a number of elements or `dyn`, and there are at most six.
 template <extent... Extents>
-inline constexpr bool extents_are_valid =
-    sizeof...(Extents) <= max_rank && (true && ... && (Extents >= 0 || Extents == dyn));
+inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
+                                          (true && ... && (Extents >= 0 || Extents == dyn));
 }  // namespace diagnose
 
 namespace op {
@@ -38,7 +38,8 @@ constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, co
 template <fixed_string Name, class Spec>
 struct placeholder_definition {
   static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
-  static constexpr ir::record value{&ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+  static constexpr ir::record value{
+      &ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
 };
 
 template <element T, extent... Extents>

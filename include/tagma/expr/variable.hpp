@@ -69,8 +69,9 @@ struct variable_definition {
   static constexpr std::uint64_t hash =
       hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
   static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
-  static constexpr ir::record value{&ir::rules<op::variable>, hash, Spec::value, {}, {}, attributes.list(), Name.view(),
-                                    &value_key<structural_id<hash>>, {}};
+  static constexpr ir::record value{
+      &ir::rules<op::variable>,        hash, Spec::value, {}, {}, attributes.list(), Name.view(),
+      &value_key<structural_id<hash>>, {}};
 };
 
 template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
@@ -96,7 +97,8 @@ template <fixed_string Name, class Spec, bool Trainable>
 template <class T>
 [[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
   if (!(dims == expected))
-    fail(status_code::invalid_argument, {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
+    fail(status_code::invalid_argument,
+         {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
   const auto* first = reinterpret_cast<const std::byte*>(data.data());
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);
@@ -118,7 +120,8 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
   static_assert(diagnose::is_element_type<T>, "TAGMA-E001 variable: a tensor cannot hold this element type");
   static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
-  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> && check_spec<T, Extents...>()) {
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> &&
+                check_spec<T, Extents...>()) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it is
-/// used, and replaces gradients and optimizers by the nodes that compute them.
+/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
+/// is used, and replaces gradients and optimizers by the nodes that compute them.
 
 #include "tagma/graph/pass/differentiate.hpp"
 
@@ -61,7 +61,8 @@ constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const n
   if (given == 0) {
     const node_id loss = inputs[0];
     for (node_id i = 0; i < loss; ++i)
-      if (g.info(i).kind == op_kind::variable && g.attributes(i)[1] != 0) variables[count] = i, gradients[count++] = no_node;
+      if (g.info(i).kind == op_kind::variable && g.attributes(i)[1] != 0)
+        variables[count] = i, gradients[count++] = no_node;
     differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
   } else {
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];

@@ -2,7 +2,8 @@
 #pragma once
 
 /// @file
-/// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller provides.
+/// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller
+/// provides.
 
 #include <initializer_list>
 
@@ -61,7 +62,8 @@ class graph {
   [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
     const node& n = (*this)[id];
-    return attributes_.subspan(static_cast<std::size_t>(n.first_attribute), static_cast<std::size_t>(n.attribute_count));
+    return attributes_.subspan(static_cast<std::size_t>(n.first_attribute),
+                               static_cast<std::size_t>(n.attribute_count));
   }
 
   /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
@@ -215,7 +217,7 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
 struct gradient_args {
   graph& g;
   node_id self;
-  node_id upstream;           ///< gradient of the loss by this node's output
+  node_id upstream;            ///< gradient of the loss by this node's output
   array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
 
   [[nodiscard]] constexpr node_id in(int i) const { return g.input(self, i); }

@@ -53,9 +53,9 @@ struct op_info {
   std::string_view name;
   std::uint64_t id = 0;
   op_kind kind = op_kind::compute;
-  bool stateful = false;          ///< two equal nodes are two different values (random numbers, updates)
-  std::uint64_t shape_only = 0;   ///< bit i: only the shape of input i is read, never its elements
-  std::uint64_t in_place = 0;     ///< bit i: the kernel may write its output over input i
+  bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
+  std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
+  std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   infer_function infer = nullptr;
 };
 
@@ -100,9 +100,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args& g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
-  if constexpr (requires(expand_args& e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args& f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }

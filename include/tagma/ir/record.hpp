@@ -17,9 +17,9 @@ struct record {
   array_view<const record* const> inputs;
   array_view<const record* const> controls;  ///< control dependencies: run before this node
   attribute_list attributes;
-  std::string_view name;    ///< of a placeholder or variable
+  std::string_view name;      ///< of a placeholder or variable
   const void* key = nullptr;  ///< names a run-time value that the program carries
-  std::string_view device;  ///< the device request, empty if there is none
+  std::string_view device;    ///< the device request, empty if there is none
 };
 
 }  // namespace tagma::ir

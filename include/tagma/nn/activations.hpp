@@ -107,8 +107,8 @@ inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE
 
 /// x where it is positive, else alpha * x. Maas, Hannun, Ng 2013.
 /// @param alpha a number, by default TensorFlow's 0.2
-inline constexpr auto leaky_relu = []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE>(
-                                       const E& e, const A& alpha = {}) {
+inline constexpr auto leaky_relu =
+    []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE>(const E& e, const A& alpha = {}) {
   using T = typename E::element_type;
   if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
     if constexpr (std::is_same_v<A, detail::default_slope>)

@@ -14,8 +14,8 @@ namespace tagma {
 namespace diagnose {
 /// Tensors that share a norm have one floating element type.
 template <class First, class... More>
-inline constexpr bool norm_has_one_type =
-    (true && ... && std::is_same_v<typename First::element_type, typename More::element_type>);
+inline constexpr bool norm_has_one_type = (true && ... &&
+                                           std::is_same_v<typename First::element_type, typename More::element_type>);
 /// A bound is a number, or an expression of rank 0 and of the element type of what it bounds.
 template <class Value, class Bound>
 inline constexpr bool is_bound = true;
@@ -65,7 +65,8 @@ template <class Place, class Bound, class Norm, class... E>
   const auto scale = step<op::add, Place, 3>(ratio, valid);
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return std::make_tuple(step<op::multiply, Place, 4 + I>(e, scale)...);
-  }(std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
 }
 
 }  // namespace detail

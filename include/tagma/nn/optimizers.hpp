@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Optimizers with TensorFlow's formulas and defaults. `minimize` adds one update for every trainable variable behind the
-/// loss; the graph compiler finds them and their gradients.
+/// Optimizers with TensorFlow's formulas and defaults. `minimize` adds one update for every trainable variable behind
+/// the loss; the graph compiler finds them and their gradients.
 
 #include <array>
 #include <utility>
@@ -32,8 +32,8 @@ struct adagrad {
   rate learning_rate = 0.001;
   double initial_accumulator = 0.1;
 };
-/// a = rho * a + (1 - rho) * g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) * g; v -= lr * u; b = rho * b + (1 - rho) * u^2.
-/// Zeiler 2012.
+/// a = rho * a + (1 - rho) * g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) * g; v -= lr * u; b = rho * b + (1 - rho) *
+/// u^2. Zeiler 2012.
 struct adadelta {
   rate learning_rate = 0.001;
   double rho = 0.95;
@@ -90,13 +90,14 @@ struct slot {
   int input = -1;
 };
 
-/// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update also
-/// writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
+/// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update
+/// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
 template <int Slots>
 struct optimizer_update : update {
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
-    return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr : "the gradient has another shape than the variable";
+    return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
+                                                          : "the gradient has another shape than the variable";
   }
 };
 
@@ -122,7 +123,8 @@ struct apply_rmsprop : optimizer_update<2> {
 };
 struct apply_centered_rmsprop : optimizer_update<3> {
   static constexpr std::string_view name = "apply_centered_rmsprop";
-  static constexpr std::array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}, slot{"/rmsprop_mean"}};
+  static constexpr std::array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
+                                             slot{"/rmsprop_mean"}};
 };
 struct apply_adam : optimizer_update<2> {
   static constexpr std::string_view name = "apply_adam";
@@ -272,11 +274,12 @@ using number_sequence = std::make_index_sequence<
 
 }  // namespace detail
 
-/// One step of training: updates every trainable variable that the loss depends on, then counts the step in the variable
+/// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
+/// variable
 /// "<optimizer>/step".
 /// @param loss one floating number
-/// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`, `adamw{}`, `ftrl{}`
-/// Raises TAGMA-E062 if the loss is no floating scalar; when compiled, TAGMA-E061 and TAGMA-E063.
+/// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
+/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar; when compiled, TAGMA-E061 and TAGMA-E063.
 template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
   static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
@@ -288,7 +291,8 @@ template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE>
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
 template <expression L, expression... V>
 [[nodiscard]] constexpr auto compute_gradients(const L& loss, const V&... variables) {
-  static_assert((true && ... && diagnose::is_variable<V>), "TAGMA-E065 compute_gradients: the operands must be variables");
+  static_assert((true && ... && diagnose::is_variable<V>),
+                "TAGMA-E065 compute_gradients: the operands must be variables");
   return std::make_tuple(std::make_pair(variables, gradient(loss, variables))...);
 }
 
@@ -296,7 +300,8 @@ template <expression L, expression... V>
 /// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
 template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs) {
-  static_assert((true && ... && diagnose::is_variable<V>), "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
+  static_assert((true && ... && diagnose::is_variable<V>),
+                "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
   return std::apply(
       [&](const auto&... pair) {
         return std::apply(

@@ -115,12 +115,12 @@ struct lstm_cell {
     const auto gates = joined_product<Place>(x, h, kernel, bias);
     const auto input = step<op::sigmoid, Place, 4>(columns<0, Units, part<Place, 3>>(gates));
     const auto value = step<op::tanh, Place, 6>(columns<Units, Units, part<Place, 5>>(gates));
-    const auto raised = step<op::add, Place, 8>(columns<2 * Units, Units, part<Place, 7>>(gates),
-                                                make_constant<T, bits_of(1)>());
+    const auto raised =
+        step<op::add, Place, 8>(columns<2 * Units, Units, part<Place, 7>>(gates), make_constant<T, bits_of(1)>());
     const auto forget = step<op::sigmoid, Place, 9>(raised);
     const auto output = step<op::sigmoid, Place, 11>(columns<3 * Units, Units, part<Place, 10>>(gates));
-    const auto cell = step<op::add, Place, 14>(step<op::multiply, Place, 12>(forget, c),
-                                               step<op::multiply, Place, 13>(input, value));
+    const auto cell =
+        step<op::add, Place, 14>(step<op::multiply, Place, 12>(forget, c), step<op::multiply, Place, 13>(input, value));
     return std::make_tuple(step<op::multiply, Place, 16>(step<op::tanh, Place, 15>(cell), output), cell);
   }
   template <class Place, class X>

@@ -56,7 +56,8 @@ class rate {
   rate(const cosine_decay& s) { set(schedule_kind::cosine, {0, s.initial, positive(s.decay_steps), s.alpha}); }
   rate(const piecewise_constant& s) {
     if (s.values.size() != s.boundaries.size() + 1)
-      fail(status_code::invalid_argument, {"piecewise_constant: needs one value more than boundaries, not ", s.values.size(), " for ", s.boundaries.size()});
+      fail(status_code::invalid_argument, {"piecewise_constant: needs one value more than boundaries, not ",
+                                           s.values.size(), " for ", s.boundaries.size()});
     std::vector<double> list{0};
     list.insert(list.end(), s.boundaries.begin(), s.boundaries.end());
     list.insert(list.end(), s.values.begin(), s.values.end());
@@ -94,7 +95,8 @@ class rate {
   const double warm = p[0];
   double result = p[1];
   switch (static_cast<schedule_kind>(v.integer)) {
-    case schedule_kind::constant: break;
+    case schedule_kind::constant:
+      break;
     case schedule_kind::exponential: {
       const double exponent = step / p[2];
       result = p[1] * __builtin_pow(p[3], p[4] != 0 ? __builtin_floor(exponent) : exponent);
@@ -139,13 +141,20 @@ namespace detail {
 
 template <class Place, class Step>
 struct rate_definition {
-  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
+  using id = std::conditional_t<std::is_void_v<Place>,
+                                structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
                                 place_id<Place>>;
   static constexpr std::array<const ir::record*, 1> inputs{find_record<typename Step::id>()};
   static constexpr tensor_spec spec{dtype::float64, {}};
   static constexpr ir::record value{&ir::rules<op::scheduled_rate>,
                                     hash_combine(hash_text("scheduled_rate"), Step::record().hash),
-                                    spec, inputs, {}, {}, {}, &value_key<id>, {}};
+                                    spec,
+                                    inputs,
+                                    {},
+                                    {},
+                                    {},
+                                    &value_key<id>,
+                                    {}};
 };
 
 template <class Place, class Step>

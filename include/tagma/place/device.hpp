@@ -200,8 +200,10 @@ template <fixed_string Text>
 consteval device_spec read_device_string() {
   static_assert(device_string_parses<Text>,
                 "TAGMA-E070 device: this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"");
-  if constexpr (device_string_parses<Text>) return *parse_device(Text.view());
-  else return {};
+  if constexpr (device_string_parses<Text>)
+    return *parse_device(Text.view());
+  else
+    return {};
 }
 }  // namespace detail
 

@@ -11,9 +11,9 @@ namespace tagma::plan {
 
 /// A tensor that a fused loop reads.
 struct loop_load {
-  node_id node = 0;         ///< in the plan
+  node_id node = 0;  ///< in the plan
   dtype type = dtype::none;
-  bool contiguous = true;   ///< consecutive elements along the innermost joined axis, or one element for all of it
+  bool contiguous = true;  ///< consecutive elements along the innermost joined axis, or one element for all of it
 };
 
 /// One operation of a fused loop; operands count loads first, then earlier operations.
@@ -36,7 +36,7 @@ struct raw_plan {
   fixed_array<attribute, A> attributes{};
   fixed_array<plan_step, N> steps{};
   fixed_array<node_id, E> operands{};
-  fixed_array<loop_load, E> loads{};           ///< parallel to `operands`, for fused steps
+  fixed_array<loop_load, E> loads{};  ///< parallel to `operands`, for fused steps
   fixed_array<loop_operation, N> operations{};
   fixed_array<std::int32_t, N> first_operation{};  ///< of each step
   fixed_array<std::int32_t, N> operation_count{};
@@ -80,7 +80,8 @@ constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
 /// Writes the tables of a plan: nodes, steps, loops. Storage is still missing.
 template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 [[nodiscard]] constexpr raw_plan<N, E, A, F> write_tables(const graph_view& g, const fixed_array<node_id, F>& fetches,
-                                                          const fixed_array<need, N>& needs, const ir::fusion<N>& fusion,
+                                                          const fixed_array<need, N>& needs,
+                                                          const ir::fusion<N>& fusion,
                                                           const schedule_result<N>& order) {
   raw_plan<N, E, A, F> p;
   p.contradictory = order.contradictory;
@@ -98,14 +99,29 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     if (needs[i] == need::nothing) continue;
     renumbered[i] = static_cast<node_id>(p.sizes.nodes);
     plan_node& out = p.nodes[p.sizes.nodes++];
-    out = {g[i].op->info, n.spec, static_cast<std::int32_t>(p.sizes.inputs), static_cast<std::int32_t>(p.sizes.attributes),
-           i, n.inputs, n.attribute_count, storage_kind::none, 0, n.name, n.suffix, n.key, n.device};
+    out = {g[i].op->info,
+           n.spec,
+           static_cast<std::int32_t>(p.sizes.inputs),
+           static_cast<std::int32_t>(p.sizes.attributes),
+           i,
+           n.inputs,
+           n.attribute_count,
+           storage_kind::none,
+           0,
+           n.name,
+           n.suffix,
+           n.key,
+           n.device};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
-    if (kind == op_kind::placeholder) out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
-    else if (kind == op_kind::variable) out.storage = storage_kind::variable, out.slot = ordinal;
-    else if (kind == op_kind::literal) out.storage = storage_kind::literal, out.slot = literals++;
-    else if (kind == op_kind::constant) out.storage = storage_kind::constant, out.slot = literals++;
+    if (kind == op_kind::placeholder)
+      out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
+    else if (kind == op_kind::variable)
+      out.storage = storage_kind::variable, out.slot = ordinal;
+    else if (kind == op_kind::literal)
+      out.storage = storage_kind::literal, out.slot = literals++;
+    else if (kind == op_kind::constant)
+      out.storage = storage_kind::constant, out.slot = literals++;
   }
 
   // Members of each loop, in order.
@@ -219,7 +235,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     if (n.op->kind == op_kind::update) continue;
     n.storage = storage_kind::arena;
     const auto self = step.node;
-    const std::int32_t last = last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
+    const std::int32_t last =
+        last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
     for (int k = 0; k < step.operands && !reused; ++k) {
       if (!step.fused && !((n.op->in_place >> k) & 1)) continue;

@@ -3,7 +3,8 @@
 
 /// @file
 /// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
-/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a run.
+/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
+/// run.
 
 #include "tagma/plan/plan.hpp"
 

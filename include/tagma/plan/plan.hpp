@@ -20,15 +20,15 @@ struct plan_node {
   tensor_spec spec;
   std::int32_t first_input = 0;
   std::int32_t first_attribute = 0;
-  std::int32_t source = 0;         ///< its position in the graph of the program
+  std::int32_t source = 0;  ///< its position in the graph of the program
   std::int16_t inputs = 0;
   std::int16_t attribute_count = 0;
   storage_kind storage = storage_kind::none;
-  std::int32_t slot = 0;           ///< which arena block, variable, literal or feed; of a constant, its node
+  std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
   const void* key = nullptr;
-  std::string_view device;         ///< the device request, empty if there is none
+  std::string_view device;  ///< the device request, empty if there is none
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
@@ -39,7 +39,8 @@ struct plan_step {
   bool fused = false;
 };
 
-/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that reads.
+/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that
+/// reads.
 struct plan_block {
   node_id node = 0;
   std::int32_t first = 0;

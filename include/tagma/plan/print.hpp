@@ -23,8 +23,13 @@ namespace plan {
 class plan_printer {
  public:
   plan_printer(const ir::graph_view& g, const plan_view& p, const ir::pass_results& passes, extent batch)
-      : graph_(g), plan_(p), passes_(passes), batch_(batch), step_of_(p.nodes.size(), -1),
-        last_use_(p.nodes.size(), -1), loop_(static_cast<std::size_t>(g.size()), -1) {
+      : graph_(g),
+        plan_(p),
+        passes_(passes),
+        batch_(batch),
+        step_of_(p.nodes.size(), -1),
+        last_use_(p.nodes.size(), -1),
+        loop_(static_cast<std::size_t>(g.size()), -1) {
     infer_extents();
     follow_steps();
     place_blocks();
@@ -146,19 +151,22 @@ class plan_printer {
     if (n.op->kind == ir::op_kind::update) return "variable " + number(owner(i)) + ", in place";
     if (shares_bytes(i)) return "view of " + number(at(input(n, 0)));
     switch (n.storage) {
-      case storage_kind::feed: return "feed";
-      case storage_kind::variable: return "variable, " + std::to_string(bytes_of(i)) + " bytes";
-      case storage_kind::literal: return "literal";
+      case storage_kind::feed:
+        return "feed";
+      case storage_kind::variable:
+        return "variable, " + std::to_string(bytes_of(i)) + " bytes";
+      case storage_kind::literal:
+        return "literal";
       case storage_kind::constant: {
         char digits[32];
         std::snprintf(digits, sizeof digits, "constant %.9g",
                       ir::as_double(plan_.attributes[static_cast<std::size_t>(n.first_attribute)]));
         return digits;
       }
-      default: break;
+      default:
+        break;
     }
-    std::string text =
-        "arena " + std::to_string(offsets_[at(n.slot)]) + ", " + std::to_string(bytes_of(i)) + " bytes";
+    std::string text = "arena " + std::to_string(offsets_[at(n.slot)]) + ", " + std::to_string(bytes_of(i)) + " bytes";
     if (plan_.blocks[at(n.slot)].node != static_cast<node_id>(i)) text += ", over a tensor that ends";
     return text;
   }
@@ -242,8 +250,9 @@ template <class Closure>
 template <class Closure, expression... E>
 [[nodiscard]] std::string explain(const program<Closure>&, const output_list<E...>&, extent batch = 1) {
   using graph = typename program<Closure>::graph;
-  constexpr bool known = (true && ... && diagnose::explains_output<graph::traits::template position<typename E::id>(),
-                                                                   typename E::spec_type>);
+  constexpr bool known =
+      (true && ... &&
+       diagnose::explains_output<graph::traits::template position<typename E::id>(), typename E::spec_type>);
   static_assert(known, "TAGMA-E144 explain: what is asked for is no output of this program");
   if constexpr (known)
     return detail::explain_plan<graph, detail::plan_of_outputs<graph, E...>>(batch);

@@ -144,11 +144,11 @@ template <class Plan>
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
       in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
-    ir::infer_args args{{in.data(), static_cast<std::size_t>(node.inputs)},
-                        ir::attribute_list(Plan::attributes)
-                            .subspan(static_cast<std::size_t>(node.first_attribute),
-                                     static_cast<std::size_t>(node.attribute_count)),
-                        {}};
+    ir::infer_args args{
+        {in.data(), static_cast<std::size_t>(node.inputs)},
+        ir::attribute_list(Plan::attributes)
+            .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
+        {}};
     if (const char* problem = node.op->infer(args)) throw problem;
     specs[i] = args.out;
   }
@@ -188,7 +188,8 @@ class program {
   /// @param batch the value of every dynamic extent
   static constexpr std::int64_t peak_bytes(extent batch = 1) { return detail::peak_bytes<full_plan>(batch); }
 
-  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every compiler.
+  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every
+  /// compiler.
   static constexpr std::uint64_t fingerprint() {
     constexpr std::uint64_t value = [] {
       std::uint64_t h = hash_text("tagma");
@@ -214,17 +215,20 @@ class program {
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064 and E080.
-template <class Closure, class Graph = detail::compiled_graph<Closure>, fixed_string Operation = fixed_copy<Graph::operation>(),
-          class First = spec_of<Graph::first_spec>, class Second = spec_of<Graph::second_spec>>
+template <class Closure, class Graph = detail::compiled_graph<Closure>,
+          fixed_string Operation = fixed_copy<Graph::operation>(), class First = spec_of<Graph::first_spec>,
+          class Second = spec_of<Graph::second_spec>>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
   static_assert(diagnose::has_gradient<Graph::problem, Operation>,
                 "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
-  static_assert(diagnose::trains_something<Graph::problem>, "TAGMA-E063 minimize: the loss depends on no trainable variable");
+  static_assert(diagnose::trains_something<Graph::problem>,
+                "TAGMA-E063 minimize: the loss depends on no trainable variable");
   static_assert(diagnose::depends_on<Graph::problem, First, Second>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
-  static_assert(diagnose::is_small_enough<Graph::problem>, "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::is_small_enough<Graph::problem>,
+                "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
   if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
 }
 

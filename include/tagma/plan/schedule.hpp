@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every read
-/// that is not ordered behind it; everything else runs in the order of the graph.
+/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
+/// read that is not ordered behind it; everything else runs in the order of the graph.
 
 #include "tagma/graph/pass/fuse.hpp"
 #include "tagma/plan/plan.hpp"
@@ -63,7 +63,8 @@ struct wait_list {
   std::size_t count = 0;
 };
 
-/// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the graph.
+/// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the
+/// graph.
 template <std::size_t N, std::size_t E>
 constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
   wait_list<N, E> list;
@@ -118,9 +119,7 @@ template <std::size_t N, std::size_t E>
 
   schedule_result<N> result;
   detail::ready_queue<N> ready;
-  const auto key = [&](node_id i) {
-    return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N);
-  };
+  const auto key = [&](node_id i) { return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N); };
   int items = 0;
   for (node_id i = 0; i < g.size(); ++i)
     if (needs[i] == need::value && item(i) == i) {

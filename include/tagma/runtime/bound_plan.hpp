@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first run
-/// with given extents and used again, so that later runs allocate nothing.
+/// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
+/// run with given extents and used again, so that later runs allocate nothing.
 
 #include <cstring>
 #include <new>
@@ -23,7 +23,7 @@ class aligned_bytes {
  public:
   aligned_bytes() = default;
   explicit aligned_bytes(std::size_t size) : size_(size) {
-    if (size > 0) data_ = static_cast<std::byte*>(::operator new(size, std::align_val_t{64}));
+    if (size > 0) data_ = static_cast<std::byte*>(::operator new (size, std::align_val_t{64}));
   }
   aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
@@ -37,7 +37,7 @@ class aligned_bytes {
   aligned_bytes(const aligned_bytes&) = delete;
   aligned_bytes& operator=(const aligned_bytes&) = delete;
   ~aligned_bytes() {
-    if (data_ != nullptr) ::operator delete(data_, std::align_val_t{64});
+    if (data_ != nullptr) ::operator delete (data_, std::align_val_t{64});
   }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -58,17 +58,28 @@ namespace detail {
 TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
   const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
   switch (type) {
-    case dtype::float64: return put(number);
-    case dtype::float32: return put(static_cast<float>(number));
-    case dtype::float16: return put(float16(static_cast<float>(number)));
-    case dtype::bfloat16: return put(bfloat16(static_cast<float>(number)));
-    case dtype::int64: return put(integer);
-    case dtype::int32: return put(static_cast<std::int32_t>(integer));
-    case dtype::int16: return put(static_cast<std::int16_t>(integer));
-    case dtype::int8: return put(static_cast<std::int8_t>(integer));
-    case dtype::uint8: return put(static_cast<std::uint8_t>(integer));
-    case dtype::boolean: return put(integer != 0);
-    default: return;
+    case dtype::float64:
+      return put(number);
+    case dtype::float32:
+      return put(static_cast<float>(number));
+    case dtype::float16:
+      return put(float16(static_cast<float>(number)));
+    case dtype::bfloat16:
+      return put(bfloat16(static_cast<float>(number)));
+    case dtype::int64:
+      return put(integer);
+    case dtype::int32:
+      return put(static_cast<std::int32_t>(integer));
+    case dtype::int16:
+      return put(static_cast<std::int16_t>(integer));
+    case dtype::int8:
+      return put(static_cast<std::int8_t>(integer));
+    case dtype::uint8:
+      return put(static_cast<std::uint8_t>(integer));
+    case dtype::boolean:
+      return put(integer != 0);
+    default:
+      return;
   }
 }
 
@@ -77,8 +88,9 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
-  TAGMA_COLD bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
-             std::span<std::byte* const> variables, const carried& values, const run_context& context)
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels,
+                        std::span<const raw_view> feeds, std::span<std::byte* const> variables, const carried& values,
+                        const run_context& context)
       : plan_(plan), kernels_(kernels) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
@@ -257,11 +269,15 @@ class bound_plan {
   [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, std::span<std::byte* const> variables) const {
     const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
-      case plan::storage_kind::arena: return block_address_[slot];
-      case plan::storage_kind::variable: return variables[slot];
+      case plan::storage_kind::arena:
+        return block_address_[slot];
+      case plan::storage_kind::variable:
+        return variables[slot];
       case plan::storage_kind::literal:
-      case plan::storage_kind::constant: return scalars_.data() + 16 * slot;
-      default: return nullptr;
+      case plan::storage_kind::constant:
+        return scalars_.data() + 16 * slot;
+      default:
+        return nullptr;
     }
   }
 

@@ -26,8 +26,9 @@ class executor {
   template <class Task>
   void parallel_for(std::int64_t count, Task&& task) {
     using callable = std::remove_reference_t<Task>;
-    parallel_for(count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
-                 const_cast<void*>(static_cast<const void*>(&task)));
+    parallel_for(
+        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&task)));
   }
 };
 

@@ -42,12 +42,13 @@ template <class Duration>
   }
 [[nodiscard]] constexpr run_limits timeout(Duration d) {
   using period = typename Duration::period;
-  const auto ns = static_cast<double>(d.count()) * 1e9 * static_cast<double>(period::num) / static_cast<double>(period::den);
+  const auto ns =
+      static_cast<double>(d.count()) * 1e9 * static_cast<double>(period::num) / static_cast<double>(period::den);
   return {ns < 1 ? 1 : static_cast<std::int64_t>(ns), nullptr, nullptr};
 }
 
-/// Stops the run when `token.stop_requested()`, as of `tagma::cancellation` and `std::stop_token`. The token must outlive
-/// the run.
+/// Stops the run when `token.stop_requested()`, as of `tagma::cancellation` and `std::stop_token`. The token must
+/// outlive the run.
 template <class Token>
   requires requires(const Token& t) { t.stop_requested(); }
 [[nodiscard]] constexpr run_limits stop_with(const Token& token) {
@@ -72,9 +73,11 @@ class run_guard {
 
   /// Throws if the run was cancelled or is late.
   void check() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) fail(status_code::cancelled, "the run was cancelled");
+    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop))
+      fail(status_code::cancelled, "the run was cancelled");
     if (end_ != 0 && now_ns() > end_)
-      fail(status_code::deadline_exceeded, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+      fail(status_code::deadline_exceeded,
+           {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
   }
 
  private:
@@ -103,13 +106,17 @@ class gate {
       changed_.notify_all();
       throw;
     }
-    if (exclusive) --waiting_, writer_ = true;
-    else ++readers_;
+    if (exclusive)
+      --waiting_, writer_ = true;
+    else
+      ++readers_;
   }
   void leave(bool exclusive) {
     const std::lock_guard lock(mutex_);
-    if (exclusive) writer_ = false;
-    else --readers_;
+    if (exclusive)
+      writer_ = false;
+    else
+      --readers_;
     changed_.notify_all();
   }
 

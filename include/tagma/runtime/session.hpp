@@ -78,14 +78,18 @@ constexpr auto fed_element() {
   int open = -1;
   for (int i = 0; i < declared.rank; ++i) {
     if (declared[i] == dyn && open >= 0)
-      fail(status_code::invalid_argument, "a plain range was fed where several extents are dynamic: feed a tagma::tensor");
-    if (declared[i] == dyn) open = i;
-    else known *= declared[i];
+      fail(status_code::invalid_argument,
+           "a plain range was fed where several extents are dynamic: feed a tagma::tensor");
+    if (declared[i] == dyn)
+      open = i;
+    else
+      known *= declared[i];
   }
   shape s = declared;
   if (open >= 0) s[open] = known == 0 ? 0 : static_cast<extent>(elements) / known;
   if (s.elements() != static_cast<extent>(elements))
-    fail(status_code::invalid_argument, {"a range of ", elements, " elements was fed, which does not fit ", to_string(declared)});
+    fail(status_code::invalid_argument,
+         {"a range of ", elements, " elements was fed, which does not fit ", to_string(declared)});
   return s;
 }
 
@@ -93,10 +97,14 @@ constexpr auto fed_element() {
 template <class Spec, class T>
 [[nodiscard]] raw_view feed_view(const T& value, string_element& text) {
   constexpr dtype type = Spec::value.type;
-  if constexpr (text_like<T>) return text = value, raw_view{&text, type, {}};
-  else if constexpr (tensor_like<T>) return {value.data(), type, value.dims()};
-  else if constexpr (range_like<T>) return {value.data(), type, shape_for(Spec::value.dims, value.size())};
-  else return {&value, type, {}};
+  if constexpr (text_like<T>)
+    return text = value, raw_view{&text, type, {}};
+  else if constexpr (tensor_like<T>)
+    return {value.data(), type, value.dims()};
+  else if constexpr (range_like<T>)
+    return {value.data(), type, shape_for(Spec::value.dims, value.size())};
+  else
+    return {&value, type, {}};
 }
 
 /// A fetched value: a plain number where the rank is 0, else a tensor, or nothing.
@@ -105,8 +113,10 @@ struct fetched_value {
   using T = typename Spec::element_type;
   using type = std::conditional_t<Spec::value.dims.rank == 0, T, tensor<T>>;
   static void take(type& to, const raw_view& from) {
-    if constexpr (Spec::value.dims.rank == 0) to = *static_cast<const T*>(from.data);
-    else to = tensor<T>(view<const T>(static_cast<const T*>(from.data), from.dims));
+    if constexpr (Spec::value.dims.rank == 0)
+      to = *static_cast<const T*>(from.data);
+    else
+      to = tensor<T>(view<const T>(static_cast<const T*>(from.data), from.dims));
   }
 };
 template <>
@@ -192,8 +202,8 @@ class session {
   /// @param what an output of the program
   /// @param arguments feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`)
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's extents do not fit,
-  /// DeadlineExceeded, Cancelled, or what a kernel reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's
+  /// extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
   template <expression E, class... Arguments>
   auto run(const E&, const Arguments&... arguments) {
     return std::get<0>(run_all<E>(arguments...));
@@ -222,7 +232,8 @@ class session {
   // One function for each rule, so that what compilers print around its sentence is what it is about.
   template <class Output, int Position>
   static constexpr bool check_output() {
-    static_assert(diagnose::is_output<Output, Position>, "TAGMA-E050 run: what is fetched is no output of this program");
+    static_assert(diagnose::is_output<Output, Position>,
+                  "TAGMA-E050 run: what is fetched is no output of this program");
     return diagnose::is_output<Output, Position>;
   }
   template <fixed_string Placeholder, class Spec, bool Fed>
@@ -233,11 +244,13 @@ class session {
   }
   template <class Spec, int Position, class Value>
   static constexpr bool check_feed() {
-    if constexpr (std::is_void_v<Spec>) return true;  // a limit
+    if constexpr (std::is_void_v<Spec>)
+      return true;  // a limit
     else {
       using T = decltype(detail::fed_element<Value>());
       constexpr int rank = detail::tensor_like<Value> || detail::range_like<Value> ? -1 : 0;
-      static_assert(diagnose::feeds_a_placeholder<Spec, Position>, "TAGMA-E054 run: what is fed is no placeholder of this program");
+      static_assert(diagnose::feeds_a_placeholder<Spec, Position>,
+                    "TAGMA-E054 run: what is fed is no placeholder of this program");
       static_assert(Position < 0 || diagnose::feed_has_element_type<Spec, T>,
                     "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");
       constexpr bool comparable = Position >= 0 && diagnose::feed_has_element_type<Spec, T>;
@@ -248,7 +261,8 @@ class session {
   }
   template <fixed_string Operation, bool Found>
   static constexpr bool check_kernel() {
-    static_assert(diagnose::device_has_kernel<Found, Operation>, "TAGMA-E071 run: the CPU has no kernel for this operation");
+    static_assert(diagnose::device_has_kernel<Found, Operation>,
+                  "TAGMA-E071 run: the CPU has no kernel for this operation");
     return Found;
   }
 
@@ -290,14 +304,15 @@ class session {
   auto run_all(const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
     // Every check is made, so that one run shows everything that is wrong with it.
-    constexpr bool faults[] = {
-        false, !check_output<typename E::spec_type, position_of<E>>()...,
-        !check_feed<typename feed_of<Arguments>::spec_type, feed_position<Arguments>::value, typename feed_of<Arguments>::value_type>()...};
+    constexpr bool faults[] = {false, !check_output<typename E::spec_type, position_of<E>>()...,
+                               !check_feed<typename feed_of<Arguments>::spec_type, feed_position<Arguments>::value,
+                                           typename feed_of<Arguments>::value_type>()...};
     if constexpr (!detail::any_of(faults)) {
       using plan = detail::compiled_plan<graph, position_of<E>...>;
       using missing = missing_feed<plan, Arguments...>;
-      static_assert(diagnose::has_an_order<plan>,
-                    "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
+      static_assert(
+          diagnose::has_an_order<plan>,
+          "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
       if constexpr (diagnose::has_an_order<plan> &&
                     check_fed<missing::name, typename missing::spec_type, (missing::node < 0)>()) {
         using kernels = runtime::kernel_table<plan>;
@@ -308,8 +323,7 @@ class session {
         static constexpr std::string_view device = plan::nodes[misplaced < 0 ? 0 : misplaced].device;
         static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<pinned>(), fixed_copy<device>()>,
                       "TAGMA-E071 run: the device that is asked for has no kernel for this operation");
-        if constexpr (check_kernel<fixed_copy<lacking>(), complete>() &&
-                      misplaced < 0) {
+        if constexpr (check_kernel<fixed_copy<lacking>(), complete>() && misplaced < 0) {
           feed_list feeds{};
           run_limits limits;
           string_element texts[sizeof...(Arguments) + 1];

@@ -12,9 +12,9 @@ namespace tagma {
 
 /// How a session is set up.
 struct session_options {
-  std::uint64_t seed = 0;     ///< of initial values and random operations; the same seed gives the same bytes
-  int intra_op_threads = 0;   ///< threads that share one kernel; 0: all that the process may use, 1: the caller alone
-  bool initialize = true;     ///< false: every variable must be restored or assigned before it is read
+  std::uint64_t seed = 0;    ///< of initial values and random operations; the same seed gives the same bytes
+  int intra_op_threads = 0;  ///< threads that share one kernel; 0: all that the process may use, 1: the caller alone
+  bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
 };
 
 namespace runtime {
@@ -35,7 +35,8 @@ struct fans {
 
 class session_core {
  public:
-  TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values, const session_options& options)
+  TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values,
+                          const session_options& options)
       : variables_(variables),
         values_(values),
         executor_(make_cpu_executor(options.intra_op_threads)),
@@ -179,7 +180,8 @@ class session_core {
     for (const plan::plan_node& n : plan.nodes) {
       if (n.storage != plan::storage_kind::variable || n.op->kind != ir::op_kind::variable) continue;
       if (!initialized_[static_cast<std::size_t>(n.slot)])
-        fail(status_code::failed_precondition, {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
+        fail(status_code::failed_precondition,
+             {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
     }
   }
 

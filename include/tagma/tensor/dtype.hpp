@@ -13,10 +13,23 @@
 namespace tagma {
 
 /// Run-time ids of the element types.
-enum class dtype : std::uint8_t { none, float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, boolean, string };
+enum class dtype : std::uint8_t {
+  none,
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint8,
+  boolean,
+  string
+};
 
-/// A string element: a view of characters that a feed or a program owns. Trivially copyable, so that a tensor of strings
-/// moves through a graph as any other tensor does.
+/// A string element: a view of characters that a feed or a program owns. Trivially copyable, so that a tensor of
+/// strings moves through a graph as any other tensor does.
 using string_element = std::string_view;
 
 /// The element type of a node that has no value, only an effect, such as a group of updates.
@@ -25,35 +38,83 @@ struct no_value {};
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
 inline constexpr dtype dtype_of = dtype::none;
-template <> inline constexpr dtype dtype_of<double> = dtype::float64;
-template <> inline constexpr dtype dtype_of<float> = dtype::float32;
-template <> inline constexpr dtype dtype_of<float16> = dtype::float16;
-template <> inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
-template <> inline constexpr dtype dtype_of<std::int64_t> = dtype::int64;
-template <> inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
-template <> inline constexpr dtype dtype_of<std::int16_t> = dtype::int16;
-template <> inline constexpr dtype dtype_of<std::int8_t> = dtype::int8;
-template <> inline constexpr dtype dtype_of<std::uint8_t> = dtype::uint8;
-template <> inline constexpr dtype dtype_of<bool> = dtype::boolean;
-template <> inline constexpr dtype dtype_of<string_element> = dtype::string;
+template <>
+inline constexpr dtype dtype_of<double> = dtype::float64;
+template <>
+inline constexpr dtype dtype_of<float> = dtype::float32;
+template <>
+inline constexpr dtype dtype_of<float16> = dtype::float16;
+template <>
+inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
+template <>
+inline constexpr dtype dtype_of<std::int64_t> = dtype::int64;
+template <>
+inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
+template <>
+inline constexpr dtype dtype_of<std::int16_t> = dtype::int16;
+template <>
+inline constexpr dtype dtype_of<std::int8_t> = dtype::int8;
+template <>
+inline constexpr dtype dtype_of<std::uint8_t> = dtype::uint8;
+template <>
+inline constexpr dtype dtype_of<bool> = dtype::boolean;
+template <>
+inline constexpr dtype dtype_of<string_element> = dtype::string;
 
 /// A C++ type that a tensor can hold.
 template <class T>
-concept element = dtype_of<T> != dtype::none;
+concept element = dtype_of<T>
+!= dtype::none;
 
 namespace detail {
-template <dtype D> struct element_type { using type = no_value; };
-template <> struct element_type<dtype::float64> { using type = double; };
-template <> struct element_type<dtype::float32> { using type = float; };
-template <> struct element_type<dtype::float16> { using type = float16; };
-template <> struct element_type<dtype::bfloat16> { using type = bfloat16; };
-template <> struct element_type<dtype::int64> { using type = std::int64_t; };
-template <> struct element_type<dtype::int32> { using type = std::int32_t; };
-template <> struct element_type<dtype::int16> { using type = std::int16_t; };
-template <> struct element_type<dtype::int8> { using type = std::int8_t; };
-template <> struct element_type<dtype::uint8> { using type = std::uint8_t; };
-template <> struct element_type<dtype::boolean> { using type = bool; };
-template <> struct element_type<dtype::string> { using type = string_element; };
+template <dtype D>
+struct element_type {
+  using type = no_value;
+};
+template <>
+struct element_type<dtype::float64> {
+  using type = double;
+};
+template <>
+struct element_type<dtype::float32> {
+  using type = float;
+};
+template <>
+struct element_type<dtype::float16> {
+  using type = float16;
+};
+template <>
+struct element_type<dtype::bfloat16> {
+  using type = bfloat16;
+};
+template <>
+struct element_type<dtype::int64> {
+  using type = std::int64_t;
+};
+template <>
+struct element_type<dtype::int32> {
+  using type = std::int32_t;
+};
+template <>
+struct element_type<dtype::int16> {
+  using type = std::int16_t;
+};
+template <>
+struct element_type<dtype::int8> {
+  using type = std::int8_t;
+};
+template <>
+struct element_type<dtype::uint8> {
+  using type = std::uint8_t;
+};
+template <>
+struct element_type<dtype::boolean> {
+  using type = bool;
+};
+template <>
+struct element_type<dtype::string> {
+  using type = string_element;
+};
 }  // namespace detail
 
 /// The C++ type of an id.

@@ -23,7 +23,8 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
-/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template argument.
+/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
+/// argument.
 struct shape {
   extent extents[max_rank]{};
   int rank = 0;
@@ -117,8 +118,10 @@ struct shape {
   std::string text = "[";
   for (int i = 0; i < s.rank; ++i) {
     if (i > 0) text += ", ";
-    if (s[i] == dyn) text += '?';
-    else text_part(s[i]).append_to(text);
+    if (s[i] == dyn)
+      text += '?';
+    else
+      text_part(s[i]).append_to(text);
   }
   text += ']';
   return text;

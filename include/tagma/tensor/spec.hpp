@@ -36,7 +36,8 @@ constexpr auto spec_type(std::index_sequence<I...>) -> spec<element_of<Value.typ
 
 /// The type that stands for a value with static storage.
 template <tensor_spec const& Value>
-using spec_of = decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
+using spec_of =
+    decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
 
 /// "float32 [32, 784]".
 [[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {

@@ -25,8 +25,7 @@ inline constexpr std::size_t tensor_alignment = 64;
 
 namespace detail {
 template <class From, class To>
-concept scalar_for =
-    std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
+concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 }  // namespace detail
 
 /// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
@@ -51,7 +50,8 @@ class tensor {
   tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
     const extent expected = count_elements(dims);
     if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
-      fail(status_code::invalid_argument, {values.size(), " values for a tensor of shape ", to_string(dims), " of ", expected, " elements"});
+      fail(status_code::invalid_argument,
+           {values.size(), " values for a tensor of shape ", to_string(dims), " of ", expected, " elements"});
     allocate();
     copy_from(values.data());
   }
@@ -133,7 +133,7 @@ class tensor {
     if (dims_.rank == 0)
       data_ = &scalar_;
     else if (size_ > 0)
-      data_ = static_cast<T*>(::operator new(size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
   }
   void copy_from(const T* values) {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
@@ -147,13 +147,15 @@ class tensor {
   }
   void release() noexcept {
     static_assert(std::is_trivially_destructible_v<T>);
-    if (data_ != nullptr && data_ != &scalar_) ::operator delete(data_, std::align_val_t{tensor_alignment});
+    if (data_ != nullptr && data_ != &scalar_) ::operator delete (data_, std::align_val_t{tensor_alignment});
   }
   [[noreturn]] TAGMA_COLD void fail_dims() const {
     for (const extent e : dims_.span())
       if (e < 0)
-        fail(status_code::invalid_argument, {"a tensor cannot be made with shape ", to_string(dims_), ": every extent must be known"});
-    fail(status_code::resource_exhausted, {"a tensor of ", to_string(dtype_of<T>), " ", to_string(dims_), " has more bytes than can be addressed"});
+        fail(status_code::invalid_argument,
+             {"a tensor cannot be made with shape ", to_string(dims_), ": every extent must be known"});
+    fail(status_code::resource_exhausted,
+         {"a tensor of ", to_string(dtype_of<T>), " ", to_string(dims_), " has more bytes than can be addressed"});
   }
 
   shape dims_;

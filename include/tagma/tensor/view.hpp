@@ -70,7 +70,7 @@ class view {
   /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
   /// for an index outside its axis.
   template <class... Index>
-    requires(std::is_integral_v<Index> && ...)
+    requires(std::is_integral_v<Index>&&...)
   [[nodiscard]] constexpr T& operator()(Index... index) const {
     const extent list[] = {static_cast<extent>(index)..., 0};
     if (dims_.rank != static_cast<int>(sizeof...(Index))) fail_rank(sizeof...(Index));
@@ -112,10 +112,12 @@ class view {
     fail(status_code::invalid_argument, {indices, " indices for a tensor of shape ", to_string(dims_)});
   }
   [[noreturn]] TAGMA_COLD void fail_index(extent index, int axis) const {
-    fail(status_code::out_of_range, {"index ", index, " is outside axis ", axis, " of a tensor of shape ", to_string(dims_)});
+    fail(status_code::out_of_range,
+         {"index ", index, " is outside axis ", axis, " of a tensor of shape ", to_string(dims_)});
   }
   [[noreturn]] TAGMA_COLD void fail_rows(extent first, extent last) const {
-    fail(status_code::out_of_range, {"rows ", first, " to ", last, " are outside a tensor of shape ", to_string(dims_)});
+    fail(status_code::out_of_range,
+         {"rows ", first, " to ", last, " are outside a tensor of shape ", to_string(dims_)});
   }
 
   T* data_ = nullptr;

@@ -66,13 +66,13 @@ struct format {
 
 /// In the order in which writers lay tensors out, widest elements first, so that each is aligned.
 inline constexpr format formats[] = {
-    {"U64", 64, dtype::none},     {"I64", 64, dtype::int64},        {"F64", 64, dtype::float64},
-    {"C64", 64, dtype::none},     {"F32", 32, dtype::float32},      {"U32", 32, dtype::none},
-    {"I32", 32, dtype::int32},    {"BF16", 16, dtype::bfloat16},    {"F16", 16, dtype::float16},
-    {"U16", 16, dtype::none},     {"I16", 16, dtype::int16},        {"F8_E5M2FNUZ", 8, dtype::none},
+    {"U64", 64, dtype::none},        {"I64", 64, dtype::int64},     {"F64", 64, dtype::float64},
+    {"C64", 64, dtype::none},        {"F32", 32, dtype::float32},   {"U32", 32, dtype::none},
+    {"I32", 32, dtype::int32},       {"BF16", 16, dtype::bfloat16}, {"F16", 16, dtype::float16},
+    {"U16", 16, dtype::none},        {"I16", 16, dtype::int16},     {"F8_E5M2FNUZ", 8, dtype::none},
     {"F8_E4M3FNUZ", 8, dtype::none}, {"F8_E8M0", 8, dtype::none},   {"F8_E4M3", 8, dtype::none},
-    {"F8_E5M2", 8, dtype::none},  {"I8", 8, dtype::int8},           {"U8", 8, dtype::uint8},
-    {"F6_E3M2", 6, dtype::none},  {"F6_E2M3", 6, dtype::none},      {"F4", 4, dtype::none},
+    {"F8_E5M2", 8, dtype::none},     {"I8", 8, dtype::int8},        {"U8", 8, dtype::uint8},
+    {"F6_E3M2", 6, dtype::none},     {"F6_E2M3", 6, dtype::none},   {"F4", 4, dtype::none},
     {"BOOL", 8, dtype::boolean}};
 
 inline const format* format_of(dtype type) {
@@ -288,8 +288,8 @@ class file {
     for (const range& r : ranges) {
       stored_tensor& entry = entries_[r.entry];
       if (r.begin != end)
-        corrupt(entry.name, "it begins at byte " + std::to_string(r.begin) + ", the one before it ends at " +
-                                std::to_string(end));
+        corrupt(entry.name,
+                "it begins at byte " + std::to_string(r.begin) + ", the one before it ends at " + std::to_string(end));
       end = r.end;
       ordered.push_back(std::move(entry));
     }

@@ -24,12 +24,23 @@ struct box {
 /// Copies a few bytes; the common sizes without a call.
 inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
   switch (bytes) {
-    case 1: std::memcpy(to, from, 1); return;
-    case 2: std::memcpy(to, from, 2); return;
-    case 4: std::memcpy(to, from, 4); return;
-    case 8: std::memcpy(to, from, 8); return;
-    case 16: std::memcpy(to, from, 16); return;
-    default: std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    case 1:
+      std::memcpy(to, from, 1);
+      return;
+    case 2:
+      std::memcpy(to, from, 2);
+      return;
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    case 16:
+      std::memcpy(to, from, 16);
+      return;
+    default:
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
   }
 }
 
@@ -39,9 +50,8 @@ void over_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_cont
   const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
   const std::int64_t tasks = (count + per_task - 1) / per_task;
   if (tasks <= 2) return some(std::int64_t{0}, count);
-  context.threads->parallel_for(tasks, [&](std::int64_t t) {
-    some(t * per_task, t + 1 == tasks ? count : (t + 1) * per_task);
-  });
+  context.threads->parallel_for(
+      tasks, [&](std::int64_t t) { some(t * per_task, t + 1 == tasks ? count : (t + 1) * per_task); });
 }
 
 /// Copies a box.

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Numbers below the smallest normal one count as zero while kernels run: the running means of optimizers decay into that
-/// range, where processors are a hundred times slower. TensorFlow's threads do the same.
+/// Numbers below the smallest normal one count as zero while kernels run: the running means of optimizers decay into
+/// that range, where processors are a hundred times slower. TensorFlow's threads do the same.
 
 namespace tagma::device::cpu {
 

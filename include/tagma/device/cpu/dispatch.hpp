@@ -2,11 +2,12 @@
 #pragma once
 
 /// @file
-/// The instruction set of loops. On x86-64 they are compiled for AVX2 and FMA, whatever the rest of the program is compiled
-/// for; `check_instruction_set` refuses a machine without them. A translation unit that targets AVX2 and FMA itself
-/// (-march=native) needs nothing of that. With TAGMA_PORTABLE=1 every loop is compiled twice and chosen at run time, which
-/// costs half as much compile time again. Variants may differ in the last bit of a result, because FMA rounds once
-/// where a multiplication and an addition round twice.
+/// The instruction set of loops. On x86-64 they are compiled for AVX2 and FMA, whatever the rest of the program is
+/// compiled for; `check_instruction_set` refuses a machine without them. A translation unit that targets AVX2 and FMA
+/// itself
+/// (-march=native) needs nothing of that. With TAGMA_PORTABLE=1 every loop is compiled twice and chosen at run time,
+/// which costs half as much compile time again. Variants may differ in the last bit of a result, because FMA rounds
+/// once where a multiplication and an addition round twice.
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
@@ -48,7 +49,8 @@ inline void check_instruction_set() {
 #if TAGMA_CPU_V3 && !TAGMA_CPU_BASELINE
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
     fail(status_code::unimplemented,
-         "this program was compiled for processors with AVX2 and FMA, which this one lacks: compile it with -march=native or "
+         "this program was compiled for processors with AVX2 and FMA, which this one lacks: compile it with "
+         "-march=native or "
          "with -DTAGMA_PORTABLE=1");
 #endif
 }
@@ -70,8 +72,8 @@ template <class Body, class... Args>
 }
 #endif
 
-/// `Body::run` in the best variant for this machine. Arguments are pointers and sizes, passed by value; never packs, whose
-/// registers differ between the variants.
+/// `Body::run` in the best variant for this machine. Arguments are pointers and sizes, passed by value; never packs,
+/// whose registers differ between the variants.
 template <class Body, class... Args>
 [[nodiscard]] inline auto best_variant() -> void (*)(Args...) {
 #if TAGMA_CPU_V3 && TAGMA_CPU_BASELINE

@@ -10,8 +10,10 @@
 namespace tagma::device::cpu {
 
 namespace detail {
-template <class T> struct ieee;
-template <> struct ieee<float> {
+template <class T>
+struct ieee;
+template <>
+struct ieee<float> {
   static constexpr int fraction_bits = 23;
   static constexpr std::int32_t bias = 127;
   static constexpr std::uint32_t sign = 0x80000000u, exponent = 0x7f800000u, sqrt_half = 0x3f3504f3u;
@@ -20,7 +22,8 @@ template <> struct ieee<float> {
   static constexpr float ln2_hi = 0x1.63p-1f, ln2_lo = -0x1.bd0106p-13f;
   static constexpr float exp_low = -104.0f, exp_high = 89.0f, expm1_low = -20.0f;
 };
-template <> struct ieee<double> {
+template <>
+struct ieee<double> {
   static constexpr int fraction_bits = 52;
   static constexpr std::int64_t bias = 1023;
   static constexpr std::uint64_t sign = 0x8000000000000000u, exponent = 0x7ff0000000000000u;

@@ -26,7 +26,8 @@
 #endif
 #include <Eigen/Core>
 #else
-#error "tagma needs oneDNN (define TAGMA_WITH_ONEDNN=1 and link dnnl) or Eigen (add its directory with -I) for matrix products"
+#error \
+    "tagma needs oneDNN (define TAGMA_WITH_ONEDNN=1 and link dnnl) or Eigen (add its directory with -I) for matrix products"
 #endif
 
 namespace tagma::device::cpu {
@@ -55,14 +56,17 @@ struct portable_gemm {
       const int columns = static_cast<int>(g->n - j < 8 ? g->n - j : 8);
       for (std::int64_t p = 0; p < g->k; ++p)
         for (int c = 0; c < 8; ++c)
-          panel[p * 8 + c] = c >= columns ? T(0) : g->transpose_b ? g->b[(j + c) * g->ldb + p] : g->b[p * g->ldb + j + c];
+          panel[p * 8 + c] = c >= columns     ? T(0)
+                             : g->transpose_b ? g->b[(j + c) * g->ldb + p]
+                                              : g->b[p * g->ldb + j + c];
       for (std::int64_t i = 0; i < g->m; i += 4) {
         const int rows = static_cast<int>(g->m - i < 4 ? g->m - i : 4);
         P sum[4] = {splat<P>(T(0)), splat<P>(T(0)), splat<P>(T(0)), splat<P>(T(0))};
         for (std::int64_t p = 0; p < g->k; ++p) {
           const P b = load<8>(panel + p * 8);
           for (int r = 0; r < rows; ++r)
-            sum[r] = mul_add(splat<P>(g->transpose_a ? g->a[p * g->lda + i + r] : g->a[(i + r) * g->lda + p]), b, sum[r]);
+            sum[r] =
+                mul_add(splat<P>(g->transpose_a ? g->a[p * g->lda + i + r] : g->a[(i + r) * g->lda + p]), b, sum[r]);
         }
         for (int r = 0; r < rows; ++r) store(g->c + (i + r) * g->ldc + j, sum[r], columns);
       }
@@ -84,8 +88,8 @@ inline void use_one_openmp_thread() {
 
 inline void library_gemm(const gemm_args<float>& g) {
   use_one_openmp_thread();
-  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f, g.a,
-                                          g.lda, g.b, g.ldb, 0.0f, g.c, g.ldc);
+  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f,
+                                          g.a, g.lda, g.b, g.ldb, 0.0f, g.c, g.ldc);
   if (status != dnnl_success)
     fail(status_code::internal, {"oneDNN refused a matrix product, status ", static_cast<int>(status)});
 }
@@ -98,10 +102,14 @@ void library_gemm(const gemm_args<T>& g) {
   Eigen::Map<matrix, 0, stride> c(g.c, g.m, g.n, stride(g.ldc));
   const map a(g.a, g.transpose_a ? g.k : g.m, g.transpose_a ? g.m : g.k, stride(g.lda));
   const map b(g.b, g.transpose_b ? g.n : g.k, g.transpose_b ? g.k : g.n, stride(g.ldb));
-  if (g.transpose_a && g.transpose_b) c.noalias() = a.transpose() * b.transpose();
-  else if (g.transpose_a) c.noalias() = a.transpose() * b;
-  else if (g.transpose_b) c.noalias() = a * b.transpose();
-  else c.noalias() = a * b;
+  if (g.transpose_a && g.transpose_b)
+    c.noalias() = a.transpose() * b.transpose();
+  else if (g.transpose_a)
+    c.noalias() = a.transpose() * b;
+  else if (g.transpose_b)
+    c.noalias() = a * b.transpose();
+  else
+    c.noalias() = a * b;
 }
 #endif
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Picks the kernel of every step of a plan. Kernels are keyed by operation and element types, loops by their recipe, so
-/// a hundred equal layers cost the compiler as much as one.
+/// Picks the kernel of every step of a plan. Kernels are keyed by operation and element types, loops by their recipe,
+/// so a hundred equal layers cost the compiler as much as one.
 
 #include "tagma/device/cpu/kernel/fused.hpp"
 #include "tagma/place/device.hpp"
@@ -13,10 +13,14 @@ namespace tagma {
 namespace diagnose {
 /// The CPU has a kernel for this operation.
 template <const ir::op_info& Operation>
-inline constexpr bool cpu_has_kernel = !requires { device::cpu::kernel<Operation>::missing; };
+inline constexpr bool cpu_has_kernel = !requires {
+  device::cpu::kernel<Operation>::missing;
+};
 /// The CPU has a loop body for this element-wise operation.
 template <const ir::op_info& Operation>
-inline constexpr bool cpu_has_loop_body = !requires { device::cpu::scalar_kernel<Operation>::missing; };
+inline constexpr bool cpu_has_loop_body = !requires {
+  device::cpu::scalar_kernel<Operation>::missing;
+};
 }  // namespace diagnose
 
 namespace device::cpu::detail {
@@ -107,7 +111,8 @@ struct kernel_table {
   /// The first operation of the plan that the CPU has no kernel for, or nullptr.
   static constexpr const ir::op_info* missing =
       device::cpu::detail::missing_kernel<Plan>(std::make_index_sequence<Plan::steps.size()>{});
-  static constexpr auto entries = device::cpu::detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
+  static constexpr auto entries =
+      device::cpu::detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
 };
 
 }  // namespace runtime

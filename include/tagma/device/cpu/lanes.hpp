@@ -22,24 +22,61 @@ inline constexpr int native_bytes = 16;
 inline constexpr int default_width = 8;
 
 namespace detail {
-template <class T> struct storage { using type = T; };
-template <> struct storage<bool> { using type = std::uint8_t; };
+template <class T>
+struct storage {
+  using type = T;
+};
+template <>
+struct storage<bool> {
+  using type = std::uint8_t;
+};
 
-template <class T> struct compute { using type = T; };
-template <> struct compute<float16> { using type = float; };
-template <> struct compute<bfloat16> { using type = float; };
+template <class T>
+struct compute {
+  using type = T;
+};
+template <>
+struct compute<float16> {
+  using type = float;
+};
+template <>
+struct compute<bfloat16> {
+  using type = float;
+};
 
-template <int Bytes> struct integer;
-template <> struct integer<1> { using type = std::int8_t; using unsigned_type = std::uint8_t; };
-template <> struct integer<2> { using type = std::int16_t; using unsigned_type = std::uint16_t; };
-template <> struct integer<4> { using type = std::int32_t; using unsigned_type = std::uint32_t; };
-template <> struct integer<8> { using type = std::int64_t; using unsigned_type = std::uint64_t; };
+template <int Bytes>
+struct integer;
+template <>
+struct integer<1> {
+  using type = std::int8_t;
+  using unsigned_type = std::uint8_t;
+};
+template <>
+struct integer<2> {
+  using type = std::int16_t;
+  using unsigned_type = std::uint16_t;
+};
+template <>
+struct integer<4> {
+  using type = std::int32_t;
+  using unsigned_type = std::uint32_t;
+};
+template <>
+struct integer<8> {
+  using type = std::int64_t;
+  using unsigned_type = std::uint64_t;
+};
 
-template <class A, class B> inline constexpr bool same = false;
-template <class A> inline constexpr bool same<A, A> = true;
-template <class T> inline constexpr bool floating = same<T, float> || same<T, double>;
-template <class T> inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
-template <class T, int W> inline constexpr bool split = static_cast<int>(sizeof(T)) * W > native_bytes;
+template <class A, class B>
+inline constexpr bool same = false;
+template <class A>
+inline constexpr bool same<A, A> = true;
+template <class T>
+inline constexpr bool floating = same<T, float> || same<T, double>;
+template <class T>
+inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(1);
+template <class T, int W>
+inline constexpr bool split = static_cast<int>(sizeof(T)) * W > native_bytes;
 }  // namespace detail
 
 /// The type in which elements of type T are computed: float for the 16-bit floats, T itself for the others.
@@ -81,8 +118,10 @@ template <class P>
 using mask_of = mask<static_cast<int>(sizeof(typename P::value_type)), P::width>;
 
 namespace detail {
-template <class P> inline constexpr bool is_pack = false;
-template <class T, int W> inline constexpr bool is_pack<pack<T, W>> = true;
+template <class P>
+inline constexpr bool is_pack = false;
+template <class T, int W>
+inline constexpr bool is_pack<pack<T, W>> = true;
 
 // N consecutive lanes of `a` followed by `b`. The indices are spelled out because nvcc loses a parameter pack here.
 template <int N, int First, class T, int W>
@@ -108,22 +147,28 @@ TAGMA_INLINE pack<T, N> shuffle(const pack<T, W>& a, const pack<T, W>& b) {
 /// The first half of the lanes.
 template <class T, int W>
 TAGMA_INLINE pack<T, W / 2> low_half(const pack<T, W>& p) {
-  if constexpr (detail::split<T, W>) return p.lo;
-  else return detail::shuffle<W / 2, 0>(p, p);
+  if constexpr (detail::split<T, W>)
+    return p.lo;
+  else
+    return detail::shuffle<W / 2, 0>(p, p);
 }
 
 /// The second half of the lanes.
 template <class T, int W>
 TAGMA_INLINE pack<T, W / 2> high_half(const pack<T, W>& p) {
-  if constexpr (detail::split<T, W>) return p.hi;
-  else return detail::shuffle<W / 2, W / 2>(p, p);
+  if constexpr (detail::split<T, W>)
+    return p.hi;
+  else
+    return detail::shuffle<W / 2, W / 2>(p, p);
 }
 
 /// The lanes of `lo` and then those of `hi`.
 template <class T, int W>
 TAGMA_INLINE pack<T, 2 * W> join(const pack<T, W>& lo, const pack<T, W>& hi) {
-  if constexpr (detail::split<T, 2 * W>) return {lo, hi};
-  else return detail::shuffle<2 * W, 0>(lo, hi);
+  if constexpr (detail::split<T, 2 * W>)
+    return {lo, hi};
+  else
+    return detail::shuffle<2 * W, 0>(lo, hi);
 }
 
 /// The value `x` in every lane; `x` itself where P is no pack, so that one kernel serves both.
@@ -137,8 +182,8 @@ TAGMA_INLINE P splat(V x) {
       const auto half = splat<pack<T, P::width / 2>>(x);
       return {half, half};
     } else {
-      // As an initializer, for 16 bytes at a time: g++ takes everything else apart, lane by lane, because it looks at this
-      // function before it knows the instructions of the loop that it becomes part of.
+      // As an initializer, for 16 bytes at a time: g++ takes everything else apart, lane by lane, because it looks at
+      // this function before it knows the instructions of the loop that it becomes part of.
       const auto s = static_cast<typename detail::storage<T>::type>(static_cast<T>(x));
       if constexpr (sizeof(P) == 32) {
         const auto half = splat<pack<T, P::width / 2>>(x);
@@ -160,49 +205,55 @@ TAGMA_INLINE P splat(V x) {
 template <class U, class T, int W>
 TAGMA_INLINE pack<U, W> reinterpret(const pack<T, W>& p) {
   static_assert(sizeof(U) == sizeof(T));
-  if constexpr (detail::split<T, W>) return {reinterpret<U>(p.lo), reinterpret<U>(p.hi)};
-  else return {__builtin_bit_cast(typename pack<U, W>::vector_type, p.v)};
+  if constexpr (detail::split<T, W>)
+    return {reinterpret<U>(p.lo), reinterpret<U>(p.hi)};
+  else
+    return {__builtin_bit_cast(typename pack<U, W>::vector_type, p.v)};
 }
 
 /// Lane `i`, counted from 0.
 template <class T, int W>
 TAGMA_INLINE T lane(const pack<T, W>& p, int i) {
-  if constexpr (detail::split<T, W>) return i < W / 2 ? lane(p.lo, i) : lane(p.hi, i - W / 2);
-  else return static_cast<T>(p.v[i]);
+  if constexpr (detail::split<T, W>)
+    return i < W / 2 ? lane(p.lo, i) : lane(p.hi, i - W / 2);
+  else
+    return static_cast<T>(p.v[i]);
 }
 
 /// Replaces lane `i`.
 template <class T, int W>
 TAGMA_INLINE void set_lane(pack<T, W>& p, int i, T x) {
   if constexpr (detail::split<T, W>) {
-    if (i < W / 2) set_lane(p.lo, i, x);
-    else set_lane(p.hi, i - W / 2, x);
+    if (i < W / 2)
+      set_lane(p.lo, i, x);
+    else
+      set_lane(p.hi, i - W / 2, x);
   } else {
     p.v[i] = x;
   }
 }
 
 /// Arithmetic, lane by lane, of two packs or of a pack and an element. Integers wrap around.
-#define TAGMA_PACK_BINARY(op, wrapped)                                                                            \
-  template <class T, int W>                                                                                       \
-  TAGMA_INLINE pack<T, W> operator op(const pack<T, W>& a, const pack<T, W>& b) {                                 \
-    if constexpr (detail::split<T, W>) {                                                                          \
-      return {a.lo op b.lo, a.hi op b.hi};                                                                        \
-    } else if constexpr (wrapped && !detail::floating<T>) {                                                       \
-      using U = typename pack<unsigned_of<T>, W>::vector_type;                                                    \
-      return {__builtin_bit_cast(typename pack<T, W>::vector_type,                                                \
-                                 __builtin_bit_cast(U, a.v) op __builtin_bit_cast(U, b.v))};                      \
-    } else {                                                                                                      \
-      return {a.v op b.v};                                                                                        \
-    }                                                                                                             \
-  }                                                                                                               \
-  template <class T, int W>                                                                                       \
-  TAGMA_INLINE pack<T, W> operator op(const pack<T, W>& a, typename pack<T, W>::value_type b) {                   \
-    return a op splat<pack<T, W>>(b);                                                                             \
-  }                                                                                                               \
-  template <class T, int W>                                                                                       \
-  TAGMA_INLINE pack<T, W> operator op(typename pack<T, W>::value_type a, const pack<T, W>& b) {                   \
-    return splat<pack<T, W>>(a) op b;                                                                             \
+#define TAGMA_PACK_BINARY(op, wrapped)                                                          \
+  template <class T, int W>                                                                     \
+  TAGMA_INLINE pack<T, W> operator op(const pack<T, W>& a, const pack<T, W>& b) {               \
+    if constexpr (detail::split<T, W>) {                                                        \
+      return {a.lo op b.lo, a.hi op b.hi};                                                      \
+    } else if constexpr (wrapped && !detail::floating<T>) {                                     \
+      using U = typename pack<unsigned_of<T>, W>::vector_type;                                  \
+      return {__builtin_bit_cast(typename pack<T, W>::vector_type,                              \
+                                 __builtin_bit_cast(U, a.v) op __builtin_bit_cast(U, b.v))};    \
+    } else {                                                                                    \
+      return {a.v op b.v};                                                                      \
+    }                                                                                           \
+  }                                                                                             \
+  template <class T, int W>                                                                     \
+  TAGMA_INLINE pack<T, W> operator op(const pack<T, W>& a, typename pack<T, W>::value_type b) { \
+    return a op splat<pack<T, W>>(b);                                                           \
+  }                                                                                             \
+  template <class T, int W>                                                                     \
+  TAGMA_INLINE pack<T, W> operator op(typename pack<T, W>::value_type a, const pack<T, W>& b) { \
+    return splat<pack<T, W>>(a) op b;                                                           \
   }
 TAGMA_PACK_BINARY(+, true)
 TAGMA_PACK_BINARY(-, true)
@@ -213,16 +264,18 @@ TAGMA_PACK_BINARY(^, false)
 #undef TAGMA_PACK_BINARY
 
 /// Comparisons, lane by lane; a NaN is unordered and differs from everything.
-#define TAGMA_PACK_COMPARE(op)                                                                                    \
-  template <class T, int W>                                                                                       \
-  TAGMA_INLINE mask<static_cast<int>(sizeof(T)), W> operator op(const pack<T, W>& a, const pack<T, W>& b) {       \
-    if constexpr (detail::split<T, W>) return {{(a.lo op b.lo).bits, (a.hi op b.hi).bits}};                       \
-    else return {{__builtin_bit_cast(typename pack<signed_of<T>, W>::vector_type, a.v op b.v)}};                  \
-  }                                                                                                               \
-  template <class T, int W>                                                                                       \
-  TAGMA_INLINE mask<static_cast<int>(sizeof(T)), W> operator op(const pack<T, W>& a,                              \
-                                                                typename pack<T, W>::value_type b) {              \
-    return a op splat<pack<T, W>>(b);                                                                             \
+#define TAGMA_PACK_COMPARE(op)                                                                              \
+  template <class T, int W>                                                                                 \
+  TAGMA_INLINE mask<static_cast<int>(sizeof(T)), W> operator op(const pack<T, W>& a, const pack<T, W>& b) { \
+    if constexpr (detail::split<T, W>)                                                                      \
+      return {{(a.lo op b.lo).bits, (a.hi op b.hi).bits}};                                                  \
+    else                                                                                                    \
+      return {{__builtin_bit_cast(typename pack<signed_of<T>, W>::vector_type, a.v op b.v)}};               \
+  }                                                                                                         \
+  template <class T, int W>                                                                                 \
+  TAGMA_INLINE mask<static_cast<int>(sizeof(T)), W> operator op(const pack<T, W>& a,                        \
+                                                                typename pack<T, W>::value_type b) {        \
+    return a op splat<pack<T, W>>(b);                                                                       \
   }
 TAGMA_PACK_COMPARE(==)
 TAGMA_PACK_COMPARE(!=)
@@ -233,41 +286,60 @@ TAGMA_PACK_COMPARE(>=)
 #undef TAGMA_PACK_COMPARE
 
 template <int B, int W>
-TAGMA_INLINE mask<B, W> operator&(const mask<B, W>& a, const mask<B, W>& b) { return {a.bits & b.bits}; }
+TAGMA_INLINE mask<B, W> operator&(const mask<B, W>& a, const mask<B, W>& b) {
+  return {a.bits & b.bits};
+}
 template <int B, int W>
-TAGMA_INLINE mask<B, W> operator|(const mask<B, W>& a, const mask<B, W>& b) { return {a.bits | b.bits}; }
+TAGMA_INLINE mask<B, W> operator|(const mask<B, W>& a, const mask<B, W>& b) {
+  return {a.bits | b.bits};
+}
 template <int B, int W>
-TAGMA_INLINE mask<B, W> operator^(const mask<B, W>& a, const mask<B, W>& b) { return {a.bits ^ b.bits}; }
+TAGMA_INLINE mask<B, W> operator^(const mask<B, W>& a, const mask<B, W>& b) {
+  return {a.bits ^ b.bits};
+}
 template <int B, int W>
-TAGMA_INLINE mask<B, W> operator!(const mask<B, W>& a) { return {~a.bits}; }
+TAGMA_INLINE mask<B, W> operator!(const mask<B, W>& a) {
+  return {~a.bits};
+}
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> operator-(const pack<T, W>& a) {
-  if constexpr (detail::split<T, W>) return {-a.lo, -a.hi};
-  else if constexpr (detail::floating<T>) return {-a.v};
-  else return splat<pack<T, W>>(0) - a;
+  if constexpr (detail::split<T, W>)
+    return {-a.lo, -a.hi};
+  else if constexpr (detail::floating<T>)
+    return {-a.v};
+  else
+    return splat<pack<T, W>>(0) - a;
 }
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> operator~(const pack<T, W>& a) {
-  if constexpr (detail::split<T, W>) return {~a.lo, ~a.hi};
-  else return {~a.v};
+  if constexpr (detail::split<T, W>)
+    return {~a.lo, ~a.hi};
+  else
+    return {~a.v};
 }
 
 /// Logical not of bools.
 template <int W>
-TAGMA_INLINE pack<bool, W> operator!(const pack<bool, W>& a) { return a ^ splat<pack<bool, W>>(true); }
+TAGMA_INLINE pack<bool, W> operator!(const pack<bool, W>& a) {
+  return a ^ splat<pack<bool, W>>(true);
+}
 
 /// Shifts of integers by `n` bits, below the size of T; a right shift of a signed integer keeps its sign.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> operator<<(const pack<T, W>& a, int n) {
-  if constexpr (detail::split<T, W>) return {a.lo << n, a.hi << n};
-  else return reinterpret<T>(pack<unsigned_of<T>, W>{reinterpret<unsigned_of<T>>(a).v << n});
+  if constexpr (detail::split<T, W>)
+    return {a.lo << n, a.hi << n};
+  else
+    return reinterpret<T>(pack<unsigned_of<T>, W>{reinterpret<unsigned_of<T>>(a).v << n});
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> operator>>(const pack<T, W>& a, int n) {
-  if constexpr (detail::split<T, W>) return {a.lo >> n, a.hi >> n};
-  else return {a.v >> n};
+  if constexpr (detail::split<T, W>)
+    return {a.lo >> n, a.hi >> n};
+  else
+    return {a.v >> n};
 }
 
 /// `a` where the mask is set, otherwise `b`.
@@ -314,14 +386,19 @@ TAGMA_INLINE pack<T, W> operator/(typename pack<T, W>::value_type a, const pack<
 
 /// Remainders of integers with the sign of `a`; `a` itself where `b` is zero.
 template <class T, int W>
-TAGMA_INLINE pack<T, W> operator%(const pack<T, W>& a, const pack<T, W>& b) { return a - (a / b) * b; }
+TAGMA_INLINE pack<T, W> operator%(const pack<T, W>& a, const pack<T, W>& b) {
+  return a - (a / b) * b;
+}
 
 /// a * b + c, rounded once where the instruction set has FMA and twice elsewhere.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> mul_add(const pack<T, W>& a, const pack<T, W>& b, const pack<T, W>& c) {
-  if constexpr (detail::split<T, W>) return {mul_add(a.lo, b.lo, c.lo), mul_add(a.hi, b.hi, c.hi)};
-  else if constexpr (detail::floating<T>) return {a.v * b.v + c.v};
-  else return a * b + c;
+  if constexpr (detail::split<T, W>)
+    return {mul_add(a.lo, b.lo, c.lo), mul_add(a.hi, b.hi, c.hi)};
+  else if constexpr (detail::floating<T>)
+    return {a.v * b.v + c.v};
+  else
+    return a * b + c;
 }
 template <class T, int W>
 TAGMA_INLINE pack<T, W> mul_add(const pack<T, W>& a, const pack<T, W>& b, typename pack<T, W>::value_type c) {
@@ -331,15 +408,19 @@ TAGMA_INLINE pack<T, W> mul_add(const pack<T, W>& a, const pack<T, W>& b, typena
 /// The smaller element; a NaN if either is one.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) {
-  if constexpr (detail::floating<T>) return select((a < b) | (a != a), a, b);
-  else return select(a < b, a, b);
+  if constexpr (detail::floating<T>)
+    return select((a < b) | (a != a), a, b);
+  else
+    return select(a < b, a, b);
 }
 
 /// The larger element; a NaN if either is one.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
-  if constexpr (detail::floating<T>) return select((a > b) | (a != a), a, b);
-  else return select(a > b, a, b);
+  if constexpr (detail::floating<T>)
+    return select((a > b) | (a != a), a, b);
+  else
+    return select(a > b, a, b);
 }
 
 /// True if a lane of the mask is set.
@@ -365,7 +446,9 @@ TAGMA_INLINE bool any(const mask<B, W>& m) {
 
 /// True if every lane of the mask is set.
 template <int B, int W>
-TAGMA_INLINE bool all(const mask<B, W>& m) { return !any(!m); }
+TAGMA_INLINE bool all(const mask<B, W>& m) {
+  return !any(!m);
+}
 
 namespace detail {
 template <class Op, class T, int W>
@@ -379,28 +462,47 @@ TAGMA_INLINE T reduce(const pack<T, W>& p) {
   }
 }
 struct add_lanes {
-  template <class P> TAGMA_INLINE static P apply(const P& a, const P& b) { return static_cast<P>(a + b); }
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
+    return static_cast<P>(a + b);
+  }
 };
 struct min_lanes {
   template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) { return min(a, b); }
-  template <class T> TAGMA_INLINE static T apply(const T& a, const T& b) { return (a < b || a != a) ? a : b; }
+  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+    return min(a, b);
+  }
+  template <class T>
+  TAGMA_INLINE static T apply(const T& a, const T& b) {
+    return (a < b || a != a) ? a : b;
+  }
 };
 struct max_lanes {
   template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) { return max(a, b); }
-  template <class T> TAGMA_INLINE static T apply(const T& a, const T& b) { return (a > b || a != a) ? a : b; }
+  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+    return max(a, b);
+  }
+  template <class T>
+  TAGMA_INLINE static T apply(const T& a, const T& b) {
+    return (a > b || a != a) ? a : b;
+  }
 };
 }  // namespace detail
 
 /// The sum of the lanes, added in halves.
 template <class T, int W>
-TAGMA_INLINE T reduce_add(const pack<T, W>& p) { return detail::reduce<detail::add_lanes>(p); }
+TAGMA_INLINE T reduce_add(const pack<T, W>& p) {
+  return detail::reduce<detail::add_lanes>(p);
+}
 /// The smallest lane; a NaN if there is one.
 template <class T, int W>
-TAGMA_INLINE T reduce_min(const pack<T, W>& p) { return detail::reduce<detail::min_lanes>(p); }
+TAGMA_INLINE T reduce_min(const pack<T, W>& p) {
+  return detail::reduce<detail::min_lanes>(p);
+}
 /// The largest lane; a NaN if there is one.
 template <class T, int W>
-TAGMA_INLINE T reduce_max(const pack<T, W>& p) { return detail::reduce<detail::max_lanes>(p); }
+TAGMA_INLINE T reduce_max(const pack<T, W>& p) {
+  return detail::reduce<detail::max_lanes>(p);
+}
 
 }  // namespace tagma::device::cpu

@@ -35,15 +35,19 @@ TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
   if constexpr (static_cast<int>(sizeof(T)) * W > 16) {
     return join(sqrt_part(low_half(x)), sqrt_part(high_half(x)));
   } else if constexpr (static_cast<int>(sizeof(T)) * W == 16) {
-    if constexpr (same<T, float>) return {__builtin_ia32_sqrtps(x.v)};
-    else return {__builtin_ia32_sqrtpd(x.v)};
+    if constexpr (same<T, float>)
+      return {__builtin_ia32_sqrtps(x.v)};
+    else
+      return {__builtin_ia32_sqrtpd(x.v)};
   } else
 #endif
   {
     pack<T, W> r = x;
     for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>) set_lane(r, i, __builtin_sqrtf(lane(x, i)));
-      else set_lane(r, i, __builtin_sqrt(lane(x, i)));
+      if constexpr (same<T, float>)
+        set_lane(r, i, __builtin_sqrtf(lane(x, i)));
+      else
+        set_lane(r, i, __builtin_sqrt(lane(x, i)));
     }
     return r;
   }
@@ -54,8 +58,10 @@ TAGMA_INLINE pack<T, W> sin_part(const pack<T, W>& x) {
   auto y = select(x == T{0}, x, trig_part<0>(x));
   if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
     for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>) set_lane(y, i, __builtin_sinf(lane(x, i)));
-      else set_lane(y, i, __builtin_sin(lane(x, i)));
+      if constexpr (same<T, float>)
+        set_lane(y, i, __builtin_sinf(lane(x, i)));
+      else
+        set_lane(y, i, __builtin_sin(lane(x, i)));
     }
   }
   return y;
@@ -65,8 +71,10 @@ TAGMA_INLINE pack<T, W> cos_part(const pack<T, W>& x) {
   auto y = trig_part<1>(x);
   if (any(magnitude(x) > trig_limit<T>)) [[unlikely]] {
     for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>) set_lane(y, i, __builtin_cosf(lane(x, i)));
-      else set_lane(y, i, __builtin_cos(lane(x, i)));
+      if constexpr (same<T, float>)
+        set_lane(y, i, __builtin_cosf(lane(x, i)));
+      else
+        set_lane(y, i, __builtin_cos(lane(x, i)));
     }
   }
   return y;
@@ -92,17 +100,19 @@ TAGMA_INLINE pack<T, W> pow_part(const pack<T, W>& x, const pack<T, W>& y) {
 }  // namespace detail
 
 /// Defines `name` for packs, half by half where a pack is longer than a vector: fewer registers are live at a time.
-#define TAGMA_PACK_FUNCTION(name)                                                              \
-  template <class T, int W>                                                                    \
-    requires(detail::floating<T>)                                                              \
-  TAGMA_INLINE pack<T, W> name(const pack<T, W>& x) {                                          \
-    if constexpr (detail::split<T, W>) return {name(x.lo), name(x.hi)};                        \
-    else return detail::name##_part(x);                                                        \
+#define TAGMA_PACK_FUNCTION(name)                     \
+  template <class T, int W>                           \
+    requires(detail::floating<T>)                     \
+  TAGMA_INLINE pack<T, W> name(const pack<T, W>& x) { \
+    if constexpr (detail::split<T, W>)                \
+      return {name(x.lo), name(x.hi)};                \
+    else                                              \
+      return detail::name##_part(x);                  \
   }
 /// The same, and `name` for single numbers by the C library.
-#define TAGMA_PACK_AND_SCALAR_FUNCTION(name, builtin)                                          \
-  TAGMA_PACK_FUNCTION(name)                                                                    \
-  TAGMA_INLINE float name(float x) { return __builtin_##builtin##f(x); }                       \
+#define TAGMA_PACK_AND_SCALAR_FUNCTION(name, builtin)                    \
+  TAGMA_PACK_FUNCTION(name)                                              \
+  TAGMA_INLINE float name(float x) { return __builtin_##builtin##f(x); } \
   TAGMA_INLINE double name(double x) { return __builtin_##builtin(x); }
 
 /// e^x; within 1 ulp.
@@ -155,22 +165,29 @@ TAGMA_INLINE double softplus(double x) { return (x < 0 ? 0.0 : x) + log1p(exp(-_
 template <class T, int W>
   requires(detail::floating<T>)
 TAGMA_INLINE pack<T, W> pow(const pack<T, W>& x, const pack<T, W>& y) {
-  if constexpr (detail::split<T, W>) return {pow(x.lo, y.lo), pow(x.hi, y.hi)};
-  else return detail::pow_part(x, y);
+  if constexpr (detail::split<T, W>)
+    return {pow(x.lo, y.lo), pow(x.hi, y.hi)};
+  else
+    return detail::pow_part(x, y);
 }
 TAGMA_INLINE float pow(float x, float y) { return __builtin_powf(x, y); }
 TAGMA_INLINE double pow(double x, double y) { return __builtin_pow(x, y); }
 
 /// 1 / sqrt(x); within 2 ulp.
 template <class P>
-TAGMA_INLINE P rsqrt(const P& x) { return splat<P>(1) / sqrt(x); }
+TAGMA_INLINE P rsqrt(const P& x) {
+  return splat<P>(1) / sqrt(x);
+}
 
 /// The magnitude; of the most negative integer itself.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> abs(const pack<T, W>& x) {
-  if constexpr (detail::floating<T>) return detail::magnitude(x);
-  else if constexpr (detail::is_signed<T>) return select(x < T{0}, -x, x);
-  else return x;
+  if constexpr (detail::floating<T>)
+    return detail::magnitude(x);
+  else if constexpr (detail::is_signed<T>)
+    return select(x < T{0}, -x, x);
+  else
+    return x;
 }
 TAGMA_INLINE float abs(float x) { return __builtin_fabsf(x); }
 TAGMA_INLINE double abs(double x) { return __builtin_fabs(x); }
@@ -180,8 +197,10 @@ template <class T, int W>
 TAGMA_INLINE pack<T, W> sign(const pack<T, W>& x) {
   using P = pack<T, W>;
   const P positive = select(x > T{0}, splat<P>(1), x);
-  if constexpr (detail::is_signed<T>) return select(x < T{0}, splat<P>(-1), positive);
-  else return positive;
+  if constexpr (detail::is_signed<T>)
+    return select(x < T{0}, splat<P>(-1), positive);
+  else
+    return positive;
 }
 TAGMA_INLINE float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
 TAGMA_INLINE double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }

@@ -46,17 +46,23 @@ TAGMA_INLINE pack<U, W> convert_lanes(const pack<T, W>& p) {
   if constexpr (floating<T> && floating<U>) {
     return convert_vector<U>(p);
   } else if constexpr (floating<U>) {
-    if constexpr (sizeof(T) < 4) return convert_vector<U>(convert_lanes<std::int32_t>(p));
-    else return convert_vector<U>(p);
+    if constexpr (sizeof(T) < 4)
+      return convert_vector<U>(convert_lanes<std::int32_t>(p));
+    else
+      return convert_vector<U>(p);
   } else if constexpr (floating<T>) {
-    if constexpr (sizeof(U) < 4) return convert_lanes<U>(convert_vector<std::int32_t>(p));
-    else return convert_vector<U>(p);
+    if constexpr (sizeof(U) < 4)
+      return convert_lanes<U>(convert_vector<std::int32_t>(p));
+    else
+      return convert_vector<U>(p);
   } else if constexpr (sizeof(U) == sizeof(T)) {
     return reinterpret<U>(p);
   } else if constexpr (sizeof(U) > sizeof(T)) {
     using step = integer<static_cast<int>(2 * sizeof(T))>;
-    if constexpr (is_signed<T>) return convert_lanes<U>(convert_vector<typename step::type>(p));
-    else return convert_lanes<U>(convert_vector<typename step::unsigned_type>(p));
+    if constexpr (is_signed<T>)
+      return convert_lanes<U>(convert_vector<typename step::type>(p));
+    else
+      return convert_lanes<U>(convert_vector<typename step::unsigned_type>(p));
   } else {
     return convert_lanes<U>(convert_vector<typename integer<static_cast<int>(sizeof(T) / 2)>::unsigned_type>(p));
   }
@@ -104,9 +110,12 @@ TAGMA_INLINE pack<std::uint16_t, W> narrow_bfloat(const pack<float, W>& p) {
 /// Rounds floats to the precision of T, where T is float16 or bfloat16; leaves every other pack as it is.
 template <class T, class P>
 TAGMA_INLINE P round_to(const P& p) {
-  if constexpr (detail::same<T, float16>) return detail::widen_half(detail::narrow_half(p));
-  else if constexpr (detail::same<T, bfloat16>) return detail::widen_bfloat(detail::narrow_bfloat(p));
-  else return p;
+  if constexpr (detail::same<T, float16>)
+    return detail::widen_half(detail::narrow_half(p));
+  else if constexpr (detail::same<T, bfloat16>)
+    return detail::widen_bfloat(detail::narrow_bfloat(p));
+  else
+    return p;
 }
 
 /// Elements as another type. Floating to integer truncates, and is meaningful only within the range of the integer;
@@ -115,15 +124,20 @@ TAGMA_INLINE P round_to(const P& p) {
 template <class U, class T, int W>
 TAGMA_INLINE pack<compute_t<U>, W> convert(const pack<T, W>& p) {
   using D = compute_t<U>;
-  if constexpr (!detail::same<U, D>) return round_to<U>(convert<float>(p));
-  else if constexpr (detail::same<T, U>) return p;
-  else if constexpr (detail::same<U, bool>) return to_bool(p != splat<pack<T, W>>(0));
-  else if constexpr (detail::same<T, bool>) return convert<U>(reinterpret<std::uint8_t>(p));
+  if constexpr (!detail::same<U, D>)
+    return round_to<U>(convert<float>(p));
+  else if constexpr (detail::same<T, U>)
+    return p;
+  else if constexpr (detail::same<U, bool>)
+    return to_bool(p != splat<pack<T, W>>(0));
+  else if constexpr (detail::same<T, bool>)
+    return convert<U>(reinterpret<std::uint8_t>(p));
   else if constexpr (!detail::floating<T> && !detail::floating<U> && detail::split<T, W> && sizeof(T) >= 4 * sizeof(U))
     return convert<U>(convert<typename detail::integer<static_cast<int>(sizeof(T) / 2)>::unsigned_type>(p));
   else if constexpr (detail::split<T, W> || detail::split<U, W>)
     return join(convert<U>(low_half(p)), convert<U>(high_half(p)));
-  else return detail::convert_lanes<U>(p);
+  else
+    return detail::convert_lanes<U>(p);
 }
 
 namespace detail {
@@ -158,8 +172,10 @@ TAGMA_INLINE pack<compute_t<T>, W> load(const T* from) {
   } else {
     pack<std::uint16_t, W> bits;
     detail::read(bits, from);
-    if constexpr (detail::same<T, float16>) return detail::widen_half(bits);
-    else return detail::widen_bfloat(bits);
+    if constexpr (detail::same<T, float16>)
+      return detail::widen_half(bits);
+    else
+      return detail::widen_bfloat(bits);
   }
 }
 
@@ -175,9 +191,12 @@ TAGMA_INLINE pack<compute_t<T>, W> load(const T* from, int n) {
 /// Writes W elements to `to`, which needs no alignment.
 template <class T, int W>
 TAGMA_INLINE void store(T* to, const pack<compute_t<T>, W>& p) {
-  if constexpr (detail::same<T, float16>) detail::write(to, detail::narrow_half(p));
-  else if constexpr (detail::same<T, bfloat16>) detail::write(to, detail::narrow_bfloat(p));
-  else detail::write(to, p);
+  if constexpr (detail::same<T, float16>)
+    detail::write(to, detail::narrow_half(p));
+  else if constexpr (detail::same<T, bfloat16>)
+    detail::write(to, detail::narrow_bfloat(p));
+  else
+    detail::write(to, p);
 }
 
 /// Writes the first `n` lanes to `to`.

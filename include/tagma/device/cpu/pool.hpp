@@ -13,8 +13,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "tagma/device/cpu/denormals.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/device/cpu/denormals.hpp"
 
 namespace tagma::device::cpu {
 
@@ -78,8 +78,7 @@ class thread_pool {
     if (tasks <= 0) return;
     if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
     job work{task, context, tasks};
-    if (workers_ == 0 || detail::inside_task || getpid() != owner_ ||
-        busy_.exchange(true, std::memory_order_acquire)) {
+    if (workers_ == 0 || detail::inside_task || getpid() != owner_ || busy_.exchange(true, std::memory_order_acquire)) {
       work.run();
     } else {
       share(work);
@@ -143,8 +142,8 @@ class thread_pool {
     std::uint32_t gate = gate_.load(std::memory_order_acquire);
     do {
       if ((gate & open) == 0) return;
-    } while (!gate_.compare_exchange_weak(gate, gate + one_worker, std::memory_order_acq_rel,
-                                          std::memory_order_acquire));
+    } while (
+        !gate_.compare_exchange_weak(gate, gate + one_worker, std::memory_order_acq_rel, std::memory_order_acquire));
     job_->run();
     if (gate_.fetch_sub(one_worker) == one_worker) gate_.notify_one();
   }

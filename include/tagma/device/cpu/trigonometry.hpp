@@ -47,7 +47,8 @@ TAGMA_INLINE pack<double, W> cos_reduced(const pack<double, W>& r) {
 }
 
 // Beyond these limits the reduction by a few multiples of pi / 2 loses bits; such lanes go to the C library one by one.
-template <class T> inline constexpr T trig_limit = T(65536);
+template <class T>
+inline constexpr T trig_limit = T(65536);
 
 // x less a number of quarter turns, which the low bits of `biased` hold.
 template <int W>

@@ -27,9 +27,12 @@ struct add : elementwise {
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known) f.use_constant(a.value + b.value);
-    else if (f.is(0, 0)) f.use_input(1);
-    else if (f.is(1, 0)) f.use_input(0);
+    if (a.known && b.known)
+      f.use_constant(a.value + b.value);
+    else if (f.is(0, 0))
+      f.use_input(1);
+    else if (f.is(1, 0))
+      f.use_input(0);
   }
 };
 
@@ -41,8 +44,10 @@ struct subtract : elementwise {
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known) f.use_constant(a.value - b.value);
-    else if (f.is(1, 0)) f.use_input(0);
+    if (a.known && b.known)
+      f.use_constant(a.value - b.value);
+    else if (f.is(1, 0))
+      f.use_input(0);
   }
 };
 
@@ -54,9 +59,12 @@ struct multiply : elementwise {
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known) f.use_constant(a.value * b.value);
-    else if (f.is(0, 1)) f.use_input(1);
-    else if (f.is(1, 1)) f.use_input(0);
+    if (a.known && b.known)
+      f.use_constant(a.value * b.value);
+    else if (f.is(0, 1))
+      f.use_input(1);
+    else if (f.is(1, 1))
+      f.use_input(0);
   }
 };
 
@@ -69,8 +77,10 @@ struct divide : elementwise {
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known && b.value != 0) f.use_constant(a.value / b.value);
-    else if (f.is(1, 1)) f.use_input(0);
+    if (a.known && b.known && b.value != 0)
+      f.use_constant(a.value / b.value);
+    else if (f.is(1, 1))
+      f.use_input(0);
   }
 };
 
@@ -133,24 +143,30 @@ struct round : elementwise {
 
 /// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
 /// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
-inline constexpr auto add = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b); };
-inline constexpr auto subtract = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b); };
-inline constexpr auto multiply = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b); };
-inline constexpr auto divide = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b); };
-inline constexpr auto maximum = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::maximum, detail::accepts::numbers, Place>(a, b); };
-inline constexpr auto minimum = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::minimum, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto add =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b);
+};
+inline constexpr auto subtract =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b);
+};
+inline constexpr auto multiply =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b);
+};
+inline constexpr auto divide =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b);
+};
+inline constexpr auto maximum =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::maximum, detail::accepts::numbers, Place>(a, b);
+};
+inline constexpr auto minimum =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::minimum, detail::accepts::numbers, Place>(a, b);
+};
 
 inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   return detail::make_unary<op::negate, detail::accepts::numbers, Place>(e);

@@ -11,27 +11,46 @@ namespace tagma {
 namespace diagnose {
 /// Elements of one type convert to the other.
 template <class From, class To>
-inline constexpr bool converts = From::value.type != dtype::string && dtype_of<To> != dtype::string;
+inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
 /// A condition broadcasts with what it selects from; a plain number fits every condition.
 template <class Condition, class Value>
 inline constexpr bool broadcasts_with = true;
 template <class Condition, expression Value>
-inline constexpr bool broadcasts_with<Condition, Value> = broadcastable(Condition::value.dims, Value::spec_type::value.dims);
+inline constexpr bool broadcasts_with<Condition, Value> = broadcastable(Condition::value.dims,
+                                                                        Value::spec_type::value.dims);
 template <class Condition, class A, class B>
-inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A> && broadcasts_with<Condition, B>;
+inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A>&& broadcasts_with<Condition, B>;
 }  // namespace diagnose
 
 namespace op {
 
-struct equal : elementwise_predicate { static constexpr std::string_view name = "equal"; };
-struct not_equal : elementwise_predicate { static constexpr std::string_view name = "not_equal"; };
-struct less : elementwise_predicate { static constexpr std::string_view name = "less"; };
-struct less_equal : elementwise_predicate { static constexpr std::string_view name = "less_equal"; };
-struct greater : elementwise_predicate { static constexpr std::string_view name = "greater"; };
-struct greater_equal : elementwise_predicate { static constexpr std::string_view name = "greater_equal"; };
-struct logical_and : elementwise_predicate { static constexpr std::string_view name = "logical_and"; };
-struct logical_or : elementwise_predicate { static constexpr std::string_view name = "logical_or"; };
-struct logical_not : elementwise_predicate { static constexpr std::string_view name = "logical_not"; };
+struct equal : elementwise_predicate {
+  static constexpr std::string_view name = "equal";
+};
+struct not_equal : elementwise_predicate {
+  static constexpr std::string_view name = "not_equal";
+};
+struct less : elementwise_predicate {
+  static constexpr std::string_view name = "less";
+};
+struct less_equal : elementwise_predicate {
+  static constexpr std::string_view name = "less_equal";
+};
+struct greater : elementwise_predicate {
+  static constexpr std::string_view name = "greater";
+};
+struct greater_equal : elementwise_predicate {
+  static constexpr std::string_view name = "greater_equal";
+};
+struct logical_and : elementwise_predicate {
+  static constexpr std::string_view name = "logical_and";
+};
+struct logical_or : elementwise_predicate {
+  static constexpr std::string_view name = "logical_or";
+};
+struct logical_not : elementwise_predicate {
+  static constexpr std::string_view name = "logical_not";
+};
 
 /// `condition ? a : b`, element by element; all three broadcast.
 struct select {
@@ -62,32 +81,40 @@ struct cast {
 }  // namespace op
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
-inline constexpr auto equal = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::equal, detail::accepts::anything, Place>(a, b); };
-inline constexpr auto not_equal = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::not_equal, detail::accepts::anything, Place>(a, b); };
-inline constexpr auto less = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b); };
-inline constexpr auto less_equal = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b); };
-inline constexpr auto greater = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b); };
-inline constexpr auto greater_equal = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b); };
+inline constexpr auto equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::equal, detail::accepts::anything, Place>(a, b);
+};
+inline constexpr auto not_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::not_equal, detail::accepts::anything, Place>(a, b);
+};
+inline constexpr auto less =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b);
+};
+inline constexpr auto less_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b);
+};
+inline constexpr auto greater =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b);
+};
+inline constexpr auto greater_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b);
+};
 
 /// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
-inline constexpr auto logical_and = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b); };
-inline constexpr auto logical_or = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b); };
+inline constexpr auto logical_and =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b);
+};
+inline constexpr auto logical_or =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b);
+};
 inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   return detail::make_unary<op::logical_not, detail::accepts::booleans, Place>(e);
 };
@@ -96,7 +123,8 @@ inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_T
 /// @tparam T the element type of the result; floating to integer truncates towards zero.
 template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto cast(const E& e) {
-  static_assert(diagnose::converts<typename E::spec_type, T>, "TAGMA-E018 cast: a string is not converted to or from numbers");
+  static_assert(diagnose::converts<typename E::spec_type, T>,
+                "TAGMA-E018 cast: a string is not converted to or from numbers");
   if constexpr (diagnose::converts<typename E::spec_type, T>)
     return detail::make_node<op::cast, ir::pack_attributes(dtype_of<T>), Place>(e);
 }

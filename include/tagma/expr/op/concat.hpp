@@ -21,9 +21,12 @@ struct concat {
       if (s.dims.rank != a.out.dims.rank) return "the operands have different ranks";
       for (int i = 0; i < s.dims.rank; ++i) {
         extent& known = a.out.dims[i];
-        if (i == axis) known = known == dyn || s.dims[i] == dyn ? dyn : known + s.dims[i];
-        else if (!compatible(known, s.dims[i])) return "the operands differ along another axis";
-        else if (known == dyn) known = s.dims[i];
+        if (i == axis)
+          known = known == dyn || s.dims[i] == dyn ? dyn : known + s.dims[i];
+        else if (!compatible(known, s.dims[i]))
+          return "the operands differ along another axis";
+        else if (known == dyn)
+          known = s.dims[i];
       }
     }
     return nullptr;
@@ -64,9 +67,7 @@ struct part_into_whole : concat_part {
   static constexpr void gradient(ir::gradient_args& g) { emit_same_place(g, ir::rules<part_of_whole>); }
 };
 
-constexpr void part_of_whole::gradient(ir::gradient_args& g) {
-  emit_same_place(g, ir::rules<part_into_whole>);
-}
+constexpr void part_of_whole::gradient(ir::gradient_args& g) { emit_same_place(g, ir::rules<part_into_whole>); }
 
 constexpr void concat::gradient(ir::gradient_args& g) {
   const int axis = static_cast<int>(g.attr(0)), rank = g.in_spec(0).dims.rank, count = g.input_count();
@@ -158,8 +159,8 @@ template <std::size_t Count>
 inline constexpr bool operands_fit_one_node = Count >= 1 && Count <= 64;
 /// There is one multiple for each axis, and each is at least 1.
 template <class Spec, extent... Multiples>
-inline constexpr bool multiples_fit =
-    static_cast<int>(sizeof...(Multiples)) == Spec::value.dims.rank && (true && ... && (Multiples >= 1));
+inline constexpr bool multiples_fit = static_cast<int>(sizeof...(Multiples)) == Spec::value.dims.rank &&
+                                      (true && ... && (Multiples >= 1));
 }  // namespace diagnose
 
 namespace detail {
@@ -189,9 +190,7 @@ template <int Axis, class Place, class... E, int... I>
 /// 64 of them, TAGMA-E010 for different element types.
 template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE>
   requires(sizeof...(E) > 0)
-[[nodiscard]] constexpr auto concat(const E&... e) {
-  return detail::make_concat<Axis, Place>(e...);
-}
+[[nodiscard]] constexpr auto concat(const E&... e) { return detail::make_concat<Axis, Place>(e...); }
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
 template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE>
@@ -199,8 +198,8 @@ template <int Axis = 0, expression First, expression... Rest, class Place = TAGM
   static_assert(Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank,
                 "TAGMA-E101 stack: there is no such axis, or the operands have six already");
   if constexpr (Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank)
-    return detail::stack_operands<Axis < 0 ? Axis + First::rank + 1 : Axis, Place>(
-        std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);
+    return detail::stack_operands < Axis < 0 ? Axis + First::rank + 1 : Axis,
+           Place > (std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);
 }
 
 /// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 unless each axis has one multiple.

@@ -20,7 +20,13 @@ struct constant_definition {
       &ir::rules<ir::constant_op>,
       hash_combine(hash_combine(ir::info<ir::constant_op>.id, static_cast<std::uint64_t>(spec.type)),
                    static_cast<std::uint64_t>(Bits)),
-      spec, {}, {}, attributes.list(), {}, nullptr, {}};
+      spec,
+      {},
+      {},
+      attributes.list(),
+      {},
+      nullptr,
+      {}};
 };
 
 /// The scalar of element type `T` whose value has these bits: `make_constant<float, bits_of(0.5)>()`.

@@ -12,7 +12,7 @@ namespace tagma {
 
 /// How a filter moves over an image.
 struct conv_options {
-  window stride = 1;    ///< steps between positions
+  window stride = 1;  ///< steps between positions
   window_padding padding = valid_padding;
   window dilation = 1;  ///< distance of neighbouring filter elements in the image
   int groups = 1;       ///< channels and filters fall into as many groups that do not see each other
@@ -131,9 +131,9 @@ struct conv2d_bias : convolution {
 namespace diagnose {
 /// The channels of the images are those of the filter times the number of groups.
 template <class X, class Filter, int Groups>
-inline constexpr bool filter_fits_channels =
-    (Filter::value.dims[2] == dyn || compatible(X::value.dims[3], Filter::value.dims[2] * Groups)) &&
-    (Filter::value.dims[3] == dyn || Filter::value.dims[3] % Groups == 0);
+inline constexpr bool filter_fits_channels = (Filter::value.dims[2] == dyn ||
+                                              compatible(X::value.dims[3], Filter::value.dims[2] * Groups)) &&
+                                             (Filter::value.dims[3] == dyn || Filter::value.dims[3] % Groups == 0);
 /// The filter has at least one position over the padded images.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool filter_fits_image = [] {
@@ -144,8 +144,8 @@ inline constexpr bool filter_fits_image = [] {
 }();
 /// A bias has one axis with an element for each filter.
 template <class Filter, class Bias>
-inline constexpr bool bias_fits_filter =
-    Bias::value.dims.rank == 1 && compatible(Bias::value.dims[0], Filter::value.dims[3]);
+inline constexpr bool bias_fits_filter = Bias::value.dims.rank == 1 &&
+                                         compatible(Bias::value.dims[0], Filter::value.dims[3]);
 /// A convolution of the result with these options has the shape of the input.
 template <class Dy, class Filter, conv_options Options, extent Height, extent Width>
 inline constexpr bool transposes = [] {
@@ -160,9 +160,10 @@ inline constexpr bool transposes = [] {
 namespace detail {
 
 template <conv_options Options>
-inline constexpr auto conv_attributes =
-    ir::pack_attributes(op::window_plane::pack_steps(Options.stride, Options.dilation),
-                        op::window_plane::pack_padding(Options.padding), Options.groups);
+inline constexpr auto conv_attributes = ir::pack_attributes(op::window_plane::pack_steps(Options.stride,
+                                                                                         Options.dilation),
+                                                            op::window_plane::pack_padding(Options.padding),
+                                                            Options.groups);
 
 template <class X, class Filter, conv_options Options>
 constexpr bool check_filter() {
@@ -230,8 +231,10 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
       constexpr auto attributes =
           ir::pack_attributes(plain.values[0], plain.values[1], plain.values[2], detail::is_relu<Activation>);
       const auto result = detail::make_node<op::conv2d_bias, attributes, Place>(x, filter, bias);
-      if constexpr (detail::is_relu<Activation> || std::is_null_pointer_v<Activation>) return result;
-      else return activation(result);
+      if constexpr (detail::is_relu<Activation> || std::is_null_pointer_v<Activation>)
+        return result;
+      else
+        return activation(result);
     }
   }
 }

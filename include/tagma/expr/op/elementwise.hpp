@@ -4,6 +4,7 @@
 /// @file
 /// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
 
+#include "tagma/base/diagnose.hpp"
 #include "tagma/expr/literal.hpp"
 
 namespace tagma {
@@ -72,8 +73,9 @@ constexpr bool check_elementwise() {
     static_assert(diagnose::shapes_broadcast<x, y>, "TAGMA-E011 element-wise operation: the shapes do not broadcast");
     return diagnose::same_element_type<x, y> && diagnose::shapes_broadcast<x, y>;
   } else if constexpr (expression<A>) {
-    static_assert(diagnose::scalar_fits<B, typename A::element_type>,
-                  "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor");
+    static_assert(
+        diagnose::scalar_fits<B, typename A::element_type>,
+        "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor");
     return diagnose::scalar_fits<B, typename A::element_type>;
   } else {
     return check_elementwise<B, A>();

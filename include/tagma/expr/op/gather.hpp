@@ -71,8 +71,8 @@ struct one_hot {
 namespace diagnose {
 /// Indices are int32, int64 or uint8.
 template <class Indices>
-inline constexpr bool are_indices = Indices::value.type == dtype::int32 || Indices::value.type == dtype::int64 ||
-                                    Indices::value.type == dtype::uint8;
+inline constexpr bool are_indices =
+    Indices::value.type == dtype::int32 || Indices::value.type == dtype::int64 || Indices::value.type == dtype::uint8;
 /// The result of a gather has at most six axes.
 template <class Params, class Indices>
 inline constexpr bool gather_rank_fits = Params::value.dims.rank + Indices::value.dims.rank - 1 <= max_rank;

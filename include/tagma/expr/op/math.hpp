@@ -100,9 +100,7 @@ struct power : elementwise {
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
   static constexpr std::string_view name = "relu_gradient";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1)));
-  }
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
@@ -149,9 +147,10 @@ inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE>(con
 inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   return detail::make_unary<op::cos, detail::accepts::floats, Place>(e);
 };
-inline constexpr auto power = []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b)
-  requires detail::operands<A, B>
-{ return detail::make_checked_binary<op::power, detail::accepts::floats, Place>(a, b); };
+inline constexpr auto power =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+  return detail::make_checked_binary<op::power, detail::accepts::floats, Place>(a, b);
+};
 
 /// max(x, 0).
 inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {

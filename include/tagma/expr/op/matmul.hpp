@@ -11,16 +11,15 @@ namespace tagma {
 namespace diagnose {
 /// The columns of the first operand are the rows of the second, after the transpositions asked for.
 template <class A, class B, bool TransposeA, bool TransposeB>
-inline constexpr bool inner_extents_agree =
-    compatible(A::value.dims[A::value.dims.rank - (TransposeA ? 2 : 1)],
-               B::value.dims[B::value.dims.rank - (TransposeB ? 1 : 2)]);
+inline constexpr bool inner_extents_agree = compatible(A::value.dims[A::value.dims.rank - (TransposeA ? 2 : 1)],
+                                                       B::value.dims[B::value.dims.rank - (TransposeB ? 1 : 2)]);
 /// Both operands have at least two axes.
 template <class A, class B>
 inline constexpr bool are_matrices = A::value.dims.rank >= 2 && B::value.dims.rank >= 2;
 /// The axes before the last two broadcast.
 template <class A, class B>
-inline constexpr bool batch_extents_broadcast =
-    broadcastable(A::value.dims.sub(0, A::value.dims.rank - 2), B::value.dims.sub(0, B::value.dims.rank - 2));
+inline constexpr bool batch_extents_broadcast = broadcastable(A::value.dims.sub(0, A::value.dims.rank - 2),
+                                                              B::value.dims.sub(0, B::value.dims.rank - 2));
 }  // namespace diagnose
 
 namespace op {
@@ -49,10 +48,14 @@ struct matmul {
       const auto value = g.emit_with<matmul>(ir::pack_attributes(tx, ty), x, y);
       g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
     };
-    if (ta) product(g.in(1), tb, g.upstream, true, 0);
-    else product(g.upstream, false, g.in(1), !tb, 0);
-    if (tb) product(g.upstream, true, g.in(0), ta, 1);
-    else product(g.in(0), !ta, g.upstream, false, 1);
+    if (ta)
+      product(g.in(1), tb, g.upstream, true, 0);
+    else
+      product(g.upstream, false, g.in(1), !tb, 0);
+    if (tb)
+      product(g.upstream, true, g.in(0), ta, 1);
+    else
+      product(g.in(0), !ta, g.upstream, false, 1);
   }
 };
 
@@ -74,7 +77,8 @@ template <bool TransposeA = false, bool TransposeB = false, expression A, expres
     static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
                   "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
     static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
-    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> && diagnose::batch_extents_broadcast<x, y>)
+    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
+                  diagnose::batch_extents_broadcast<x, y>)
       return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
   }
 }

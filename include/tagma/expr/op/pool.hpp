@@ -111,9 +111,10 @@ namespace diagnose {
 /// Windows are at least one element large, strides positive, and no window lies in the padding alone.
 template <window Size, pool_options Options>
 inline constexpr bool pool_options_are_valid =
-    Size.height >= 1 && Size.width >= 1 && window_options_are_valid<Options.stride, window(1), Options.padding> &&
-    Options.padding.top < Size.height && Options.padding.bottom < Size.height && Options.padding.left < Size.width &&
-    Options.padding.right < Size.width;
+    Size.height >= 1 && Size.width >= 1 &&
+    window_options_are_valid<Options.stride, window(1), Options.padding>&& Options.padding.top <
+        Size.height&& Options.padding.bottom < Size.height&& Options.padding.left < Size.width&& Options.padding.right <
+        Size.width;
 /// The window has at least one position over the padded images.
 template <class X, window Size, pool_options Options>
 inline constexpr bool pool_window_fits = [] {

@@ -25,19 +25,25 @@ struct random_source {
 };
 
 /// In [0, 1).
-struct random_uniform : random_source { static constexpr std::string_view name = "random_uniform"; };
+struct random_uniform : random_source {
+  static constexpr std::string_view name = "random_uniform";
+};
 /// Mean 0, deviation 1.
-struct random_normal : random_source { static constexpr std::string_view name = "random_normal"; };
+struct random_normal : random_source {
+  static constexpr std::string_view name = "random_normal";
+};
 /// The same, drawn again outside (-2, 2).
-struct truncated_normal : random_source { static constexpr std::string_view name = "truncated_normal"; };
+struct truncated_normal : random_source {
+  static constexpr std::string_view name = "truncated_normal";
+};
 
 }  // namespace op
 
 namespace diagnose {
 /// A random tensor has floating elements and static extents.
 template <class T, extent... Extents>
-inline constexpr bool can_be_random =
-    is_floating(dtype_of<T>) && sizeof...(Extents) <= max_rank && (true && ... && (Extents >= 0));
+inline constexpr bool can_be_random = is_floating(dtype_of<T>) && sizeof...(Extents) <= max_rank &&
+                                      (true && ... && (Extents >= 0));
 }  // namespace diagnose
 
 namespace detail {

@@ -17,8 +17,10 @@ using attribute_mask = std::uint64_t;
 constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, attribute_mask keep) {
   a.out = {a.in[0].type, {}};
   for (int i = 0; i < a.in[0].dims.rank; ++i) {
-    if (!((mask >> i) & 1)) a.out.dims.push_back(a.in[0].dims[i]);
-    else if ((keep >> i) & 1) a.out.dims.push_back(1);
+    if (!((mask >> i) & 1))
+      a.out.dims.push_back(a.in[0].dims[i]);
+    else if ((keep >> i) & 1)
+      a.out.dims.push_back(1);
   }
   return nullptr;
 }
@@ -76,8 +78,12 @@ struct extreme : reduction {
     g.set(0, g.emit<multiply>(hit, spread(g, g.emit<divide>(g.upstream, hits))));
   }
 };
-struct reduce_max : extreme { static constexpr std::string_view name = "reduce_max"; };
-struct reduce_min : extreme { static constexpr std::string_view name = "reduce_min"; };
+struct reduce_max : extreme {
+  static constexpr std::string_view name = "reduce_max";
+};
+struct reduce_min : extreme {
+  static constexpr std::string_view name = "reduce_min";
+};
 
 /// The gradient divides the product by each element, so elements must not be zero where it is used.
 struct product : reduction {
@@ -87,8 +93,12 @@ struct product : reduction {
   }
 };
 
-struct all : reduction { static constexpr std::string_view name = "all"; };
-struct any : reduction { static constexpr std::string_view name = "any"; };
+struct all : reduction {
+  static constexpr std::string_view name = "all";
+};
+struct any : reduction {
+  static constexpr std::string_view name = "any";
+};
 
 /// Position of the largest element along one axis; the first one where several are equal.
 struct argmax : reduction {
@@ -99,7 +109,9 @@ struct argmax : reduction {
     return problem;
   }
 };
-struct argmin : argmax { static constexpr std::string_view name = "argmin"; };
+struct argmin : argmax {
+  static constexpr std::string_view name = "argmin";
+};
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
 constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
@@ -107,8 +119,10 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
   for (int i = 0; i < from.rank; ++i) {
-    if (i < lead) mask |= 1 << i;
-    else if (target[i - lead] == 1 && from[i] != 1) mask |= 1 << i, keep |= 1 << i;
+    if (i < lead)
+      mask |= 1 << i;
+    else if (target[i - lead] == 1 && from[i] != 1)
+      mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
   const auto attributes = ir::pack_attributes(mask, keep);
@@ -127,7 +141,8 @@ namespace detail {
 template <int Rank, int... Axes>
 inline constexpr op::attribute_mask axis_mask = [] {
   op::attribute_mask mask = sizeof...(Axes) == 0 ? (op::attribute_mask{1} << Rank) - 1 : 0;
-  ((Axes >= -Rank && Axes < Rank ? void(mask |= op::attribute_mask{1} << (Axes < 0 ? Axes + Rank : Axes)) : void()), ...);
+  ((Axes >= -Rank && Axes < Rank ? void(mask |= op::attribute_mask{1} << (Axes < 0 ? Axes + Rank : Axes)) : void()),
+   ...);
   return mask;
 }();
 

@@ -111,8 +111,7 @@ struct pad {
       ranges[2 * i] = g.attr(2 * i);
       ranges[2 * i + 1] = g.attr(2 * i + 1) == 0 ? to_end : -g.attr(2 * i + 1);
     }
-    const auto inside =
-        g.g.emit(ir::rules<slice>, {&g.upstream, 1}, {ranges, 2 * static_cast<std::size_t>(rank)});
+    const auto inside = g.g.emit(ir::rules<slice>, {&g.upstream, 1}, {ranges, 2 * static_cast<std::size_t>(rank)});
     g.set(0, inside);
     const auto filler = g.g.info(g.in(1)).kind;
     if (filler == ir::op_kind::literal || filler == ir::op_kind::constant) return;

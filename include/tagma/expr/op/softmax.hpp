@@ -65,7 +65,8 @@ struct sparse_softmax_cross_entropy_gradient {
     return nullptr;
   }
   static constexpr void gradient(ir::gradient_args& g) {
-    // d/dlogits: with p = softmax, rows u_i * (diag(p) - p p^T) applied to the new upstream; d/du: its row sum with (p - y).
+    // d/dlogits: with p = softmax, rows u_i * (diag(p) - p p^T) applied to the new upstream; d/du: its row sum with (p
+    // - y).
     const auto p = g.emit<softmax>(g.in(0));
     const auto wide = [&g](ir::node_id row) {
       return g.emit_with<expand_dims>(ir::pack_attributes(ir::attribute{1} << g.g.spec(row).dims.rank), row);
@@ -129,11 +130,13 @@ template <expression L, expression P, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities) {
   using x = typename L::spec_type;
   using y = typename P::spec_type;
-  static_assert(diagnose::same_shape<x, y>, "TAGMA-E043 softmax_cross_entropy: probabilities need the shape of the logits");
+  static_assert(diagnose::same_shape<x, y>,
+                "TAGMA-E043 softmax_cross_entropy: probabilities need the shape of the logits");
   static_assert(diagnose::same_element_type<x, y>,
                 "TAGMA-E010 softmax_cross_entropy: probabilities need the element type of the logits");
   static_assert(L::rank > 0, "TAGMA-E025 softmax_cross_entropy: needs at least one axis");
-  if constexpr (diagnose::same_shape<x, y> && diagnose::same_element_type<x, y> && L::rank > 0 && detail::check_type<detail::accepts::floats, x>()) {
+  if constexpr (diagnose::same_shape<x, y> && diagnose::same_element_type<x, y> && L::rank > 0 &&
+                detail::check_type<detail::accepts::floats, x>()) {
     const auto logs = detail::make_node<op::log_softmax, ir::attributes<0>{}, detail::part<Place, 0>>(logits);
     const auto weighted = detail::make_binary<op::multiply, detail::part<Place, 1>>(probabilities, logs);
     const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 2>, -1>(weighted);

@@ -26,17 +26,26 @@ struct update {
   static constexpr bool stateful = true;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
-    if (a.in.size() > 1 && !compatible(a.in[0].dims, a.in[1].dims)) return "the value has another shape than the variable";
+    if (a.in.size() > 1 && !compatible(a.in[0].dims, a.in[1].dims))
+      return "the value has another shape than the variable";
     return nullptr;
   }
 };
 
-struct assign : update { static constexpr std::string_view name = "assign"; };
-struct assign_add : update { static constexpr std::string_view name = "assign_add"; };
-struct assign_sub : update { static constexpr std::string_view name = "assign_sub"; };
+struct assign : update {
+  static constexpr std::string_view name = "assign";
+};
+struct assign_add : update {
+  static constexpr std::string_view name = "assign_add";
+};
+struct assign_sub : update {
+  static constexpr std::string_view name = "assign_sub";
+};
 
 /// Starts a variable again from its initializer.
-struct initialize : update { static constexpr std::string_view name = "initialize"; };
+struct initialize : update {
+  static constexpr std::string_view name = "initialize";
+};
 
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {

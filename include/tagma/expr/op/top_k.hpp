@@ -51,9 +51,7 @@ struct gather_last {
                ? nullptr
                : "every row needs its positions";
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<scatter_last>(g.upstream, g.in(1), g.in(0)));
-  }
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<scatter_last>(g.upstream, g.in(1), g.in(0))); }
 };
 
 constexpr void scatter_last::gradient(ir::gradient_args& g) { g.set(0, g.emit<gather_last>(g.upstream, g.in(1))); }
@@ -99,13 +97,17 @@ template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
 /// @{
 template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto top_k_values(const E& e) {
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>) return detail::make_top_k<K, Place>(e).first;
-  else return detail::make_top_k<K, Place>(e);
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>)
+    return detail::make_top_k<K, Place>(e).first;
+  else
+    return detail::make_top_k<K, Place>(e);
 }
 template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto top_k_indices(const E& e) {
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>) return detail::make_top_k<K, Place>(e).second;
-  else return detail::make_top_k<K, Place>(e);
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>)
+    return detail::make_top_k<K, Place>(e).second;
+  else
+    return detail::make_top_k<K, Place>(e);
 }
 /// @}
 

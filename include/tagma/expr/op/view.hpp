@@ -28,7 +28,7 @@ inline constexpr bool element_counts_agree = [] {
 }();
 /// An axis, counted from the front or, if negative, from the back, exists.
 template <class Spec, int Axis>
-inline constexpr bool axis_exists = Axis >= -Spec::value.dims.rank && Axis < Spec::value.dims.rank;
+inline constexpr bool axis_exists = Axis >= -Spec::value.dims.rank&& Axis < Spec::value.dims.rank;
 template <class Spec, int... Axes>
 inline constexpr bool axes_exist = (true && ... && axis_exists<Spec, Axes>);
 template <class Spec, int Axis>
@@ -39,7 +39,7 @@ inline constexpr bool axis_has_extent_one = [] {
 /// A new axis has a place, counted in the result.
 template <class Spec, int Axis>
 inline constexpr bool axis_can_be_added =
-    Axis >= -Spec::value.dims.rank - 1 && Axis <= Spec::value.dims.rank && Spec::value.dims.rank < max_rank;
+    Axis >= -Spec::value.dims.rank - 1 && Axis <= Spec::value.dims.rank&& Spec::value.dims.rank < max_rank;
 /// There is a first axis, and all others are static.
 template <class Spec>
 inline constexpr bool flattens = [] {
@@ -69,8 +69,10 @@ struct reshape {
     a.out.dims = {};
     for (std::size_t i = 0; i < a.attributes.size(); ++i) {
       const extent e = a.attributes[i];
-      if (e == dyn) open = static_cast<int>(i);
-      else known *= e;
+      if (e == dyn)
+        open = static_cast<int>(i);
+      else
+        known *= e;
       a.out.dims.push_back(e);
     }
     if (!from.is_static()) return nullptr;
@@ -110,8 +112,10 @@ struct squeeze {
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
-      if (!((a.attributes[0] >> i) & 1)) a.out.dims.push_back(a.in[0].dims[i]);
-      else if (a.in[0].dims[i] != 1 && a.in[0].dims[i] != dyn) return "a squeezed axis has an extent other than 1";
+      if (!((a.attributes[0] >> i) & 1))
+        a.out.dims.push_back(a.in[0].dims[i]);
+      else if (a.in[0].dims[i] != 1 && a.in[0].dims[i] != dyn)
+        return "a squeezed axis has an extent other than 1";
     }
     return nullptr;
   }
@@ -161,7 +165,8 @@ struct broadcast_like {
 template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto reshape(const E& e) {
   static_assert(diagnose::element_counts_agree<typename E::spec_type, Extents...>,
-                "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and at most six axes");
+                "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and "
+                "at most six axes");
   if constexpr (diagnose::element_counts_agree<typename E::spec_type, Extents...>)
     return detail::make_node<op::reshape, ir::pack_attributes(Extents...), Place>(e);
 }
@@ -170,7 +175,8 @@ template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto flatten(const E& e) {
   using from = typename E::spec_type;
-  static_assert(diagnose::flattens<from>, "TAGMA-E022 flatten: needs an axis, and every extent but the first must be static");
+  static_assert(diagnose::flattens<from>,
+                "TAGMA-E022 flatten: needs an axis, and every extent but the first must be static");
   if constexpr (diagnose::flattens<from>) {
     constexpr extent joined = E::spec.dims.sub(1, E::rank).elements();
     return detail::make_node<op::reshape, ir::pack_attributes(E::spec.dims[0], joined), Place>(e);
@@ -183,7 +189,8 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
   using from = typename E::spec_type;
   static_assert(diagnose::axis_can_be_added<from, Axis>, "TAGMA-E020 expand_dims: there is no such axis");
   if constexpr (diagnose::axis_can_be_added<from, Axis>)
-    return detail::make_node<op::expand_dims, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank + 1 : Axis)), Place>(e);
+    return detail::make_node<op::expand_dims, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank + 1 : Axis)), Place>(
+        e);
 }
 
 /// Without axis `Axis`, whose extent must be 1.

@@ -26,8 +26,8 @@ struct gradient_scratch {
   array_view<bool> wanted;
 };
 
-/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not depend
-/// on `xs[i]`.
+/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
+/// depend on `xs[i]`.
 constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
                              const gradient_scratch& scratch, build_status& status) {
   node_id* const adjoint = scratch.adjoint.data();
@@ -57,8 +57,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
     if (upstream == no_node || g[i].op->stops_gradient) continue;
     const int count = g[i].inputs;
     bool flows = false;
-    for (int k = 0; k < count; ++k)
-      flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
     if (!flows) continue;
     if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};

@@ -12,14 +12,14 @@ namespace tagma::ir {
 /// Why an element-wise node stands alone or is the result of its group.
 enum class fusion_reason : std::uint8_t {
   not_elementwise,
-  fused,                ///< part of the loop of its reader
-  fetched,              ///< its value is asked for
-  read_by_other_kernel, ///< a reader is no element-wise node
-  read_by_many,         ///< its readers are in different loops
-  other_shape,          ///< its reader broadcasts it
-  group_full,           ///< the loop has reached its largest size
-  other_device,         ///< its reader asks for another device
-  ordered,              ///< a control dependency or an update holds it in place
+  fused,                 ///< part of the loop of its reader
+  fetched,               ///< its value is asked for
+  read_by_other_kernel,  ///< a reader is no element-wise node
+  read_by_many,          ///< its readers are in different loops
+  other_shape,           ///< its reader broadcasts it
+  group_full,            ///< the loop has reached its largest size
+  other_device,          ///< its reader asks for another device
+  ordered,               ///< a control dependency or an update holds it in place
 };
 
 [[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
@@ -42,9 +42,9 @@ inline constexpr int max_group_loads = 12;
 
 template <std::size_t N>
 struct fusion {
-  fixed_array<node_id, N> group{};           ///< the node that stands for the loop of node i; i itself if it is not fused
+  fixed_array<node_id, N> group{};  ///< the node that stands for the loop of node i; i itself if it is not fused
   fixed_array<fusion_reason, N> reason{};
-  fixed_array<std::int8_t, N> size{};        ///< of the group that node i stands for
+  fixed_array<std::int8_t, N> size{};  ///< of the group that node i stands for
 };
 
 /// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
@@ -53,7 +53,7 @@ template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
                                        array_view<const node_id> fetches) {
   fusion<N> f;
-  fixed_array<node_id, N> reader{};          // the group of all readers so far, or no_node
+  fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
   fixed_array<fusion_reason, N> obstacle{};
   fixed_array<std::int8_t, N> loads{};
   for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
@@ -78,10 +78,14 @@ template <std::size_t N>
       const node_id r = reader[i];
       if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
       if (why == fusion_reason::not_elementwise && r != no_node) {
-        if (!(g[i].spec.dims == g[r].spec.dims)) why = fusion_reason::other_shape;
-        else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads) why = fusion_reason::group_full;
-        else if (g[i].device != g[r].device) why = fusion_reason::other_device;
-        else if (parted_by_update(i, r)) why = fusion_reason::ordered;
+        if (!(g[i].spec.dims == g[r].spec.dims))
+          why = fusion_reason::other_shape;
+        else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
+          why = fusion_reason::group_full;
+        else if (g[i].device != g[r].device)
+          why = fusion_reason::other_device;
+        else if (parted_by_update(i, r))
+          why = fusion_reason::ordered;
         else {
           why = fusion_reason::fused;
           f.group[i] = r;
@@ -98,9 +102,12 @@ template <std::size_t N>
       if ((g.info(i).shape_only >> k++) & 1) continue;
       fusion_reason& why = obstacle[in];
       if (why != fusion_reason::not_elementwise) continue;
-      if (!elementwise) why = fusion_reason::read_by_other_kernel;
-      else if (reader[in] == no_node) reader[in] = mine;
-      else if (reader[in] != mine) why = fusion_reason::read_by_many;
+      if (!elementwise)
+        why = fusion_reason::read_by_other_kernel;
+      else if (reader[in] == no_node)
+        reader[in] = mine;
+      else if (reader[in] != mine)
+        why = fusion_reason::read_by_many;
     }
     for (const node_id c : g.controls(i)) obstacle[c] = fusion_reason::ordered;
   }

@@ -2,8 +2,9 @@
 #pragma once
 
 /// @file
-/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered behind,
-/// through inputs or control dependencies; views of a variable and results of its updates are the variable itself.
+/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
+/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
+/// itself.
 
 #include "tagma/graph/pass/prune.hpp"
 
@@ -58,12 +59,16 @@ template <std::size_t N>
   for (node_id i = 0; i < g.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const op_kind kind = g.info(i).kind;
-    if (kind == op_kind::variable) v.base[at] = i;
-    else if (kind == op_kind::view || kind == op_kind::update) v.base[at] = v.base_of(g.inputs(i)[0]);
+    if (kind == op_kind::variable)
+      v.base[at] = i;
+    else if (kind == op_kind::view || kind == op_kind::update)
+      v.base[at] = v.base_of(g.inputs(i)[0]);
     if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
     const auto variable = static_cast<std::size_t>(v.base[at]);
-    if (last[variable] == no_node) v.first_update[variable] = i;
-    else v.next_update[last[variable]] = i;
+    if (last[variable] == no_node)
+      v.first_update[variable] = i;
+    else
+      v.next_update[last[variable]] = i;
     last[variable] = i;
   }
   return v;

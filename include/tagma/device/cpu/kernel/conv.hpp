@@ -117,8 +117,10 @@ class matrix_convolution {
           filter_gradient(a + i * p_.input_size(), b + i * p_.output_size(), scratch(t), count, windows, i == first);
       }
     };
-    if (p_.parts == 1) task(0);
-    else threads.parallel_for(p_.parts, task);
+    if (p_.parts == 1)
+      task(0);
+    else
+      threads.parallel_for(p_.parts, task);
     if (role_ == conv_role::filter_gradient)
       dispatch<sum_vectors<T>>(out, static_cast<const T*>(scratch(0)), p_.filter_size(), p_.parts,
                                static_cast<std::int64_t>(windows_ + sums_));
@@ -262,8 +264,10 @@ void convolve(const kernel_args& args, const run_context& context) {
       done = true;
     }
 #endif
-  if (!done && s.matrices != nullptr) s.matrices->run(a, b, bias, s.relu, out, *context.threads);
-  else if (!done) std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
+  if (!done && s.matrices != nullptr)
+    s.matrices->run(a, b, bias, s.relu, out, *context.threads);
+  else if (!done)
+    std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);
 }
 

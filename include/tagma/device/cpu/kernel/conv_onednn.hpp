@@ -86,8 +86,10 @@ class onednn_convolution {
       check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
       check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
     };
-    if (parts_.size() == 1) task(0);
-    else threads.parallel_for(static_cast<std::int64_t>(parts_.size()), task);
+    if (parts_.size() == 1)
+      task(0);
+    else
+      threads.parallel_for(static_cast<std::int64_t>(parts_.size()), task);
     if (sums) collect_filter(out);
   }
 
@@ -189,14 +191,12 @@ class onednn_convolution {
     const bool sums = role_ == conv_role::filter_gradient;
     const dnnl_query_t a_query = role_ == conv_role::input_gradient ? dnnl_query_diff_dst_md : dnnl_query_src_md;
     const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
-    const dnnl_query_t out_query = sums                              ? dnnl_query_diff_weights_md
+    const dnnl_query_t out_query = sums                          ? dnnl_query_diff_weights_md
                                    : role_ == conv_role::forward ? dnnl_query_dst_md
                                                                  : dnnl_query_diff_src_md;
     const int a_arg = role_ == conv_role::input_gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
     const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
-    const int out_arg = sums                              ? DNNL_ARG_DIFF_WEIGHTS
-                        : role_ == conv_role::forward ? DNNL_ARG_DST
-                                                      : DNNL_ARG_DIFF_SRC;
+    const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : role_ == conv_role::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
     const dnnl_memory_desc_t inner = layout_of(whole_, sums ? out_query : b_query);
     const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);

@@ -23,199 +23,277 @@ TAGMA_INLINE Out as_bool(const Mask& m) {
 template <>
 struct scalar_kernel<ir::info<op::add>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return a + b; }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return a + b;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::subtract>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return a - b; }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return a - b;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::multiply>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return a * b; }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return a * b;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::divide>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return a / b; }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return a / b;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::maximum>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return max(a, b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return max(a, b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::minimum>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return min(a, b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return min(a, b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::power>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return pow(a, b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return pow(a, b);
+  }
 };
 
 template <>
 struct scalar_kernel<ir::info<op::equal>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return detail::as_bool<Out>(a == b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return detail::as_bool<Out>(a == b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::not_equal>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return detail::as_bool<Out>(a != b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return detail::as_bool<Out>(a != b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::less>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return detail::as_bool<Out>(a < b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return detail::as_bool<Out>(a < b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::less_equal>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return detail::as_bool<Out>(a <= b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return detail::as_bool<Out>(a <= b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::greater>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return detail::as_bool<Out>(a > b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return detail::as_bool<Out>(a > b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::greater_equal>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return detail::as_bool<Out>(a >= b); }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return detail::as_bool<Out>(a >= b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::logical_and>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return a & b; }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return a & b;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::logical_or>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) { return a | b; }
+  TAGMA_INLINE static Out apply(const P& a, const P& b) {
+    return a | b;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::logical_not>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return !a; }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return !a;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::select>> {
   template <class Out, class C, class P>
-  TAGMA_INLINE static Out apply(const C& condition, const P& a, const P& b) { return select(condition, a, b); }
+  TAGMA_INLINE static Out apply(const C& condition, const P& a, const P& b) {
+    return select(condition, a, b);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::cast>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return convert<typename Out::value_type>(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return convert<typename Out::value_type>(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::broadcast_like>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return a; }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return a;
+  }
 };
 
 template <>
 struct scalar_kernel<ir::info<op::negate>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return -a; }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return -a;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::abs>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return abs(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return abs(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::sign>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return sign(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return sign(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::square>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return a * a; }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return a * a;
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::floor>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return floor(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return floor(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::ceil>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return ceil(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return ceil(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::round>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return round(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return round(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::exp>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return exp(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return exp(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::log>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return log(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return log(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::log1p>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return log1p(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return log1p(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::expm1>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return expm1(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return expm1(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::sqrt>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return sqrt(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return sqrt(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::rsqrt>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return rsqrt(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return rsqrt(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::tanh>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return tanh(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return tanh(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::sigmoid>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return sigmoid(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return sigmoid(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::softplus>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return softplus(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return softplus(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::erf>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return erf(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return erf(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::sin>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return sin(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return sin(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::cos>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return cos(a); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return cos(a);
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::relu>> {
   template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) { return max(a, splat<P>(typename P::value_type(0))); }
+  TAGMA_INLINE static Out apply(const P& a) {
+    return max(a, splat<P>(typename P::value_type(0)));
+  }
 };
 template <>
 struct scalar_kernel<ir::info<op::relu_gradient>> {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Fused element-wise loops. The type of a loop is its recipe (what it loads, which operations follow), so loops of equal
-/// recipe anywhere in a program are one function; extents and strides reach it as run-time numbers.
+/// Fused element-wise loops. The type of a loop is its recipe (what it loads, which operations follow), so loops of
+/// equal recipe anywhere in a program are one function; extents and strides reach it as run-time numbers.
 
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/plan/compile.hpp"
@@ -28,8 +28,10 @@ struct load_of {
 
   TAGMA_INLINE static value whole(const std::byte* from, std::int64_t i) {
     const auto* p = reinterpret_cast<const stored_type*>(from);
-    if constexpr (Contiguous) return load<lanes>(p + i);
-    else return first(p);
+    if constexpr (Contiguous)
+      return load<lanes>(p + i);
+    else
+      return first(p);
   }
   /// The last elements of a row, followed by zeros.
   TAGMA_INLINE static void pad(std::byte* to, const std::byte* from, std::int64_t i, std::int64_t n) {
@@ -70,8 +72,8 @@ TAGMA_INLINE Value& slot(loop_slot<I, Value>& s) {
   return s.value;
 }
 
-/// What a load gives in each round. One element for all lanes is read before the loop, since the compiler cannot know that
-/// no store changes it.
+/// What a load gives in each round. One element for all lanes is read before the loop, since the compiler cannot know
+/// that no store changes it.
 template <class Load>
 struct held_load {
   typename Load::value value;
@@ -79,16 +81,18 @@ struct held_load {
   TAGMA_INLINE typename Load::value operator()(const std::byte*, std::int64_t) const { return value; }
 };
 template <class Load>
-  requires Load::contiguous
-struct held_load<Load> {
+requires Load::contiguous struct held_load<Load> {
   TAGMA_INLINE explicit held_load(const std::byte*) {}
-  TAGMA_INLINE typename Load::value operator()(const std::byte* from, std::int64_t i) const { return Load::whole(from, i); }
+  TAGMA_INLINE typename Load::value operator()(const std::byte* from, std::int64_t i) const {
+    return Load::whole(from, i);
+  }
 };
 
 /// Calls the body of an operation with as many operands as it takes.
 template <class Body, class Out, int A, int B, int C, class Slots>
 TAGMA_INLINE Out call_body(Slots& s) {
-  if constexpr (requires { Body::template apply<Out>(slot<A>(s)); }) return Body::template apply<Out>(slot<A>(s));
+  if constexpr (requires { Body::template apply<Out>(slot<A>(s)); })
+    return Body::template apply<Out>(slot<A>(s));
   else if constexpr (requires { Body::template apply<Out>(slot<A>(s), slot<B>(s)); })
     return Body::template apply<Out>(slot<A>(s), slot<B>(s));
   else
@@ -142,12 +146,16 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
   const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (s.inner > 0 ? s.inner : 1);
   const auto some = [&](std::int64_t t) {
     const std::int64_t first = t * each, last = first + each < count ? first + each : count;
-    if (one_row) run_elements(args, s, first, last);
-    else run_rows(args, s, first, last);
+    if (one_row)
+      run_elements(args, s, first, last);
+    else
+      run_rows(args, s, first, last);
   };
   if (count <= 2 * each) {
-    if (one_row) run_elements(args, s, 0, count);
-    else run_rows(args, s, 0, count);
+    if (one_row)
+      run_elements(args, s, 0, count);
+    else
+      run_rows(args, s, 0, count);
     return;
   }
   context.threads->parallel_for((count + each - 1) / each, some);
@@ -204,8 +212,8 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
   using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
                                    typename Operation::value...>;
 
-  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of the
-  /// last pack goes through padded copies, so that there is one copy of the code.
+  /// One pass over neighbouring elements: everything loaded once, computed in registers, stored once. What remains of
+  /// the last pack goes through padded copies, so that there is one copy of the code.
   struct body {
     template <std::size_t... L, std::size_t... O>
     TAGMA_INLINE static void span(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...>,
@@ -239,14 +247,16 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
       if (n > 0) start(out, in, n, std::make_index_sequence<load_count>{});
     }
     template <std::size_t... L>
-    TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n, std::index_sequence<L...> l) {
+    TAGMA_INLINE static void start(std::byte* out, const std::byte* const* in, std::int64_t n,
+                                   std::index_sequence<L...> l) {
       span(out, in, n, l, std::make_index_sequence<operation_count>{}, detail::held_load<Load>(in[L])...);
     }
   };
 
   static std::unique_ptr<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
-    return detail::prepare_loop(args, best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(), contiguous);
+    return detail::prepare_loop(args, best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
+                                contiguous);
   }
 
   static constexpr kernel_entry entry{&detail::run_loop, &prepare};

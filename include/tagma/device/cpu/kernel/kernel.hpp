@@ -24,7 +24,8 @@ struct kernel {
   static constexpr bool missing = true;
 };
 
-/// The body of an element-wise operation: `template <class Out, class... In> static Out apply(const In&...)` over packs.
+/// The body of an element-wise operation: `template <class Out, class... In> static Out apply(const In&...)` over
+/// packs.
 template <const ir::op_info& Operation>
 struct scalar_kernel {
   static constexpr bool missing = true;

@@ -98,7 +98,8 @@ void matmul(const kernel_args& args, const run_context& context) {
 /// Products of 16-bit floats, in float.
 template <class T>
 void matmul_half(const kernel_args& args, const run_context& context) {
-  const widened<T> a(args.in[0].as<const T>(), args.in[0].elements()), b(args.in[1].as<const T>(), args.in[1].elements());
+  const widened<T> a(args.in[0].as<const T>(), args.in[0].elements()),
+      b(args.in[1].as<const T>(), args.in[1].elements());
   std::vector<float> c(static_cast<std::size_t>(args.out.elements()));
   operand in[] = {args.in[0], args.in[1]};
   in[0].data = reinterpret_cast<std::byte*>(const_cast<float*>(a.data));
@@ -116,8 +117,10 @@ template <>
 struct kernel<ir::info<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = [] {
-    if constexpr (size_of(Out) == 2) return kernel_entry{&detail::matmul_half<stored<Out>>};
-    else return kernel_entry{&detail::matmul<stored<Out>>};
+    if constexpr (size_of(Out) == 2)
+      return kernel_entry{&detail::matmul_half<stored<Out>>};
+    else
+      return kernel_entry{&detail::matmul<stored<Out>>};
   }();
 };
 

@@ -25,7 +25,9 @@ struct update_rule;
 template <>
 struct update_rule<op::apply_sgd> {
   template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P*, const P& g, const N& h) { v = v - g * h.rate; }
+  TAGMA_INLINE static void apply(P& v, P*, const P& g, const N& h) {
+    v = v - g * h.rate;
+  }
 };
 template <>
 struct update_rule<op::apply_momentum> {
@@ -164,11 +166,14 @@ void apply_update(const kernel_args& args, const run_context& context) {
   constexpr std::int64_t chunk = 65536;
   const auto some = [&](std::int64_t t) {
     const std::int64_t first = t * chunk, last = first + chunk < n ? first + chunk : n;
-    dispatch<update_body<Update, T>>(v, static_cast<T* const*>(slot), g, static_cast<const update_numbers<C>*>(&h), first, last);
+    dispatch<update_body<Update, T>>(v, static_cast<T* const*>(slot), g, static_cast<const update_numbers<C>*>(&h),
+                                     first, last);
   };
   const std::int64_t tasks = (n + chunk - 1) / chunk;
-  if (tasks == 1) some(0);
-  else context.threads->parallel_for(tasks, some);
+  if (tasks == 1)
+    some(0);
+  else
+    context.threads->parallel_for(tasks, some);
 }
 
 template <class T>
@@ -207,15 +212,24 @@ struct update_kernel {
 
 }  // namespace detail
 
-template <> struct kernel<ir::info<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
-template <> struct kernel<ir::info<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
-template <> struct kernel<ir::info<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
-template <> struct kernel<ir::info<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
-template <> struct kernel<ir::info<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
-template <> struct kernel<ir::info<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
-template <> struct kernel<ir::info<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
-template <> struct kernel<ir::info<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
-template <> struct kernel<ir::info<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
+template <>
+struct kernel<ir::info<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
+template <>
+struct kernel<ir::info<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
+template <>
+struct kernel<ir::info<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
+template <>
+struct kernel<ir::info<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
+template <>
+struct kernel<ir::info<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
+template <>
+struct kernel<ir::info<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
+template <>
+struct kernel<ir::info<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
+template <>
+struct kernel<ir::info<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
+template <>
+struct kernel<ir::info<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
 template <>
 struct kernel<ir::info<op::apply_sgd_rows>> {
   template <dtype Out, dtype, dtype, dtype Index, dtype...>

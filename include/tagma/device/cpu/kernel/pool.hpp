@@ -56,8 +56,10 @@ TAGMA_INLINE pack<compute_t<T>, 8> load_some(const T* from, int n) {
 }
 template <class T>
 TAGMA_INLINE void store_some(T* to, const pack<compute_t<T>, 8>& p, int n) {
-  if (n == 8) store(to, p);
-  else store(to, p, n);
+  if (n == 8)
+    store(to, p);
+  else
+    store(to, p, n);
 }
 
 template <class T>
@@ -66,13 +68,14 @@ struct max_pool_body {
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
         const pool_window w(p, i, j);
-        over_channels(p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
-          auto top = splat<pack<compute_t<T>, 8>>(-std::numeric_limits<compute_t<T>>::infinity());
-          for (std::int64_t a = w.top; a < w.bottom; ++a)
-            for (std::int64_t b = w.left; b < w.right; ++b)
-              top = max(load_some(x + (a * p->columns.in + b) * p->channels + c, n), top);
-          store_some(y + c, top, n);
-        });
+        over_channels(
+            p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
+              auto top = splat<pack<compute_t<T>, 8>>(-std::numeric_limits<compute_t<T>>::infinity());
+              for (std::int64_t a = w.top; a < w.bottom; ++a)
+                for (std::int64_t b = w.left; b < w.right; ++b)
+                  top = max(load_some(x + (a * p->columns.in + b) * p->channels + c, n), top);
+              store_some(y + c, top, n);
+            });
       }
   }
 };
@@ -85,20 +88,21 @@ TAGMA_INLINE void over_maxima(const pool_problem* p, const T* x, const T* y, con
   for (std::int64_t i = 0; i < p->rows.out; ++i)
     for (std::int64_t j = 0; j < p->columns.out; ++j, to += p->channels) {
       const pool_window w(p, i, j);
-      over_channels(p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
-        const P top = load_some(y + to + c, n);
-        auto open = top == top;
-        open = open | !open;
-        for (std::int64_t a = w.top; a < w.bottom; ++a)
-          for (std::int64_t b = w.left; b < w.right; ++b) {
-            const std::int64_t at = (a * p->columns.in + b) * p->channels + c;
-            const P value = load_some(x + at, n);
-            // The maximum of a window with a NaN is NaN, and that is where the gradient goes.
-            const auto found = open & ((value == top) | (value != value));
-            open = open & !found;
-            hit(at, to + c, found, n);
-          }
-      });
+      over_channels(
+          p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
+            const P top = load_some(y + to + c, n);
+            auto open = top == top;
+            open = open | !open;
+            for (std::int64_t a = w.top; a < w.bottom; ++a)
+              for (std::int64_t b = w.left; b < w.right; ++b) {
+                const std::int64_t at = (a * p->columns.in + b) * p->channels + c;
+                const P value = load_some(x + at, n);
+                // The maximum of a window with a NaN is NaN, and that is where the gradient goes.
+                const auto found = open & ((value == top) | (value != value));
+                open = open & !found;
+                hit(at, to + c, found, n);
+              }
+          });
     }
 }
 
@@ -144,13 +148,14 @@ struct average_pool_body {
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
         const pool_window w(p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
-        over_channels(p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
-          P total = splat<P>(0);
-          for (std::int64_t a = w.top; a < w.bottom; ++a)
-            for (std::int64_t b = w.left; b < w.right; ++b)
-              total = total + load_some(x + (a * p->columns.in + b) * p->channels + c, n);
-          store_some(y + c, total * share, n);
-        });
+        over_channels(
+            p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
+              P total = splat<P>(0);
+              for (std::int64_t a = w.top; a < w.bottom; ++a)
+                for (std::int64_t b = w.left; b < w.right; ++b)
+                  total = total + load_some(x + (a * p->columns.in + b) * p->channels + c, n);
+              store_some(y + c, total * share, n);
+            });
       }
   }
 };
@@ -164,14 +169,15 @@ struct average_pool_gradient_body {
       for (std::int64_t j = 0; j < p->columns.out; ++j, dy += p->channels) {
         const pool_window w(p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
-        over_channels(p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
-          const P part = load_some(dy + c, n) * share;
-          for (std::int64_t a = w.top; a < w.bottom; ++a)
-            for (std::int64_t b = w.left; b < w.right; ++b) {
-              T* to = dx + (a * p->columns.in + b) * p->channels + c;
-              store_some(to, load_some(static_cast<const T*>(to), n) + part, n);
-            }
-        });
+        over_channels(
+            p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
+              const P part = load_some(dy + c, n) * share;
+              for (std::int64_t a = w.top; a < w.bottom; ++a)
+                for (std::int64_t b = w.left; b < w.right; ++b) {
+                  T* to = dx + (a * p->columns.in + b) * p->channels + c;
+                  store_some(to, load_some(static_cast<const T*>(to), n) + part, n);
+                }
+            });
       }
   }
 };

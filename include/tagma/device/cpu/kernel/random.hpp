@@ -17,9 +17,12 @@ enum class distribution : std::uint8_t { uniform, normal, truncated };
 /// Rounds down to what the elements can hold, so that a number below 1 stays below 1.
 template <class T, class P>
 TAGMA_INLINE P representable(const P& p) {
-  if constexpr (std::is_same_v<T, float16>) return floor(p * splat<P>(2048.0f)) * splat<P>(1 / 2048.0f);
-  else if constexpr (std::is_same_v<T, bfloat16>) return floor(p * splat<P>(256.0f)) * splat<P>(1 / 256.0f);
-  else return p;
+  if constexpr (std::is_same_v<T, float16>)
+    return floor(p * splat<P>(2048.0f)) * splat<P>(1 / 2048.0f);
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return floor(p * splat<P>(256.0f)) * splat<P>(1 / 256.0f);
+  else
+    return p;
 }
 
 template <class T, distribution Which>
@@ -27,9 +30,12 @@ struct random_body {
   using C = compute_t<T>;
   TAGMA_INLINE static pack<C, 8> draw(const random_key& key, std::int64_t at) {
     const auto first = static_cast<std::uint64_t>(at);
-    if constexpr (Which == distribution::uniform) return representable<T>(random_uniform<C, 8>(key, first));
-    else if constexpr (Which == distribution::normal) return random_normal<C, 8>(key, first);
-    else return random_truncated_normal<C, 8>(key, first);
+    if constexpr (Which == distribution::uniform)
+      return representable<T>(random_uniform<C, 8>(key, first));
+    else if constexpr (Which == distribution::normal)
+      return random_normal<C, 8>(key, first);
+    else
+      return random_truncated_normal<C, 8>(key, first);
   }
   TAGMA_INLINE static void run(T* to, const random_key* key, std::int64_t first, std::int64_t last) {
     std::int64_t i = first;

@@ -16,44 +16,67 @@ namespace detail {
 /// How two values join, and what joins with nothing.
 struct join_sum {
   template <class P>
-  TAGMA_INLINE static P apply(const P& a, const P& b) { return static_cast<P>(a + b); }
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
+    return static_cast<P>(a + b);
+  }
   template <class T>
-  static constexpr T neutral() { return T(0); }
+  static constexpr T neutral() {
+    return T(0);
+  }
   static constexpr bool widens = true;
 };
 struct join_product {
   template <class P>
-  TAGMA_INLINE static P apply(const P& a, const P& b) { return static_cast<P>(a * b); }
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
+    return static_cast<P>(a * b);
+  }
   template <class T>
-  static constexpr T neutral() { return T(1); }
+  static constexpr T neutral() {
+    return T(1);
+  }
   static constexpr bool widens = true;
 };
 /// The lowest and highest values of a type.
 template <class T>
 [[nodiscard]] constexpr T lowest() {
-  if constexpr (std::is_same_v<T, float>) return -__builtin_huge_valf();
-  else if constexpr (std::is_same_v<T, double>) return -__builtin_huge_val();
-  else if constexpr (std::is_unsigned_v<T>) return T(0);
-  else return static_cast<T>(T(1) << (sizeof(T) * 8 - 1));
+  if constexpr (std::is_same_v<T, float>)
+    return -__builtin_huge_valf();
+  else if constexpr (std::is_same_v<T, double>)
+    return -__builtin_huge_val();
+  else if constexpr (std::is_unsigned_v<T>)
+    return T(0);
+  else
+    return static_cast<T>(T(1) << (sizeof(T) * 8 - 1));
 }
 template <class T>
 [[nodiscard]] constexpr T highest() {
-  if constexpr (std::is_same_v<T, float>) return __builtin_huge_valf();
-  else if constexpr (std::is_same_v<T, double>) return __builtin_huge_val();
-  else return static_cast<T>(~lowest<T>());
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_huge_valf();
+  else if constexpr (std::is_same_v<T, double>)
+    return __builtin_huge_val();
+  else
+    return static_cast<T>(~lowest<T>());
 }
 struct join_max {
   template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) { return max_lanes::apply(a, b); }
+  TAGMA_INLINE static T apply(const T& a, const T& b) {
+    return max_lanes::apply(a, b);
+  }
   template <class T>
-  static constexpr T neutral() { return lowest<T>(); }
+  static constexpr T neutral() {
+    return lowest<T>();
+  }
   static constexpr bool widens = false;
 };
 struct join_min {
   template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) { return min_lanes::apply(a, b); }
+  TAGMA_INLINE static T apply(const T& a, const T& b) {
+    return min_lanes::apply(a, b);
+  }
   template <class T>
-  static constexpr T neutral() { return highest<T>(); }
+  static constexpr T neutral() {
+    return highest<T>();
+  }
   static constexpr bool widens = false;
 };
 
@@ -166,8 +189,10 @@ void reduce(const kernel_args& args, const run_context& context) {
         for (std::int64_t r = t * per_task; r < rows && r < (t + 1) * per_task; ++r)
           dispatch<join_row<T, Join>>(from + r * n, n, to + r);
       };
-      if (rows <= 2 * per_task) some(0), some(1);
-      else context.threads->parallel_for((rows + per_task - 1) / per_task, some);
+      if (rows <= 2 * per_task)
+        some(0), some(1);
+      else
+        context.threads->parallel_for((rows + per_task - 1) / per_task, some);
     } else {
       // The last two joined axes at once, those around them one by one.
       const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];

@@ -44,8 +44,10 @@ struct softmax_rows {
   using C = compute_t<T>;
   using P = pack<C, 8>;
   TAGMA_INLINE static P map(const P& x, const P& shift, const P& scale) {
-    if constexpr (Kind == row_kind::softmax) return exp(x - shift) * scale;
-    else return x - shift - scale;
+    if constexpr (Kind == row_kind::softmax)
+      return exp(x - shift) * scale;
+    else
+      return x - shift - scale;
   }
   TAGMA_INLINE static void run(const T* x, T* y, std::int64_t rows, std::int64_t n) {
     for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
@@ -80,7 +82,8 @@ template <class Label>
 [[nodiscard]] std::int64_t checked_label(const Label* labels, std::int64_t row, std::int64_t classes) {
   const auto label = static_cast<std::int64_t>(labels[row]);
   if (label < 0 || label >= classes)
-    fail(status_code::out_of_range, {"label ", label, " of row ", row, " is not below the number of classes, ", classes});
+    fail(status_code::out_of_range,
+         {"label ", label, " of row ", row, " is not below the number of classes, ", classes});
   return label;
 }
 

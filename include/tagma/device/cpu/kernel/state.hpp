@@ -21,7 +21,8 @@ template <class T, bool Add>
 struct accumulate_body {
   TAGMA_INLINE static void run(T* to, const T* from, std::int64_t n) {
     std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) store(to + i, Add ? load<8>(to + i) + load<8>(from + i) : load<8>(to + i) - load<8>(from + i));
+    for (; i + 8 <= n; i += 8)
+      store(to + i, Add ? load<8>(to + i) + load<8>(from + i) : load<8>(to + i) - load<8>(from + i));
     if (i < n) {
       const int rest = static_cast<int>(n - i);
       const auto a = load<8>(to + i, rest), b = load<8>(from + i, rest);
@@ -39,7 +40,8 @@ template <class Index>
 void check_indices(const Index* index, std::int64_t count, extent size) {
   for (std::int64_t i = 0; i < count; ++i)
     if (index[i] < 0 || static_cast<std::int64_t>(index[i]) >= size)
-      fail(status_code::out_of_range, {"index ", index[i], " at position ", i, " is not below the extent of the axis, ", size});
+      fail(status_code::out_of_range,
+           {"index ", index[i], " at position ", i, " is not below the extent of the axis, ", size});
 }
 
 template <class T, class Index>

@@ -115,11 +115,16 @@ inline void transpose(const kernel_args& args, const run_context& context) {
     });
   }
   switch (size) {
-    case 1: return transpose_blocks<std::uint8_t>(args, context, axes);
-    case 2: return transpose_blocks<std::uint16_t>(args, context, axes);
-    case 4: return transpose_blocks<std::uint32_t>(args, context, axes);
-    case 8: return transpose_blocks<std::uint64_t>(args, context, axes);
-    default: return transpose_blocks<two_words>(args, context, axes);
+    case 1:
+      return transpose_blocks<std::uint8_t>(args, context, axes);
+    case 2:
+      return transpose_blocks<std::uint16_t>(args, context, axes);
+    case 4:
+      return transpose_blocks<std::uint32_t>(args, context, axes);
+    case 8:
+      return transpose_blocks<std::uint64_t>(args, context, axes);
+    default:
+      return transpose_blocks<two_words>(args, context, axes);
   }
 }
 
