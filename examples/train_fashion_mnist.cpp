@@ -145,16 +145,17 @@ constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
 /// @param logits a score for each image and class
 template <tg::expression Logits>
 void train(const settings& s, const Logits& logits) {
+  const tg::fashion_mnist_data data = s.data.empty() ? tg::fashion_mnist() : tg::fashion_mnist(s.data);
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, y));
   const auto guess = tg::argmax(logits);
-  const tg::exponential_decay rate{s.learning_rate, std::ceil(60'000.0 / s.batch), s.decay};
+  const double steps = std::ceil(static_cast<double>(data.train.rows()) / s.batch);  // of one epoch
+  const tg::exponential_decay rate{s.learning_rate, steps, s.decay};
   const auto by_sgd = tg::minimize(loss, tg::sgd{.learning_rate = rate});
   const auto by_momentum = tg::minimize(loss, tg::momentum{.learning_rate = rate});
   const auto by_rmsprop = tg::minimize(loss, tg::rmsprop{.learning_rate = rate});
   const auto by_adam = tg::minimize(loss, tg::adam{.learning_rate = rate});
   const auto program = tg::compile([=] { return tg::outputs(loss, guess, by_sgd, by_momentum, by_rmsprop, by_adam); });
 
-  const tg::fashion_mnist_data data = s.data.empty() ? tg::fashion_mnist() : tg::fashion_mnist(s.data);
   tg::session session(program, {.seed = s.seed, .intra_op_threads = s.threads});
   const std::string file = s.checkpoint + "/checkpoint.safetensors";
   const int first = s.resume ? resume(session, s, file) : 0;
