@@ -26,8 +26,7 @@
 #endif
 #include <Eigen/Core>
 #else
-#error \
-    "tagma needs oneDNN (define TAGMA_WITH_ONEDNN=1 and link dnnl) or Eigen (add its directory with -I) for matrix products"
+#error "tagma needs oneDNN (-DTAGMA_WITH_ONEDNN=1 -ldnnl) or Eigen (-I) for matrix products"
 #endif
 
 namespace tagma::device::cpu {
