@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/fused.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/naive.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+using tg::test::distance, tg::test::naive_map, tg::test::scattered;
+
+const auto plus = [](auto a, auto b) { return a + b; };
+
+/// a + b for two static shapes, against loops over indices.
+template <class A, class B>
+void check_sum(const A& a, const B& b) {
+  const auto sum = a + b;
+  tg::session session(tg::compile([=] { return tg::outputs(sum); }), {.intra_op_threads = 2});
+  const auto p = scattered<float>(A::spec.dims, -4, 4, 1), q = scattered<float>(B::spec.dims, -4, 4, 2);
+  const auto dims = decltype(sum)::spec.dims;
+  CHECK(distance(session.run(sum, a = p, b = q), naive_map<float>(dims, plus, p, q)) == 0);
+}
+
+template <tg::extent... Extents>
+constexpr auto left = tg::placeholder<"left", float, Extents...>();
+template <tg::extent... Extents>
+constexpr auto right = tg::placeholder<"right", float, Extents...>();
+
+TEST_CASE("every kind of broadcast") {
+  check_sum(left<13>, right<13>);
+  check_sum(left<5, 1>, right<1, 7>);
+  check_sum(left<9>, right<6, 9>);
+  check_sum(left<2, 1, 11>, right<2, 4, 11>);
+  check_sum(left<3, 4, 1>, right<3, 4, 5>);
+  check_sum(left<2, 1, 3, 1, 2, 1>, right<1, 2, 1, 3, 2, 9>);
+  check_sum(left<1, 1>, right<3, 3>);
+  check_sum(left<4, 0, 3>, right<4, 1, 3>);
+  check_sum(left<70, 1000>, right<1000>);   // more than one task of rows
+  check_sum(left<200, 400>, right<200, 400>);  // more than one task of elements
+}
+
+TEST_CASE("dynamic extents and scalars") {
+  const auto a = tg::placeholder<"a", double, tg::dyn, 3>();
+  const auto b = tg::placeholder<"b", double, 3>();
+  const auto c = tg::placeholder<"c", double, tg::dyn, 1>();
+  const auto s = tg::placeholder<"s", double>();
+  const auto value = tg::select(a > s, a * b, c) - 1.5 * s;
+  tg::session session(tg::compile([=] { return tg::outputs(value); }));
+  for (const tg::extent n : {0, 1, 2, 3, 7, 8, 9, 100}) {
+    const auto p = scattered<double>({n, 3}, -2, 2, 3), r = scattered<double>({n, 1}, -2, 2, 4);
+    const auto q = scattered<double>({3}, -2, 2, 5);
+    const auto naive = [](double x, double y, double z, double t) { return (x > t ? x * y : z) - 1.5 * t; };
+    CHECK(distance(session.run(value, a = p, b = q, c = r, s = 0.25),
+                   naive_map<double>({n, 3}, naive, p, q, r, tg::tensor<double>(0.25))) < 1e-15);
+  }
+}
+
+TEST_CASE("a loop of many operations is split and computes the same") {
+  const auto a = tg::placeholder<"a", float, 37>();
+  const auto step = [](const auto& e) { return tg::sin(tg::tanh(tg::square(tg::sigmoid(tg::cos(e))))); };
+  const auto value = step(step(step(step(a))));
+  tg::session session(tg::compile([=] { return tg::outputs(value); }));
+  const auto naive = [](float v) {
+    double x = static_cast<double>(v);
+    for (int i = 0; i < 4; ++i) {
+      const double s = 1 / (1 + std::exp(-std::cos(x)));
+      x = std::sin(std::tanh(s * s));
+    }
+    return x;
+  };
+  const auto p = scattered<float>({37}, -3, 3);
+  CHECK(distance(session.run(value, a = p), naive_map<float>({37}, naive, p)) < 1e-5);
+}
+
+TEST_CASE("element types meet in one loop") {
+  const auto bytes = tg::placeholder<"bytes", std::uint8_t, 21>();
+  const auto halves = tg::placeholder<"halves", tg::float16, 21>();
+  const auto flags = tg::placeholder<"flags", bool, 21>();
+  const auto value = tg::select(flags, tg::cast<float>(bytes) / 255.0f, tg::cast<float>(halves));
+  tg::session session(tg::compile([=] { return tg::outputs(value); }));
+  const auto p = scattered<std::uint8_t>({21}, 0, 255.9);
+  tg::tensor<tg::float16> q(tg::shape{21});
+  tg::tensor<bool> f(tg::shape{21});
+  for (tg::extent i = 0; i < 21; ++i) q[i] = tg::float16(static_cast<float>(i) / 8), f[i] = i % 3 == 0;
+  const auto naive = [](bool c, std::uint8_t a, tg::float16 b) { return c ? static_cast<float>(a) / 255.0f : static_cast<float>(b); };
+  CHECK(distance(session.run(value, bytes = p, halves = q, flags = f), naive_map<float>({21}, naive, f, p, q)) < 1e-7);
+}
+
+}  // namespace
