@@ -99,10 +99,10 @@ template <class T>
   if (!(dims == expected))
     fail(status_code::invalid_argument,
          {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
-  const auto* first = reinterpret_cast<const std::byte*>(data.data());
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);
-  v.bytes = std::make_shared<const std::vector<std::byte>>(first, first + data.size_bytes());
+  v.bytes = shared_bytes(data.size_bytes());
+  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
   v.dims = dims;
   return v;
 }

@@ -6,6 +6,7 @@
 /// one does not recompile anything.
 
 #include <initializer_list>
+#include <vector>
 
 #include "tagma/expr/op/elementwise.hpp"
 
@@ -58,10 +59,11 @@ class rate {
     if (s.values.size() != s.boundaries.size() + 1)
       fail(status_code::invalid_argument, {"piecewise_constant: needs one value more than boundaries, not ",
                                            s.values.size(), " for ", s.boundaries.size()});
-    std::vector<double> list{0};
-    list.insert(list.end(), s.boundaries.begin(), s.boundaries.end());
-    list.insert(list.end(), s.values.begin(), s.values.end());
-    set(schedule_kind::piecewise, std::move(list));
+    const array_view<double> list = make_list(schedule_kind::piecewise, 1 + s.boundaries.size() + s.values.size());
+    double* to = list.data();
+    *to++ = 0;
+    for (const double b : s.boundaries) *to++ = b;
+    for (const double v : s.values) *to++ = v;
   }
 
   [[nodiscard]] const carried_value& value() const { return value_; }
@@ -69,9 +71,10 @@ class rate {
   /// The same rate after growing from zero in equal parts over the first `steps` steps.
   [[nodiscard]] rate after_warm_up(double steps) const {
     rate r = *this;
-    std::vector<double> list = *value_.list;
+    const auto mine = value_.bytes.as<const double>();
+    const array_view<double> list = r.make_list(static_cast<schedule_kind>(value_.integer), mine.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) list[i] = mine[i];
     list[warm_up_index] = steps;
-    r.value_.list = std::make_shared<const std::vector<double>>(std::move(list));
     return r;
   }
 
@@ -80,9 +83,14 @@ class rate {
     if (!(steps > 0)) fail(status_code::invalid_argument, "a learning rate schedule needs decay_steps above 0");
     return steps;
   }
-  void set(schedule_kind kind, std::vector<double> list) {
+  array_view<double> make_list(schedule_kind kind, std::size_t size) {
     value_.integer = static_cast<std::int64_t>(kind);
-    value_.list = std::make_shared<const std::vector<double>>(std::move(list));
+    value_.bytes = shared_bytes(size * sizeof(double));
+    return value_.bytes.as<double>();
+  }
+  TAGMA_COLD void set(schedule_kind kind, std::initializer_list<double> parameters) {
+    double* to = make_list(kind, parameters.size()).data();
+    for (const double p : parameters) *to++ = p;
   }
 
   carried_value value_;
@@ -90,8 +98,8 @@ class rate {
 
 /// The learning rate at a step, as a kernel and a test compute it.
 /// @param step updates done so far
-[[nodiscard]] inline double evaluate(const carried_value& v, double step) {
-  const std::vector<double>& p = *v.list;
+[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
+  const auto p = v.bytes.as<const double>();
   const double warm = p[0];
   double result = p[1];
   switch (static_cast<schedule_kind>(v.integer)) {

@@ -39,7 +39,7 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i) {
     a = value->number;
     b = value->second;
     if (kind == initializer_kind::data) {
-      std::memcpy(address_[i], value->bytes->data(), value->bytes->size());
+      if (value->bytes.size() > 0) std::memcpy(address_[i], value->bytes.data(), value->bytes.size());
       initialized_[i] = true;
       return;
     }

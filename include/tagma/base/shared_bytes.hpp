@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+#include "tagma/base/array_view.hpp"
+#include "tagma/base/config.hpp"
+
+namespace tagma {
+
+class shared_bytes {
+ public:
+  shared_bytes() = default;
+  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
+  TAGMA_COLD explicit shared_bytes(std::size_t size)
+      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    header* const mine = block_;
+    block_ = other.block_;
+    other.block_ = mine;
+    return *this;
+  }
+  ~shared_bytes() { release(); }
+
+  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
+  [[nodiscard]] std::byte* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
+  }
+
+  /// The bytes as numbers.
+  template <class T>
+  [[nodiscard]] array_view<T> as() const {
+    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
+  }
+
+  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
+    return a.block_ == b.block_ ||
+           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
+  }
+
+ private:
+  struct alignas(std::max_align_t) header {
+    std::atomic<std::size_t> owners;
+    std::size_t size;
+  };
+  TAGMA_COLD void release() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(block_);
+  }
+
+  header* block_ = nullptr;
+};
+
+}  // namespace tagma

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/base/array_view.hpp"
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <vector>
+
+using tagma::array_view;
+using tagma::fixed_array;
+
+namespace {
+constexpr int sum(array_view<const int> view) {
+  int total = 0;
+  for (const int i : view) total += i;
+  return total;
+}
+constexpr fixed_array<int, 4> four{{1, 2, 3, 4}};
+static_assert(sum(four) == 10);
+static_assert(sum(array_view<const int>(four).subspan(1, 2)) == 5);
+static_assert(sum(array_view<const int>(four).subspan(3)) == 4);
+static_assert(sum(array_view<const int>(four).first(2)) == 3);
+static_assert(array_view<const int>(four).front() == 1 && array_view<const int>(four).back() == 4);
+static_assert(fixed_array<int, 0>::size() == 0);
+}  // namespace
+
+TEST_CASE("a view is made from everything with data and size") {
+  int plain[] = {1, 2};
+  CHECK(sum(plain) == 3);
+  CHECK(sum(std::vector<int>{3, 4}) == 7);
+  CHECK(sum(std::array<int, 2>{5, 6}) == 11);
+  CHECK(array_view<int>().empty());
+  const array_view<int> view(plain);
+  view[1] = 9;
+  CHECK(plain[1] == 9);
+}
