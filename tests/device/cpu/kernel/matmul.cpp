@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/matmul.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/kernel_call.hpp"
+#include "support/naive.hpp"
+
+namespace {
+
+namespace tg = tagma;
+using tg::test::distance, tg::test::scattered;
+
+template <class T>
+tg::tensor<T> naive_product(const tg::tensor<T>& a, const tg::tensor<T>& b, bool ta, bool tb, const tg::shape& dims) {
+  tg::tensor<T> out(dims);
+  const tg::extent k = a.dims()[a.dims().rank - (ta ? 2 : 1)];
+  tg::extent n = 0;
+  tg::test::for_each_index(dims, [&](const tg::test::index& i) {
+    tg::test::index left = i, right = i;
+    const std::size_t row = i.size() - 2, column = i.size() - 1;
+    double total = 0;
+    for (tg::extent p = 0; p < k; ++p) {
+      left[row] = ta ? p : i[row], left[column] = ta ? i[row] : p;
+      right[row] = tb ? i[column] : p, right[column] = tb ? p : i[column];
+      total += static_cast<double>(tg::test::at(a, left)) * static_cast<double>(tg::test::at(b, right));
+    }
+    out[n++] = static_cast<T>(static_cast<float>(0) + total);
+  });
+  return out;
+}
+
+/// Checks [.., m, k] times [.., k, n] under all four transpositions.
+template <class T>
+void check(const tg::shape& batch_a, const tg::shape& batch_b, tg::extent m, tg::extent k, tg::extent n, double close) {
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      tg::shape a = batch_a, b = batch_b, c = tg::broadcast(batch_a, batch_b);
+      a.push_back(ta ? k : m), a.push_back(ta ? m : k);
+      b.push_back(tb ? n : k), b.push_back(tb ? k : n);
+      c.push_back(m), c.push_back(n);
+      const auto x = scattered<T>(a, -1, 1, 1), y = scattered<T>(b, -1, 1, 2);
+      tg::tensor<T> out(c);
+      for (T& v : out.span()) v = T(99);  // must be overwritten
+      tg::test::call<tg::op::matmul>(out, {ta, tb}, x, y);
+      INFO(tg::to_string(a) << " times " << tg::to_string(b));
+      CHECK(distance(out, naive_product(x, y, ta, tb, c)) < close);
+    }
+}
+
+TEMPLATE_TEST_CASE("products of odd shapes, transposed and batched", "", float, double) {
+  using T = TestType;
+  const double close = sizeof(T) == 4 ? 2e-5 : 1e-13;
+  for (const tg::extent m : {1, 3, 9})
+    for (const tg::extent k : {1, 7, 33})
+      for (const tg::extent n : {1, 5, 17}) check<T>({}, {}, m, k, n, close);
+  check<T>({2, 3}, {2, 3}, 4, 5, 6, close);
+  check<T>({3}, {}, 4, 5, 6, close);
+  check<T>({}, {3}, 4, 5, 6, close);
+  check<T>({2, 1}, {1, 3}, 4, 5, 6, close);
+  check<T>({2, 1, 2, 1}, {3, 1, 2}, 2, 3, 2, close);
+}
+
+TEMPLATE_TEST_CASE("nothing times nothing", "", float, double) {
+  check<TestType>({}, {}, 3, 0, 2, 1e-9);  // zeros
+  check<TestType>({}, {}, 0, 3, 2, 1e-9);
+  check<TestType>({}, {}, 3, 2, 0, 1e-9);
+  check<TestType>({0}, {}, 3, 2, 2, 1e-9);
+}
+
+TEST_CASE("large products are split, and threads do not change their bytes") {
+  const auto a = scattered<float>({400, 300}, -1, 1, 1), b = scattered<float>({300, 350}, -1, 1, 2);
+  tg::tensor<float> one(tg::shape{400, 350}), four(tg::shape{400, 350});
+  tg::test::call_with<tg::op::matmul>({.threads = 1}, one, {0, 0}, a, b);
+  tg::test::call_with<tg::op::matmul>({.threads = 4}, four, {0, 0}, a, b);
+  CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
+  CHECK(distance(one, naive_product(a, b, false, false, one.dims())) < 1e-4);
+}
+
+TEMPLATE_TEST_CASE("16-bit floats multiply in float", "", tg::float16, tg::bfloat16) {
+  using T = TestType;
+  const auto a = scattered<float>({9, 30}, -1, 1, 1), b = scattered<float>({30, 5}, -1, 1, 2);
+  tg::tensor<T> x(a.dims()), y(b.dims()), out(tg::shape{9, 5});
+  tg::tensor<float> p(a.dims()), q(b.dims());
+  for (tg::extent i = 0; i < a.dims().elements(); ++i) x[i] = T(a[i]), p[i] = static_cast<float>(x[i]);
+  for (tg::extent i = 0; i < b.dims().elements(); ++i) y[i] = T(b[i]), q[i] = static_cast<float>(y[i]);
+  tg::test::call<tg::op::matmul>(out, {0, 0}, x, y);
+  const auto expected = naive_product(p, q, false, false, out.dims());
+  for (tg::extent i = 0; i < 45; ++i) CHECK(static_cast<float>(out[i]) == Approx(expected[i]).epsilon(0.01).margin(0.01));
+}
+
+}  // namespace

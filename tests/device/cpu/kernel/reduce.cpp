@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/reduce.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "support/kernel_call.hpp"
+#include "support/naive.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace op = tagma::op;
+using tg::test::call, tg::test::distance, tg::test::scattered;
+
+/// The shape of `in` without the axes in `mask`, or with extent 1 there.
+tg::shape reduced(const tg::shape& in, unsigned mask) {
+  tg::shape out;
+  for (int i = 0; i < in.rank; ++i)
+    if (((mask >> i) & 1) == 0) out.push_back(in[i]);
+  return out;
+}
+
+template <class T, class Join>
+tg::tensor<T> naive_reduce(const tg::tensor<T>& in, unsigned mask, T start, Join join) {
+  const tg::shape out = reduced(in.dims(), mask);
+  std::vector<double> joined(static_cast<std::size_t>(out.elements()), static_cast<double>(start));
+  tg::test::for_each_index(in.dims(), [&](const tg::test::index& i) {
+    tg::extent at = 0;
+    for (int a = 0; a < in.dims().rank; ++a)
+      if (((mask >> a) & 1) == 0) at = at * in.dims()[a] + i[static_cast<std::size_t>(a)];
+    auto& value = joined[static_cast<std::size_t>(at)];
+    value = join(value, static_cast<double>(tg::test::at(in, i)));
+  });
+  tg::tensor<T> result(out);
+  for (std::size_t i = 0; i < joined.size(); ++i) result[static_cast<tg::extent>(i)] = static_cast<T>(joined[i]);
+  return result;
+}
+
+template <class Op, class T, class Join>
+double error_of(const tg::shape& dims, unsigned mask, T start, Join join, double low, double high) {
+  const auto in = scattered<T>(dims, low, high);
+  tg::tensor<T> out(reduced(dims, mask));
+  call<Op>(out, {static_cast<tg::ir::attribute>(mask), 0}, in);
+  return distance(out, naive_reduce(in, mask, start, join));
+}
+
+const auto add = [](double a, double b) { return a + b; };
+const auto times = [](double a, double b) { return a * b; };
+const auto larger = [](double a, double b) { return a > b ? a : b; };
+const auto smaller = [](double a, double b) { return a < b ? a : b; };
+
+TEST_CASE("every set of axes of odd shapes") {
+  const tg::shape shapes[] = {{13}, {5, 7}, {1, 9}, {3, 1, 11}, {4, 5, 6}, {2, 3, 2, 3, 2, 3}, {1, 1, 1}, {33, 65}, {2, 0, 3}};
+  for (const tg::shape& dims : shapes)
+    for (unsigned mask = 1; mask < 1u << dims.rank; ++mask) {
+      INFO(tg::to_string(dims) << " over axes " << mask);
+      CHECK(error_of<op::sum, float>(dims, mask, 0.0f, add, -1, 1) < 1e-5);
+      CHECK(error_of<op::sum, std::int32_t>(dims, mask, 0, add, -9, 9) == 0);
+      CHECK(error_of<op::product, double>(dims, mask, 1.0, times, 0.9, 1.1) < 1e-12);
+      CHECK(error_of<op::reduce_max, float>(dims, mask, -std::numeric_limits<float>::infinity(), larger, -5, 5) == 0);
+      CHECK(error_of<op::reduce_min, std::int8_t>(dims, mask, std::int8_t{127}, smaller, -100, 100) == 0);
+    }
+}
+
+TEST_CASE("a scalar and an axis of one element are themselves") {
+  tg::tensor<float> out(0.0f);
+  call<op::sum>(out, {0, 0}, tg::tensor<float>(3.5f));
+  CHECK(out[0] == 3.5f);
+  call<op::reduce_max>(out, {1, 0}, tg::tensor<float>(tg::shape{1}, {-2}));
+  CHECK(out[0] == -2);
+}
+
+TEST_CASE("long sums keep their digits") {
+  tg::tensor<float> tenth(tg::shape{1 << 20});
+  for (float& v : tenth.span()) v = 0.1f;
+  tg::tensor<float> out(0.0f);
+  call<op::sum>(out, {1, 0}, tenth);
+  CHECK(out[0] == Approx(104857.6).epsilon(1e-6));
+}
+
+TEST_CASE("16-bit floats are summed in float") {
+  tg::tensor<tg::bfloat16> ones(tg::shape{1000});
+  for (auto& v : ones.span()) v = tg::bfloat16(1.0f);
+  tg::tensor<tg::bfloat16> out{tg::shape{}};
+  call<op::sum>(out, {1, 0}, ones);
+  CHECK(static_cast<float>(out[0]) == 1000);
+}
+
+TEST_CASE("threads do not change the bytes") {
+  const auto in = scattered<float>({300, 1111}, -1, 1);
+  for (const tg::ir::attribute mask : {1, 2, 3}) {
+    tg::tensor<float> one(reduced(in.dims(), static_cast<unsigned>(mask))), four(one.dims());
+    tg::test::call_with<op::sum>({.threads = 1}, one, {mask, 0}, in);
+    tg::test::call_with<op::sum>({.threads = 4}, four, {mask, 0}, in);
+    CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
+  }
+}
+
+TEST_CASE("positions of extremes, the first of equals, along any axis") {
+  const tg::tensor<float> in(tg::shape{2, 3}, {1, 7, 7, 4, -1, -1});
+  tg::tensor<std::int64_t> rows(tg::shape{2}), columns(tg::shape{3});
+  call<op::argmax>(rows, {2, 0}, in);
+  CHECK((rows[0] == 1 && rows[1] == 0));
+  call<op::argmin>(rows, {2, 0}, in);
+  CHECK((rows[0] == 0 && rows[1] == 1));
+  call<op::argmax>(columns, {1, 0}, in);
+  CHECK((columns[0] == 1 && columns[1] == 0 && columns[2] == 0));
+  tg::tensor<std::int64_t> none(tg::shape{2});
+  CHECK_THROWS_WITH(call<op::argmax>(none, {2, 0}, tg::tensor<float>(tg::shape{2, 0})), Catch::Contains("no extreme of no elements"));
+}
+
+TEST_CASE("all and any") {
+  const tg::tensor<bool> in(tg::shape{2, 3}, {true, true, true, false, true, false});
+  tg::tensor<bool> rows(tg::shape{2}), columns(tg::shape{3});
+  call<op::all>(rows, {2, 0}, in);
+  CHECK((rows[0] && !rows[1]));
+  call<op::any>(columns, {1, 0}, in);
+  CHECK((columns[0] && columns[1] && columns[2]));
+  tg::tensor<bool> whole(false);
+  call<op::all>(whole, {1, 0}, tg::tensor<bool>(tg::shape{0}));
+  CHECK(whole[0]);
+  call<op::any>(whole, {1, 0}, tg::tensor<bool>(tg::shape{0}));
+  CHECK_FALSE(whole[0]);
+}
+
+}  // namespace

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/softmax.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "support/kernel_call.hpp"
+#include "support/naive.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace op = tagma::op;
+using tg::test::call, tg::test::distance, tg::test::scattered;
+
+double log_sum(const double* x, tg::extent n) {
+  double top = x[0], sum = 0;
+  for (tg::extent i = 0; i < n; ++i) top = std::fmax(top, x[i]);
+  for (tg::extent i = 0; i < n; ++i) sum += std::exp(x[i] - top);
+  return top + std::log(sum);
+}
+
+TEST_CASE("rows of every length, also far from zero") {
+  for (const tg::extent n : {1, 2, 7, 8, 9, 33})
+    for (const double shift : {0.0, 1000.0, -1000.0}) {
+      const auto x = scattered<double>({3, n}, shift - 5, shift + 5);
+      tg::tensor<double> soft(x.dims()), logs(x.dims()), soft_expected(x.dims()), logs_expected(x.dims());
+      call<op::softmax>(soft, {}, x);
+      call<op::log_softmax>(logs, {}, x);
+      for (tg::extent r = 0; r < 3; ++r)
+        for (tg::extent i = 0; i < n; ++i) {
+          logs_expected[r * n + i] = x[r * n + i] - log_sum(x.data() + r * n, n);
+          soft_expected[r * n + i] = std::exp(logs_expected[r * n + i]);
+        }
+      CHECK(distance(soft, soft_expected) < 1e-12);
+      CHECK(distance(logs, logs_expected) < 1e-12);
+    }
+}
+
+TEST_CASE("many rows are shared by threads, and threads do not change the bytes") {
+  const auto x = scattered<float>({5000, 11}, -9, 9);
+  tg::tensor<float> one(x.dims()), four(x.dims());
+  tg::test::call_with<op::softmax>({.threads = 1}, one, {}, x);
+  tg::test::call_with<op::softmax>({.threads = 4}, four, {}, x);
+  CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
+  for (tg::extent r = 0; r < 5000; r += 613) {
+    double total = 0;
+    for (tg::extent i = 0; i < 11; ++i) total += static_cast<double>(one[r * 11 + i]);
+    CHECK(total == Approx(1).epsilon(1e-5));
+  }
+}
+
+TEMPLATE_TEST_CASE("cross entropy with a class, and its gradient", "", std::uint8_t, std::int32_t, std::int64_t) {
+  using Label = TestType;
+  const auto x = scattered<double>({4, 9}, -3, 3);
+  const tg::tensor<Label> y(tg::shape{4}, {0, 8, 3, 3});
+  const tg::tensor<double> upstream(tg::shape{4}, {1, 2, 0, -1});
+  tg::tensor<double> entropy(tg::shape{4}), slope(x.dims());
+  call<op::sparse_softmax_cross_entropy>(entropy, {}, x, y);
+  call<op::sparse_softmax_cross_entropy_gradient>(slope, {}, x, y, upstream);
+  for (tg::extent r = 0; r < 4; ++r) {
+    const double sum = log_sum(x.data() + r * 9, 9);
+    const auto label = static_cast<tg::extent>(y[r]);
+    CHECK(entropy[r] == Approx(sum - x[r * 9 + label]).epsilon(1e-12));
+    for (tg::extent i = 0; i < 9; ++i)
+      CHECK(slope[r * 9 + i] == Approx(upstream[r] * (std::exp(x[r * 9 + i] - sum) - (i == label))).margin(1e-12));
+  }
+}
+
+TEST_CASE("a label that is no class is refused") {
+  const tg::tensor<float> x(tg::shape{2, 3});
+  tg::tensor<float> out(tg::shape{2});
+  CHECK_THROWS_WITH(call<op::sparse_softmax_cross_entropy>(out, {}, x, tg::tensor<std::int32_t>(tg::shape{2}, {0, -1})),
+                    "OutOfRange: label -1 of row 1 is not below the number of classes, 3");
+  CHECK_THROWS_AS(call<op::sparse_softmax_cross_entropy>(out, {}, x, tg::tensor<std::int32_t>(tg::shape{2}, {3, 0})), tg::error);
+}
+
+TEST_CASE("no rows and no classes") {
+  tg::tensor<float> none(tg::shape{0, 5}), empty(tg::shape{5, 0});
+  CHECK_NOTHROW(call<op::softmax>(none, {}, tg::tensor<float>(tg::shape{0, 5})));
+  CHECK_NOTHROW(call<op::softmax>(empty, {}, tg::tensor<float>(tg::shape{5, 0})));
+}
+
+}  // namespace
