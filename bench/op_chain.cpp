@@ -12,8 +12,10 @@ constexpr int pairs = 500;
 
 template <int Left, tg::expression E>
 auto chain(const E& e) {
-  if constexpr (Left == 0) return e;
-  else return chain<Left - 1>(x * tg::sum<0>(e));
+  if constexpr (Left == 0)
+    return e;
+  else
+    return chain<Left - 1>(x * tg::sum<0>(e));
 }
 
 static void op_chain(benchmark::State& state) {
@@ -23,8 +25,8 @@ static void op_chain(benchmark::State& state) {
   const tg::tensor<float> input(tg::shape{4}, {0.25f, 0.25f, 0.25f, 0.25f});
   for (auto round : state) benchmark::DoNotOptimize(session.run(y, x = input));
   state.counters["operations"] = static_cast<double>(decltype(program)::full_plan::steps.size());
-  state.counters["each"] = benchmark::Counter(2.0 * pairs + 2, benchmark::Counter::kIsIterationInvariantRate |
-                                                                    benchmark::Counter::kInvert);
+  state.counters["each"] =
+      benchmark::Counter(2.0 * pairs + 2, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(op_chain)->Unit(benchmark::kMicrosecond);
 

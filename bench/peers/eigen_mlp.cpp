@@ -13,7 +13,9 @@ template <class M>
 struct parameter {
   M value, gradient, m, v;
   parameter(int rows, int columns, float limit)
-      : value(M::Random(rows, columns) * limit), gradient(M::Zero(rows, columns)), m(M::Zero(rows, columns)),
+      : value(M::Random(rows, columns) * limit),
+        gradient(M::Zero(rows, columns)),
+        m(M::Zero(rows, columns)),
         v(M::Zero(rows, columns)) {}
   void update(const peers::options& o, float rate) {
     if (!o.adam) {
@@ -31,13 +33,17 @@ struct layer {
   parameter<row> bias;
   matrix output, upstream;
   layer(int batch, int in, int out)
-      : kernel(in, out, std::sqrt(6.0f / static_cast<float>(in + out))), bias(1, out, 0), output(batch, out),
+      : kernel(in, out, std::sqrt(6.0f / static_cast<float>(in + out))),
+        bias(1, out, 0),
+        output(batch, out),
         upstream(batch, out) {}
   template <class X>
   void forward(const X& x, bool relu) {
     output.noalias() = x * kernel.value;
-    if (relu) output = (output.rowwise() + bias.value).cwiseMax(0.0f);
-    else output.rowwise() += bias.value;
+    if (relu)
+      output = (output.rowwise() + bias.value).cwiseMax(0.0f);
+    else
+      output.rowwise() += bias.value;
   }
   template <class X>
   void gradients(const X& x) {
@@ -83,7 +89,8 @@ int main(int count, char** arguments) {
     second.propagate(first);
     first.gradients(x);
     const double t = static_cast<double>(i + 1);
-    const double rate = options.adam ? peers::adam_rate * std::sqrt(1 - std::pow(0.999, t)) / (1 - std::pow(0.9, t)) : peers::sgd_rate;
+    const double rate =
+        options.adam ? peers::adam_rate * std::sqrt(1 - std::pow(0.999, t)) / (1 - std::pow(0.9, t)) : peers::sgd_rate;
     for (layer* l : {&first, &second, &third}) {
       l->kernel.update(options, static_cast<float>(rate));
       l->bias.update(options, static_cast<float>(rate));

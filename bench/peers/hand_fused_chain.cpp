@@ -20,14 +20,17 @@ int main(int count, char** arguments) {
   std::vector<float> x(size), y(size);
   for (std::size_t i = 0; i < size; ++i) x[i] = -2 + 4 * static_cast<float>(i) / static_cast<float>(size - 1);
   const std::size_t part = size / static_cast<std::size_t>(options.threads);
-  return peers::serve("-O3 -march=native", [&](std::int64_t) {
-    std::vector<std::thread> others;
-    for (int t = 1; t < options.threads; ++t) {
-      const std::size_t first = part * static_cast<std::size_t>(t);
-      others.emplace_back([&, first] { chain(y.data() + first, x.data() + first, part); });
-    }
-    chain(y.data(), x.data(), part);
-    for (std::thread& t : others) t.join();
-    return static_cast<double>(y.back());
-  }, 2);
+  return peers::serve(
+      "-O3 -march=native",
+      [&](std::int64_t) {
+        std::vector<std::thread> others;
+        for (int t = 1; t < options.threads; ++t) {
+          const std::size_t first = part * static_cast<std::size_t>(t);
+          others.emplace_back([&, first] { chain(y.data() + first, x.data() + first, part); });
+        }
+        chain(y.data(), x.data(), part);
+        for (std::thread& t : others) t.join();
+        return static_cast<double>(y.back());
+      },
+      2);
 }

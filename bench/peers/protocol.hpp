@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// What every worker of the comparison does: print "ready" and facts about itself after a warm-up; then for each line with
-/// a number n run n steps and print the seconds that they took and the last loss. peers.py drives the workers in turns.
+/// What every worker of the comparison does: print "ready" and facts about itself after a warm-up; then for each line
+/// with a number n run n steps and print the seconds that they took and the last loss. peers.py drives the workers.
 
 #include <chrono>
 #include <cstdint>
@@ -42,7 +42,8 @@ struct data {
 };
 inline data make_batch(int size, unsigned seed) {
   std::mt19937 bits(seed);
-  data d{std::vector<float>(static_cast<std::size_t>(size) * 784), std::vector<std::uint8_t>(static_cast<std::size_t>(size))};
+  data d{std::vector<float>(static_cast<std::size_t>(size) * 784),
+         std::vector<std::uint8_t>(static_cast<std::size_t>(size))};
   for (float& v : d.images) v = static_cast<float>(bits() % 256) / 255;
   for (std::uint8_t& v : d.labels) v = static_cast<std::uint8_t>(bits() % 10);
   return d;

@@ -18,7 +18,6 @@ int main(int count, char** arguments) {
   tg::session session(program, {.seed = 42, .intra_op_threads = options.threads});
   tg::tensor<float> input(tg::shape{size});
   for (tg::extent i = 0; i < size; ++i) input.data()[i] = -2 + 4 * static_cast<float>(i) / static_cast<float>(size - 1);
-  return peers::serve(TAGMA_VERSION, [&](std::int64_t) {
-    return static_cast<double>(session.run(last, x = input).data()[0]);
-  }, 2);
+  return peers::serve(
+      TAGMA_VERSION, [&](std::int64_t) { return static_cast<double>(session.run(last, x = input).data()[0]); }, 2);
 }

@@ -26,9 +26,12 @@ int main(int count, char** arguments) {
     images.emplace_back(tg::shape{options.batch, 28, 28, 1}, d.images);
     labels.emplace_back(tg::shape{options.batch}, d.labels);
   }
-  return peers::serve(TAGMA_VERSION, [&](std::int64_t i) {
-    const auto b = static_cast<std::size_t>(i % peers::batches);
-    const auto [value, done] = session.run(tg::fetch(loss, step), x = images[b], y = labels[b]);
-    return static_cast<double>(value);
-  }, 3);
+  return peers::serve(
+      TAGMA_VERSION,
+      [&](std::int64_t i) {
+        const auto b = static_cast<std::size_t>(i % peers::batches);
+        const auto [value, done] = session.run(tg::fetch(loss, step), x = images[b], y = labels[b]);
+        return static_cast<double>(value);
+      },
+      3);
 }

@@ -9,7 +9,8 @@ namespace td = tiny_dnn;
 template <class Optimizer>
 int train(const peers::options& options, Optimizer optimizer) {
   td::network<td::sequential> net;
-  net << td::fully_connected_layer<td::activation::relu>(784, 300) << td::fully_connected_layer<td::activation::relu>(300, 100)
+  net << td::fully_connected_layer<td::activation::relu>(784, 300)
+      << td::fully_connected_layer<td::activation::relu>(300, 100)
       << td::fully_connected_layer<td::activation::softmax>(100, 10);
   std::vector<std::vector<td::vec_t>> images(peers::batches);
   std::vector<std::vector<td::label_t>> labels(peers::batches);
@@ -20,13 +21,17 @@ int train(const peers::options& options, Optimizer optimizer) {
       labels[b].push_back(d.labels[static_cast<std::size_t>(r)]);
     }
   }
-  // The library trains epochs; one of a single batch is one step. The loss is not asked for: it costs a pass of its own.
-  return peers::serve("1.0.0a3", [&](std::int64_t i) {
-    const auto b = static_cast<std::size_t>(i % peers::batches);
-    net.train<td::cross_entropy_multiclass>(optimizer, images[b], labels[b], static_cast<std::size_t>(options.batch), 1,
-                                            [] {}, [] {}, i == 0, 1);
-    return 0.0;
-  }, 3);
+  // The library trains epochs; one of a single batch is one step. The loss is not asked for: it costs a pass of its
+  // own.
+  return peers::serve(
+      "1.0.0a3",
+      [&](std::int64_t i) {
+        const auto b = static_cast<std::size_t>(i % peers::batches);
+        net.train<td::cross_entropy_multiclass>(
+            optimizer, images[b], labels[b], static_cast<std::size_t>(options.batch), 1, [] {}, [] {}, i == 0, 1);
+        return 0.0;
+      },
+      3);
 }
 
 int main(int count, char** arguments) {

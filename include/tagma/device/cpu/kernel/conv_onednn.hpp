@@ -5,44 +5,14 @@
 /// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
 /// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
 
-#include "tagma/device/cpu/gemm.hpp"
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/onednn.hpp"
 
-#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN && DNNL_VERSION_MAJOR == 2
+#if TAGMA_ONEDNN_PRIMITIVES
 #define TAGMA_ONEDNN_CONVOLUTIONS 1
 
 namespace tagma::device::cpu::detail {
-
-template <auto Destroy>
-struct dnnl_deleter {
-  template <class T>
-  void operator()(T* handle) const {
-    Destroy(handle);
-  }
-};
-template <class Handle, auto Destroy>
-using dnnl_handle = std::unique_ptr<std::remove_pointer_t<Handle>, dnnl_deleter<Destroy>>;
-using dnnl_owned_primitive = dnnl_handle<dnnl_primitive_t, &dnnl_primitive_destroy>;
-using dnnl_owned_desc = dnnl_handle<dnnl_primitive_desc_t, &dnnl_primitive_desc_destroy>;
-using dnnl_owned_memory = dnnl_handle<dnnl_memory_t, &dnnl_memory_destroy>;
-using dnnl_owned_stream = dnnl_handle<dnnl_stream_t, &dnnl_stream_destroy>;
-using dnnl_owned_attr = dnnl_handle<dnnl_primitive_attr_t, &dnnl_primitive_attr_destroy>;
-
-inline void check_dnnl(dnnl_status_t status, const char* what) {
-  if (status != dnnl_success)
-    fail(status_code::internal, {"oneDNN refused ", what, ", status ", static_cast<int>(status)});
-}
-
-/// The CPU as oneDNN sees it; lives as long as the process.
-[[nodiscard]] inline dnnl_engine_t dnnl_processor() {
-  static const dnnl_engine_t engine = [] {
-    dnnl_engine_t e = nullptr;
-    check_dnnl(dnnl_engine_create(&e, dnnl_cpu, 0), "an engine");
-    return e;
-  }();
-  return engine;
-}
 
 /// One convolution, its batch split into tasks that run at once.
 class onednn_convolution {
@@ -58,7 +28,7 @@ class onednn_convolution {
     // All parts share one arranged filter, or sum theirs: they must agree on its layout.
     const dnnl_query_t filter = role == conv_role::filter_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
     if (made->rest_ != nullptr &&
-        dnnl_memory_desc_equal(&layout_of(made->whole_, filter), &layout_of(made->rest_, filter)) == 0)
+        dnnl_memory_desc_equal(&dnnl_layout_of(made->whole_, filter), &dnnl_layout_of(made->rest_, filter)) == 0)
       return nullptr;
     made->create();
     return made;
@@ -74,14 +44,14 @@ class onednn_convolution {
       part& one = parts_[static_cast<std::size_t>(t)];
       const std::int64_t first = t * p_.images_per_part;
       const std::int64_t a_size = role_ == conv_role::input_gradient ? p_.output_size() : p_.input_size();
-      set(one.a, a + first * a_size);
+      set_dnnl_data(one.a, a + first * a_size);
       if (sums) {
-        set(one.b, b + first * p_.output_size());
-        set(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
+        set_dnnl_data(one.b, b + first * p_.output_size());
+        set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
       } else {
-        set(one.b, reorder_ == nullptr ? b : arranged());
-        set(one.out, out + first * (role_ == conv_role::forward ? p_.output_size() : p_.input_size()));
-        if (biased_) set(one.bias, bias);
+        set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
+        set_dnnl_data(one.out, out + first * (role_ == conv_role::forward ? p_.output_size() : p_.input_size()));
+        if (biased_) set_dnnl_data(one.bias, bias);
       }
       check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
       check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
@@ -114,27 +84,10 @@ class onednn_convolution {
     }
   }
 
-  static void set(const dnnl_owned_memory& m, const float* data) {
-    check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
-  }
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
   [[nodiscard]] float* partial(std::int64_t t) const {
     return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
   }
-  static dnnl_owned_stream make_stream() {
-    dnnl_stream_t s = nullptr;
-    check_dnnl(dnnl_stream_create(&s, dnnl_processor(), dnnl_stream_default_flags), "a stream");
-    return dnnl_owned_stream(s);
-  }
-  static dnnl_owned_memory make_memory(const dnnl_memory_desc_t& layout, void* data = DNNL_MEMORY_NONE) {
-    dnnl_memory_t m = nullptr;
-    check_dnnl(dnnl_memory_create(&m, &layout, dnnl_processor(), data), "a memory object");
-    return dnnl_owned_memory(m);
-  }
-  static const dnnl_memory_desc_t& layout_of(const dnnl_owned_desc& d, dnnl_query_t what) {
-    return *dnnl_primitive_desc_query_md(d.get(), what, 0);
-  }
-
   /// The implementation that oneDNN picks for a number of images.
   [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const {
     dnnl_memory_desc_t x, y, bias, any = filter_;
@@ -198,14 +151,14 @@ class onednn_convolution {
     const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
     const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : role_ == conv_role::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
-    const dnnl_memory_desc_t inner = layout_of(whole_, sums ? out_query : b_query);
+    const dnnl_memory_desc_t inner = dnnl_layout_of(whole_, sums ? out_query : b_query);
     const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);
     arranged_bytes_ = (inner_bytes + 63) / 64 * 64;
     arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
-    stream_ = make_stream();
+    stream_ = make_dnnl_stream();
     if (dnnl_memory_desc_equal(&inner, &filter_) == 0) {
-      inner_memory_ = make_memory(inner, arranged_.data());
-      outer_memory_ = make_memory(filter_);
+      inner_memory_ = make_dnnl_memory(inner, arranged_.data());
+      outer_memory_ = make_dnnl_memory(filter_);
       dnnl_primitive_desc_t raw = nullptr;
       check_dnnl(dnnl_reorder_primitive_desc_create(&raw, sums ? &inner : &filter_, dnnl_processor(),
                                                     sums ? &filter_ : &inner, dnnl_processor(), nullptr),
@@ -216,16 +169,11 @@ class onednn_convolution {
       reorder_.reset(made);
     }
 
-    const auto primitive = [](const dnnl_owned_desc& d) {
-      dnnl_primitive_t made = nullptr;
-      check_dnnl(dnnl_primitive_create(&made, d.get()), "a convolution");
-      return dnnl_owned_primitive(made);
-    };
-    whole_primitive_ = primitive(whole_);
-    if (rest_ != nullptr) rest_primitive_ = primitive(rest_);
-    const std::size_t scratch = dnnl_memory_desc_get_size(&layout_of(whole_, dnnl_query_scratchpad_md));
+    whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
+    if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
+    const std::size_t scratch = dnnl_memory_desc_get_size(&dnnl_layout_of(whole_, dnnl_query_scratchpad_md));
     const std::size_t rest_scratch =
-        rest_ == nullptr ? 0 : dnnl_memory_desc_get_size(&layout_of(rest_, dnnl_query_scratchpad_md));
+        rest_ == nullptr ? 0 : dnnl_memory_desc_get_size(&dnnl_layout_of(rest_, dnnl_query_scratchpad_md));
     const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
     scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
@@ -235,18 +183,19 @@ class onednn_convolution {
       const bool last = rest_ != nullptr && t + 1 == parts_.size();
       const dnnl_owned_desc& d = last ? rest_ : whole_;
       one.primitive = (last ? rest_primitive_ : whole_primitive_).get();
-      one.stream = make_stream();
+      one.stream = make_dnnl_stream();
       const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
         place = std::move(made);
         one.args[one.arg_count++] = {arg, place.get()};
       };
-      add(a_arg, one.a, make_memory(layout_of(d, a_query)));
-      add(b_arg, one.b, make_memory(layout_of(d, b_query)));
-      add(out_arg, one.out, make_memory(layout_of(d, out_query)));
+      add(a_arg, one.a, make_dnnl_memory(dnnl_layout_of(d, a_query)));
+      add(b_arg, one.b, make_dnnl_memory(dnnl_layout_of(d, b_query)));
+      add(out_arg, one.out, make_dnnl_memory(dnnl_layout_of(d, out_query)));
       add(DNNL_ARG_SCRATCHPAD, one.scratch,
-          make_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+          make_dnnl_memory(dnnl_layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
       if (biased_)
-        add(DNNL_ARG_BIAS, one.bias, make_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
+        add(DNNL_ARG_BIAS, one.bias,
+            make_dnnl_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
     }
     whole_.reset();
     rest_.reset();
@@ -259,7 +208,7 @@ class onednn_convolution {
   }
   void arrange_filter(const float* filter) {
     if (reorder_ == nullptr) return;
-    set(outer_memory_, filter);
+    set_dnnl_data(outer_memory_, filter);
     reorder(outer_memory_.get(), inner_memory_.get());
   }
   void collect_filter(float* out) {
@@ -269,7 +218,7 @@ class onednn_convolution {
       dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
                                    reorder_ == nullptr ? p_.filter_size() : stride, p_.parts, stride);
     if (reorder_ == nullptr) return;
-    set(outer_memory_, out);
+    set_dnnl_data(outer_memory_, out);
     reorder(inner_memory_.get(), outer_memory_.get());
   }
 

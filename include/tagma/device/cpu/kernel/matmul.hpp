@@ -6,6 +6,7 @@
 
 #include "tagma/device/cpu/gemm.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/expr/op/matmul.hpp"
 
 namespace tagma::device::cpu {
@@ -23,54 +24,47 @@ struct widened {
   }
 };
 
-/// Multiplications below which splitting one product over threads costs more than it gains.
-inline constexpr double product_task = 8e6;
-
 template <class T>
 void split_gemm(const gemm_args<T>& g, const run_context& context) {
-  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-  const std::int64_t wanted = static_cast<std::int64_t>(work / product_task);
-  if (wanted < 2) return gemm(g);
-  // The split depends on the shape alone, so that the bytes do not depend on the number of threads.
-  const bool by_rows = g.m >= g.n;
-  const std::int64_t length = by_rows ? g.m : g.n;
-  const std::int64_t parts = wanted < 8 ? wanted : 8;
-  const std::int64_t step = ((length + parts - 1) / parts + 15) / 16 * 16;
-  context.threads->parallel_for((length + step - 1) / step, [&](std::int64_t t) {
-    gemm_args<T> part = g;
-    const std::int64_t first = t * step, count = first + step < length ? step : length - first;
-    if (by_rows) {
-      part.m = count;
-      part.a += g.transpose_a ? first : first * g.lda;
-      part.c += first * g.ldc;
-    } else {
-      part.n = count;
-      part.b += g.transpose_b ? first * g.ldb : first;
-      part.c += first;
-    }
-    gemm(part);
-  });
+  const product_split split(g.m, g.n, g.k);
+  if (split.parts == 1) return gemm(g);
+  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
+}
+
+/// A product without its addresses, of matrices that are whole in memory.
+template <class T>
+[[nodiscard]] gemm_args<T> describe_product(const kernel_args& args) {
+  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+  gemm_args<T> g;
+  g.transpose_a = args.attributes[0] != 0;
+  g.transpose_b = args.attributes[1] != 0;
+  g.m = out[out.rank - 2];
+  g.n = out[out.rank - 1];
+  g.k = g.transpose_a ? x[x.rank - 2] : x[x.rank - 1];
+  g.lda = x[x.rank - 1];
+  g.ldb = y[y.rank - 1];
+  g.ldc = g.n;
+  return g;
+}
+/// True if the batch of the first operand, if it has one, is nothing but more rows.
+[[nodiscard]] inline bool is_one_product(const kernel_args& args) {
+  return args.out.dims.rank == 2 || (args.in[1].dims.rank == 2 && args.attributes[0] == 0);
 }
 
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
   const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
-  const bool ta = args.attributes[0] != 0, tb = args.attributes[1] != 0;
-  gemm_args<T> g;
-  g.transpose_a = ta;
-  g.transpose_b = tb;
-  g.m = out[out.rank - 2];
-  g.n = out[out.rank - 1];
-  g.k = ta ? x[x.rank - 2] : x[x.rank - 1];
-  g.lda = x[x.rank - 1];
-  g.ldb = y[y.rank - 1];
-  g.ldc = g.n;
+  gemm_args<T> g = describe_product<T>(args);
   const T* a = args.in[0].as<const T>();
   const T* b = args.in[1].as<const T>();
   T* c = args.out.as<T>();
-  if (out.rank == 2 || (y.rank == 2 && !ta)) {  // the batch of the first operand is more rows
+  if (is_one_product(args)) {
     if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();
     g.a = a, g.b = b, g.c = c;
+#if TAGMA_ONEDNN_PRIMITIVES
+    if constexpr (std::is_same_v<T, float>)
+      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g, *context.threads);
+#endif
     return split_gemm(g, context);
   }
   const shape batch = out.sub(0, out.rank - 2);
@@ -94,6 +88,16 @@ void matmul(const kernel_args& args, const run_context& context) {
     gemm(one);
   });
 }
+
+#if TAGMA_ONEDNN_PRIMITIVES
+inline std::unique_ptr<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
+  gemm_args<float> g = describe_product<float>(args);
+  const shape& out = args.out.dims;
+  if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();
+  if (!is_one_product(args) || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
+  return onednn_product::make(g);
+}
+#endif
 
 /// Products of 16-bit floats, in float.
 template <class T>
@@ -119,6 +123,10 @@ struct kernel<ir::info<op::matmul>> {
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)
       return kernel_entry{&detail::matmul_half<stored<Out>>};
+#if TAGMA_ONEDNN_PRIMITIVES
+    else if constexpr (Out == dtype::float32)
+      return kernel_entry{&detail::matmul<float>, &detail::prepare_product};
+#endif
     else
       return kernel_entry{&detail::matmul<stored<Out>>};
   }();

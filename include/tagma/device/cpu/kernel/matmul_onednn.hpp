@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Products of float matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
+/// products is as fast, but generates code for 20 ms when it is called first.
+
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/onednn.hpp"
+#include "tagma/runtime/bound_plan.hpp"
+
+namespace tagma::device::cpu::detail {
+
+/// How one product is shared by threads. It depends on the extents alone, so that the bytes of the result do not depend
+/// on the number of threads.
+struct product_split {
+  bool by_rows = true;
+  std::int64_t parts = 1, step = 0, length = 0;
+
+  product_split(std::int64_t m, std::int64_t n, std::int64_t k) {
+    constexpr double least = 3.7e6;  // multiplications, below which sharing costs more than it gains
+    const double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
+    by_rows = m >= n;
+    step = length = by_rows ? m : n;
+    if (wanted < 2) return;
+    const auto shares = static_cast<std::int64_t>(wanted < 8 ? wanted : 8);
+    step = ((length + shares - 1) / shares + 15) / 16 * 16;
+    parts = (length + step - 1) / step;
+  }
+
+  /// Part `t` of a product.
+  template <class T>
+  [[nodiscard]] gemm_args<T> part(const gemm_args<T>& whole, std::int64_t t) const {
+    gemm_args<T> g = whole;
+    const std::int64_t first = t * step, count = first + step < length ? step : length - first;
+    if (by_rows) {
+      g.m = count;
+      g.a += g.transpose_a ? first : first * g.lda;
+      g.c += first * g.ldc;
+    } else {
+      g.n = count;
+      g.b += g.transpose_b ? first * g.ldb : first;
+      g.c += first;
+    }
+    return g;
+  }
+};
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+/// One product with its primitives and their memory.
+class onednn_product final : public kernel_state {
+ public:
+  /// A null pointer if oneDNN has nothing better than a reference implementation.
+  [[nodiscard]] TAGMA_COLD static std::unique_ptr<kernel_state> make(const gemm_args<float>& whole) {
+    use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+    auto made = std::unique_ptr<onednn_product>(new onednn_product(product_split(whole.m, whole.n, whole.k)));
+    made->parts_.resize(static_cast<std::size_t>(made->split_.parts));
+    for (std::int64_t t = 0; t < made->split_.parts; ++t) {
+      const dnnl_owned_desc desc = describe(made->split_.part(whole, t));
+      if (desc == nullptr) return nullptr;
+      made->parts_[static_cast<std::size_t>(t)].prepare(desc);
+    }
+    return made;
+  }
+
+  void run(const gemm_args<float>& whole, runtime::executor& threads) {
+    const auto task = [&](std::int64_t t) {
+      use_one_openmp_thread();
+      const gemm_args<float> g = split_.part(whole, t);
+      part& p = parts_[static_cast<std::size_t>(t)];
+      set_dnnl_data(p.a, g.a);
+      set_dnnl_data(p.b, g.b);
+      set_dnnl_data(p.c, g.c);
+      set_dnnl_data(p.scratch, scratch(p.scratch_bytes));
+      const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, p.a.get()},
+                                      {DNNL_ARG_WEIGHTS, p.b.get()},
+                                      {DNNL_ARG_DST, p.c.get()},
+                                      {DNNL_ARG_SCRATCHPAD, p.scratch.get()}};
+      check_dnnl(dnnl_primitive_execute(p.primitive.get(), p.stream.get(), 4, args), "a matrix product");
+      check_dnnl(dnnl_stream_wait(p.stream.get()), "a matrix product");
+    };
+    if (parts_.size() == 1)
+      task(0);
+    else
+      threads.parallel_for(split_.parts, task);
+  }
+
+ private:
+  struct part {
+    dnnl_owned_primitive primitive;
+    dnnl_owned_stream stream;
+    dnnl_owned_memory a, b, c, scratch;
+    std::size_t scratch_bytes = 0;
+
+    void prepare(const dnnl_owned_desc& desc) {
+      primitive = make_dnnl_primitive(desc, "a matrix product");
+      stream = make_dnnl_stream();
+      a = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_src_md));
+      b = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_weights_md));
+      c = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_dst_md));
+      scratch = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_scratchpad_md));
+      scratch_bytes = dnnl_memory_desc_get_size(&dnnl_layout_of(desc, dnnl_query_scratchpad_md));
+    }
+  };
+
+  /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
+  [[nodiscard]] static float* scratch(std::size_t bytes) {
+    thread_local runtime::aligned_bytes memory;
+    if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
+    return reinterpret_cast<float*>(memory.data());
+  }
+
+  explicit onednn_product(const product_split& split) : split_(split) {}
+
+  [[nodiscard]] static dnnl_memory_desc_t layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
+                                                 bool transposed) {
+    dnnl_memory_desc_t d;
+    const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
+    check_dnnl(dnnl_memory_desc_init_by_strides(&d, 2, dims, dnnl_f32, strides), "a layout");
+    return d;
+  }
+  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<float>& g) {
+    const dnnl_memory_desc_t a = layout(g.m, g.k, g.lda, g.transpose_a), b = layout(g.k, g.n, g.ldb, g.transpose_b),
+                             c = layout(g.m, g.n, g.ldc, false);
+    dnnl_primitive_attr_t raw_attr = nullptr;
+    check_dnnl(dnnl_primitive_attr_create(&raw_attr), "attributes");
+    const dnnl_owned_attr attr(raw_attr);
+    check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(raw_attr, dnnl_scratchpad_mode_user), "attributes");
+    dnnl_matmul_desc_t what;
+    dnnl_primitive_desc_t made = nullptr;
+    if (dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success ||
+        dnnl_primitive_desc_create(&made, &what, raw_attr, dnnl_processor(), nullptr) != dnnl_success)
+      return nullptr;
+    dnnl_owned_desc owned(made);
+    const char* implementation = "";
+    dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
+    if (std::string_view(implementation).starts_with("ref")) return nullptr;
+    return owned;
+  }
+
+  product_split split_;
+  std::vector<part> parts_;
+};
+
+#endif
+
+}  // namespace tagma::device::cpu::detail
