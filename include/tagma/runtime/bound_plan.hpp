@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tagma/base/heap_array.hpp"
+#include "tagma/base/owned.hpp"
 #include "tagma/expr/variable.hpp"
 #include "tagma/plan/memory.hpp"
 #include "tagma/runtime/kernel.hpp"
@@ -112,7 +113,7 @@ class bound_plan {
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
-    states_ = heap_array<std::unique_ptr<kernel_state>>(plan_.steps.size());
+    states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (kernels_[s].prepare != nullptr) {
         states_[s] = kernels_[s].prepare(calls_[s], context);
@@ -152,7 +153,7 @@ class bound_plan {
   [[nodiscard]] std::size_t arena_bytes() const { return arena_.size(); }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
-  std::unique_ptr<bound_plan> next;  ///< for lists of idle plans
+  owned<bound_plan> next;  ///< for lists of idle plans
 
  private:
   struct patch_place {
@@ -174,7 +175,9 @@ class bound_plan {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
       if (n.op->kind == ir::op_kind::placeholder) {
-        dims_[i] = feeds[static_cast<std::size_t>(n.slot)].dims;
+        const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
+        if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
+        dims_[i] = fed.dims;
         if (!compatible(n.spec.dims, dims_[i]))
           fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
@@ -342,7 +345,7 @@ class bound_plan {
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
-  heap_array<std::unique_ptr<kernel_state>> states_;
+  heap_array<owned<kernel_state>> states_;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;

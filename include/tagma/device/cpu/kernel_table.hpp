@@ -40,8 +40,11 @@ template <class Plan, std::size_t Step, std::size_t... I>
 constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   constexpr const plan::plan_node& node = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)];
   constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
-  return kernel<*node.op>::template entry<
-      node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
+  if constexpr (diagnose::cpu_has_kernel<*node.op>)
+    return kernel<*node.op>::template entry<
+        node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
+  else
+    return {};  // `missing` tells
 }
 
 /// The first operation of a step that has no kernel, or nullptr.

@@ -42,11 +42,6 @@ struct assign_sub : update {
   static constexpr std::string_view name = "assign_sub";
 };
 
-/// Starts a variable again from its initializer.
-struct initialize : update {
-  static constexpr std::string_view name = "initialize";
-};
-
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {
   static constexpr std::string_view name = "scatter_add";
@@ -84,7 +79,7 @@ template <class Op, class Place, class V, class E>
 }  // namespace detail
 
 /// Writes a value into a variable; the result is the new value.
-/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ.
+/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of bool.
 /// @{
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign(const V& v, const E& e) {
@@ -92,19 +87,14 @@ template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 }
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign_add(const V& v, const E& e) {
-  return detail::make_update<op::assign_add, Place>(v, e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename V::spec_type>())
+    return detail::make_update<op::assign_add, Place>(v, e);
 }
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign_sub(const V& v, const E& e) {
-  return detail::make_update<op::assign_sub, Place>(v, e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename V::spec_type>())
+    return detail::make_update<op::assign_sub, Place>(v, e);
 }
 /// @}
-
-/// Runs the initializer of a variable again.
-template <expression V>
-[[nodiscard]] constexpr auto initialize(const V& v) {
-  static_assert(diagnose::is_variable<V>, "TAGMA-E065 initialize: the operand must be a variable");
-  return detail::make_node<op::initialize>(v);
-}
 
 }  // namespace tagma

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/expr/op/math.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/gradient_check.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", double, 6>();
+constexpr auto p = tg::placeholder<"p", double, 6>();
+const tg::tensor<double> at(tg::shape{6}, {0.3, -1.2, 0.7, 1.9, -0.4, 0.05});
+const tg::tensor<double> positive(tg::shape{6}, {0.3, 1.2, 0.7, 1.9, 2.4, 0.5});
+
+constexpr auto smooth = [] {
+  return std::tuple(tg::exp(x), tg::expm1(x), tg::tanh(x), tg::sigmoid(x), tg::softplus(x), tg::erf(x), tg::sin(x), tg::cos(x),
+                    tg::relu(x));
+};
+TEST_CASE("gradients of elementary functions") {
+  const auto two = tg::constant<"two">(2.0);
+  const auto weighted = [=](const auto& e, const auto& in) { return tg::sum(e * (in + two * in * in)); };
+  const auto all = [=] {
+    return std::apply([=](const auto&... e) { return tg::outputs(weighted(e, x)..., tg::gradient(weighted(e, x), x)...); }, smooth());
+  };
+  tg::session session(tg::compile(all));
+  std::apply(
+      [&](const auto&... e) {
+        (tg::test::check_gradient(
+             [&](const auto& v) { return session.run(tg::fetch(weighted(e, x), tg::gradient(weighted(e, x), x)), x = v); }, at),
+         ...);
+      },
+      smooth());
+}
+
+TEST_CASE("gradients of functions of positive numbers, and of powers by both operands") {
+  const auto power = tg::power(p, x);
+  const auto loss = tg::sum(tg::log(p) * tg::log1p(p) + tg::sqrt(p) * tg::rsqrt(p * p) + power * power);
+  const auto by_p = tg::gradient(loss, p);
+  const auto by_x = tg::gradient(loss, x);
+  tg::session session(tg::compile([=] { return tg::outputs(loss, by_p, by_x); }));
+  tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, by_p), p = v, x = at); }, positive);
+  tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, by_x), p = positive, x = v); }, at);
+}
+
+TEST_CASE("second derivatives: the gradient of a gradient") {
+  const auto value = tg::sum(tg::tanh(x) * tg::exp(x) + tg::sigmoid(x) * tg::sin(x) + tg::erf(x) * tg::softplus(x));
+  const auto slope = tg::sum(tg::square(tg::gradient(value, x)));
+  const auto second = tg::gradient(slope, x);
+  tg::session session(tg::compile([=] { return tg::outputs(slope, second); }));
+  tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(slope, second), x = v); }, at);
+}
+
+TEST_CASE("edges: relu at zero, powers of zero and of negative numbers") {
+  const auto kink = tg::gradient(tg::sum(tg::relu(x)), x);
+  const auto cube = tg::power(x, 3.0);
+  const auto slope = tg::gradient(tg::sum(cube), x);
+  tg::session session(tg::compile([=] { return tg::outputs(kink, cube, slope); }));
+  const tg::tensor<double> edge(tg::shape{6}, {0, -0.0, 1, -1, -2, 2});
+  const auto [k, c, s] = session.run(tg::fetch(kink, cube, slope), x = edge);
+  CHECK((k[0] == 0 && k[1] == 0 && k[2] == 1 && k[3] == 0));
+  CHECK((c[0] == 0 && c[3] == Approx(-1) && c[4] == Approx(-8)));
+  CHECK((s[0] == 0 && s[3] == Approx(3) && s[4] == Approx(12)));
+}
+
+}  // namespace

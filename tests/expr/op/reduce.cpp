@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/expr/op/reduce.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/gradient_check.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", double, 2, 3, 4>();
+constexpr auto d = tg::placeholder<"d", double, tg::dyn, 3>();
+
+template <class E>
+constexpr tg::shape dims_of(const E&) {
+  return E::spec.dims;
+}
+static_assert(dims_of(tg::sum(x)) == tg::shape{} && dims_of(tg::sum<1>(x)) == tg::shape{2, 4} && dims_of(tg::sum<-1>(x)) == tg::shape{2, 3});
+static_assert(dims_of(tg::sum<0, 2>(x)) == tg::shape{3} && dims_of(tg::sum<0, 2>(x, tg::keep_dims)) == tg::shape{1, 3, 1});
+static_assert(dims_of(tg::mean<0>(d)) == tg::shape{3} && dims_of(tg::mean<1>(d)) == tg::shape{tg::dyn});
+static_assert(decltype(tg::argmax(x))::spec == tg::tensor_spec{tg::dtype::int64, {2, 3}});
+static_assert(tg::diagnose::axes_exist<tg::spec<float, 2, 3>, 0, -2, 1> && !tg::diagnose::axes_exist<tg::spec<float, 2, 3>, 0, 2>);
+static_assert(!tg::diagnose::axes_exist<tg::spec<float>, 0>);
+
+tg::tensor<double> spread_out(const tg::shape& dims) {
+  tg::tensor<double> t(dims);
+  for (tg::extent i = 0; i < dims.elements(); ++i) t[i] = 0.5 + static_cast<double>((i * 37) % 100) / 40;  // no two alike
+  return t;
+}
+
+TEST_CASE("gradients of reductions, with and without their axes") {
+  const auto shifted = x - tg::mean<1>(x, tg::keep_dims);
+  const auto loss = tg::sum(tg::square(tg::sum<1>(shifted * x))) + tg::mean(tg::square(tg::reduce_max<0, 2>(x))) +
+                    tg::sum(tg::reduce_min<1>(x) * tg::mean<1>(x)) + tg::sum(tg::product<0>(x)) +
+                    tg::sum(tg::square(tg::sum<2>(x, tg::keep_dims) * x)) + tg::product(tg::mean<0, 1>(x));
+  const auto slope = tg::gradient(loss, x);
+  tg::session session(tg::compile([=] { return tg::outputs(loss, slope); }));
+  tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, slope), x = v); }, spread_out({2, 3, 4}));
+}
+
+TEST_CASE("gradients over a dynamic axis know its extent when the program runs") {
+  const auto loss = tg::mean(tg::square(d - tg::mean<0>(d))) + tg::sum(tg::square(tg::mean<1>(d)));
+  const auto slope = tg::gradient(loss, d);
+  const auto curvature = tg::gradient(tg::sum(tg::square(slope)), d);
+  const auto steepness = tg::sum(tg::square(slope));
+  tg::session session(tg::compile([=] { return tg::outputs(loss, slope, steepness, curvature); }));
+  for (const tg::extent n : {1, 2, 5}) {
+    tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(loss, slope), d = v); }, spread_out({n, 3}));
+    tg::test::check_gradient([&](const auto& v) { return session.run(tg::fetch(steepness, curvature), d = v); }, spread_out({n, 3}));
+  }
+}
+
+TEST_CASE("equal extremes share the gradient") {
+  const auto slope = tg::gradient(tg::sum(tg::reduce_max<1>(d)), d);
+  tg::session session(tg::compile([=] { return tg::outputs(slope); }));
+  const auto g = session.run(slope, d = tg::tensor<double>(tg::shape{2, 3}, {5, 5, 1, 2, 3, 3}));
+  CHECK((g[0] == 0.5 && g[1] == 0.5 && g[2] == 0 && g[3] == 0 && g[4] == 0.5));
+}
+
+}  // namespace
