@@ -45,7 +45,7 @@ static_assert(expression<decltype(x)> && !expression<float>);
 TEST_CASE("a handle is as large as what it carries, whatever it was made of") {
   const auto one_number = 2.0f * x;
   const auto many_numbers = ((one_number + 1.0f) * 3.0f - 4.0f) / 5.0f;
-  CHECK(sizeof(one_number) == sizeof(std::shared_ptr<int>));
+  CHECK(sizeof(one_number) <= 2 * sizeof(void*));
   CHECK(sizeof(many_numbers) == sizeof(one_number));
   CHECK(name_length<decltype(many_numbers)>() < name_length<decltype(one_number)>() + 20);
 }

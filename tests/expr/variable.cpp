@@ -25,7 +25,7 @@ TEST_CASE("initial values travel with the handle") {
   const auto given = variable<"given", float, 2, 2>(tensor<float>(shape{2, 2}, {1, 2, 3, 4}));
   value = given.values.find(given.record().key);
   REQUIRE(value != nullptr);
-  CHECK(value->bytes->size() == 16);
+  CHECK(value->bytes.size() == 16);
   CHECK(value->dims == shape{2, 2});
   CHECK_THROWS_WITH((variable<"other", float, 2, 2>(tensor<float>(shape{4}, {1, 2, 3, 4}))),
                     "InvalidArgument: variable: its initial value has shape [4], not [2, 2]");

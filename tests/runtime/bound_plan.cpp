@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/runtime/bound_plan.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 8>();
+constexpr auto k = tg::placeholder<"k", float, 8, 4>();
+constexpr auto y = tg::softmax(tg::matmul(x, k));
+constexpr auto program = [] { return tg::outputs(y); };
+
+TEST_CASE("the arena of a run is what the compiler said it would be") {
+  using type = tg::program<decltype(program)>;
+  for (const tg::extent batch : {0, 1, 5, 64}) {
+    tg::session session(tg::compile(program));
+    session.run(y, x = tg::tensor<float>(tg::shape{batch, 8}), k = tg::tensor<float>(tg::shape{8, 4}));
+    CHECK(session.core().arena_bytes() == static_cast<std::size_t>(type::peak_bytes(batch)));
+  }
+}
+
+TEST_CASE("a session remembers a few batch sizes and forgets the oldest") {
+  tg::session session(tg::compile(program));
+  const tg::tensor<float> kernel(tg::shape{8, 4});
+  std::size_t largest = 0;
+  for (tg::extent batch = 1; batch <= 200; ++batch) {
+    const auto r = session.run(y, x = tg::tensor<float>(tg::shape{batch, 8}), k = kernel);
+    CHECK(r.dims() == tg::shape{batch, 4});
+    CHECK(r[0] == 0.25f);
+    largest = std::max(largest, session.core().arena_bytes());
+  }
+  CHECK(largest <= 16 * static_cast<std::size_t>(tg::program<decltype(program)>::peak_bytes(200)));
+  CHECK(session.run(y, x = tg::tensor<float>(tg::shape{1, 8}), k = kernel)[3] == 0.25f);
+}
+
+TEST_CASE("scalars keep their value in every element type") {
+  std::byte bytes[16]{};
+  const auto stored = [&bytes](auto type, double number) {
+    using T = decltype(type);
+    tg::runtime::detail::store_scalar(bytes, tg::dtype_of<T>, number, static_cast<std::int64_t>(number));
+    T value;
+    std::memcpy(&value, bytes, sizeof value);
+    return static_cast<double>(value);
+  };
+  CHECK(stored(double{}, 0.1) == 0.1);
+  CHECK(stored(float{}, 0.5) == 0.5);
+  CHECK(stored(std::int64_t{}, -7) == -7);
+  CHECK(stored(std::int32_t{}, -7) == -7);
+  CHECK(stored(std::int16_t{}, 300) == 300);
+  CHECK(stored(std::int8_t{}, -5) == -5);
+  CHECK(stored(std::uint8_t{}, 200) == 200);
+  CHECK(stored(bool{}, 2) == 1);
+  tg::runtime::detail::store_scalar(bytes, tg::dtype::bfloat16, 1.5, 1);
+  tg::bfloat16 b;
+  std::memcpy(&b, bytes, 2);
+  CHECK(static_cast<float>(b) == 1.5f);
+}
+
+}  // namespace
