@@ -5,8 +5,9 @@
 /// What a runtime asks of the threads of a device.
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
+
+#include "tagma/base/owned.hpp"
 
 namespace tagma::runtime {
 
@@ -34,6 +35,6 @@ class executor {
 
 /// The executor of the CPU; defined by device/cpu.
 /// @param threads 0: as many as the affinity mask and the quota of the process allow
-[[nodiscard]] std::unique_ptr<executor> make_cpu_executor(int threads);
+[[nodiscard]] owned<executor> make_cpu_executor(int threads);
 
 }  // namespace tagma::runtime

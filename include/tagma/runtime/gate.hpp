@@ -6,13 +6,12 @@
 /// them one at a time.
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <type_traits>
 
 #include <time.h>
 
 #include "tagma/base/error.hpp"
+#include "tagma/base/mutex.hpp"
 
 namespace tagma {
 
@@ -89,17 +88,17 @@ class run_guard {
 class gate {
  public:
   void enter(bool exclusive, const run_guard& guard) {
-    std::unique_lock lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (exclusive) ++waiting_;
     const auto free = [&] { return exclusive ? readers_ == 0 && !writer_ : !writer_ && waiting_ == 0; };
     try {
       while (!free()) {
         if (!guard.limited()) {
-          changed_.wait(lock);
+          changed_.wait(mutex_);
           continue;
         }
         guard.check();
-        changed_.wait_for(lock, std::chrono::milliseconds(1));  // then look at the limits again
+        changed_.wait_for(mutex_, 1'000'000);  // then look at the limits again
       }
     } catch (...) {
       if (exclusive) --waiting_;
@@ -112,7 +111,7 @@ class gate {
       ++readers_;
   }
   void leave(bool exclusive) {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (exclusive)
       writer_ = false;
     else
@@ -121,8 +120,8 @@ class gate {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  mutex mutex_;
+  condition changed_;
   int readers_ = 0;
   int waiting_ = 0;
   bool writer_ = false;

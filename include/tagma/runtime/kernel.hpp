@@ -4,8 +4,7 @@
 /// @file
 /// What a kernel is given, and the table of kernels that a device provides for a plan.
 
-#include <memory>
-
+#include "tagma/base/owned.hpp"
 #include "tagma/expr/carried.hpp"
 #include "tagma/plan/plan.hpp"
 #include "tagma/runtime/executor.hpp"
@@ -51,7 +50,7 @@ struct kernel_args {
 };
 
 using kernel_function = void (*)(const kernel_args&, const run_context&);
-using prepare_function = std::unique_ptr<kernel_state> (*)(const kernel_args&, const run_context&);
+using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
 
 /// One entry of a kernel table; `prepare` may be missing.
 struct kernel_entry {

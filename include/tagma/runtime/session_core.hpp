@@ -4,6 +4,7 @@
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
+#include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/gate.hpp"
@@ -119,7 +120,7 @@ class session_core {
 
   /// Bytes of the arenas of all bound plans.
   [[nodiscard]] std::size_t arena_bytes() {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     std::size_t bytes = 0;
     for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
     return bytes;
@@ -132,30 +133,30 @@ class session_core {
           std::span<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr)
-        plan = std::make_unique<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
+        plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
     }
     ~lease() { session.put_idle(std::move(plan)); }
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
 
     session_core& session;
-    std::unique_ptr<bound_plan> plan;
+    owned<bound_plan> plan;
   };
 
-  std::unique_ptr<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
-    const std::lock_guard lock(mutex_);
-    for (std::unique_ptr<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
+  owned<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
+    const mutex_lock lock(mutex_);
+    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
-        std::unique_ptr<bound_plan> found = std::move(*p);
+        owned<bound_plan> found = std::move(*p);
         *p = std::move(found->next);
         return found;
       }
     return nullptr;
   }
-  void put_idle(std::unique_ptr<bound_plan> bound) {
-    const std::lock_guard lock(mutex_);
+  void put_idle(owned<bound_plan> bound) {
+    const mutex_lock lock(mutex_);
     std::size_t same = 0;
-    for (std::unique_ptr<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
+    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &bound->plan() && ++same == max_bound) {
         *p = std::move((*p)->next);  // the one that was idle longest
         break;
@@ -187,7 +188,7 @@ class session_core {
 
   std::span<const plan::plan_variable> variables_;
   carried values_;
-  std::unique_ptr<executor> executor_;
+  owned<executor> executor_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
   heap_array<std::byte*> address_;
@@ -195,8 +196,8 @@ class session_core {
   bool all_initialized_ = false;
   std::atomic<std::uint64_t> step_{0};
   gate gate_;
-  std::mutex mutex_;
-  std::unique_ptr<bound_plan> idle_;  // a list, the last used first
+  mutex mutex_;
+  owned<bound_plan> idle_;  // a list, the last used first
 };
 
 }  // namespace runtime

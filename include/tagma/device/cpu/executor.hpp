@@ -4,6 +4,7 @@
 /// @file
 /// The executor of the CPU: one thread pool.
 
+#include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/denormals.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/pool.hpp"
@@ -29,8 +30,8 @@ class executor final : public runtime::executor {
 
 }  // namespace device::cpu
 
-TAGMA_COLD inline std::unique_ptr<runtime::executor> runtime::make_cpu_executor(int threads) {
-  return std::make_unique<device::cpu::executor>(threads > 0 ? threads : device::cpu::available_cpus());
+TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads) {
+  return make_owned<device::cpu::executor>(threads > 0 ? threads : device::cpu::available_cpus());
 }
 
 }  // namespace tagma

@@ -10,10 +10,10 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <type_traits>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/heap_array.hpp"
 #include "tagma/device/cpu/denormals.hpp"
 
 namespace tagma::device::cpu {
@@ -51,7 +51,7 @@ class thread_pool {
   /// @param workers threads beside the calling one, 0 or more; fewer are started where the system refuses more
   explicit thread_pool(int workers) : owner_(getpid()) {
     if (workers <= 0) return;
-    threads_ = std::make_unique<pthread_t[]>(static_cast<std::size_t>(workers));
+    threads_ = heap_array<pthread_t>(static_cast<std::size_t>(workers));
     for (; workers_ < workers; ++workers_) {
       if (pthread_create(&threads_[static_cast<std::size_t>(workers_)], nullptr, &enter, this) != 0) break;
     }
@@ -162,7 +162,7 @@ class thread_pool {
 
   const pid_t owner_;
   int workers_ = 0;
-  std::unique_ptr<pthread_t[]> threads_;
+  heap_array<pthread_t> threads_;
   job* job_ = nullptr;
   std::atomic<bool> stop_{false};
   alignas(64) std::atomic<bool> busy_{false};

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/concat.hpp"
@@ -87,8 +88,8 @@ struct tile_sums final : kernel_state {
 };
 
 template <class T>
-std::unique_ptr<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
-  auto state = std::make_unique<tile_sums<T>>();
+owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
+  auto state = make_owned<tile_sums<T>>();
   state->row.resize(static_cast<std::size_t>(row_length(args.out.dims)));
   return state;
 }

@@ -4,6 +4,7 @@
 /// @file
 /// Convolutions on the CPU: by oneDNN for float, else as products of matrices whose rows are the windows of the image.
 
+#include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_onednn.hpp"
 
 namespace tagma::device::cpu {
@@ -214,9 +215,9 @@ struct widened_copy {
 template <class T>
 struct conv_state final : kernel_state {
   using C = compute_t<T>;
-  std::unique_ptr<matrix_convolution<C>> matrices;
+  owned<matrix_convolution<C>> matrices;
 #if TAGMA_ONEDNN_CONVOLUTIONS
-  std::unique_ptr<onednn_convolution> library;
+  owned<onednn_convolution> library;
 #endif
   widened_copy<T> a, b, bias, out;
   bool biased = false;
@@ -224,7 +225,7 @@ struct conv_state final : kernel_state {
 };
 
 template <class T, conv_role Role>
-std::unique_ptr<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
+owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
   using C = compute_t<T>;
   const shape& in0 = args.in[0].dims;
   const shape& in1 = args.in[1].dims;
@@ -232,7 +233,7 @@ std::unique_ptr<kernel_state> prepare_convolution(const kernel_args& args, const
   conv_problem p = Role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
                    : Role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
                                                        : conv_problem(in0, out, in1, args.attributes);
-  auto state = std::make_unique<conv_state<T>>();
+  auto state = make_owned<conv_state<T>>();
   state->biased = Role == conv_role::forward && args.in.size() == 3;
   state->relu = state->biased && args.attributes[3] != 0;
   if (p.images == 0 || args.out.elements() == 0) return state;
@@ -244,7 +245,7 @@ std::unique_ptr<kernel_state> prepare_convolution(const kernel_args& args, const
       if (state->library != nullptr) return state;
     }
 #endif
-  state->matrices = std::make_unique<matrix_convolution<C>>(p, Role);
+  state->matrices = make_owned<matrix_convolution<C>>(p, Role);
   return state;
 }
 

@@ -5,6 +5,7 @@
 /// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
 /// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
 
+#include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
@@ -18,9 +19,9 @@ namespace tagma::device::cpu::detail {
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  static std::unique_ptr<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-    auto made = std::unique_ptr<onednn_convolution>(new onednn_convolution(p, role, bias));
+    auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
     const std::int64_t rest = p.count(p.parts - 1);
     made->whole_ = made->describe(p.images_per_part, relu);
     if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);

@@ -5,6 +5,7 @@
 /// Fused element-wise loops. The type of a loop is its recipe (what it loads, which operations follow), so loops of
 /// equal recipe anywhere in a program are one function; extents and strides reach it as run-time numbers.
 
+#include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/plan/compile.hpp"
 
@@ -162,9 +163,9 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
 }
 
 /// Works out the strides of a loop.
-[[gnu::cold]] inline std::unique_ptr<kernel_state> prepare_loop(const kernel_args& args, span_function span,
-                                                                const bool* contiguous) {
-  auto state = std::make_unique<loop_state>();
+[[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, span_function span,
+                                                      const bool* contiguous) {
+  auto state = make_owned<loop_state>();
   const shape &out = args.out.dims, &declared = args.declared_out;
   const std::size_t loads = args.in.size();
   const auto stretched = [&](std::size_t l, int axis) {
@@ -253,7 +254,7 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
     }
   };
 
-  static std::unique_ptr<kernel_state> prepare(const kernel_args& args, const run_context&) {
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     return detail::prepare_loop(args, best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
                                 contiguous);

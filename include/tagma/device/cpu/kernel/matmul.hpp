@@ -4,6 +4,7 @@
 /// @file
 /// Matrix products on the CPU.
 
+#include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/gemm.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
@@ -90,7 +91,7 @@ void matmul(const kernel_args& args, const run_context& context) {
 }
 
 #if TAGMA_ONEDNN_PRIMITIVES
-inline std::unique_ptr<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
+inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
   gemm_args<float> g = describe_product<float>(args);
   const shape& out = args.out.dims;
   if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();

@@ -5,6 +5,7 @@
 /// Products of float matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
 /// products is as fast, but generates code for 20 ms when it is called first.
 
+#include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
 #include "tagma/runtime/bound_plan.hpp"
@@ -52,9 +53,9 @@ struct product_split {
 class onednn_product final : public kernel_state {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  [[nodiscard]] TAGMA_COLD static std::unique_ptr<kernel_state> make(const gemm_args<float>& whole) {
+  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& whole) {
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-    auto made = std::unique_ptr<onednn_product>(new onednn_product(product_split(whole.m, whole.n, whole.k)));
+    auto made = owned<onednn_product>(new onednn_product(product_split(whole.m, whole.n, whole.k)));
     made->parts_.resize(static_cast<std::size_t>(made->split_.parts));
     for (std::int64_t t = 0; t < made->split_.parts; ++t) {
       const dnnl_owned_desc desc = describe(made->split_.part(whole, t));

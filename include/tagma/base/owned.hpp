@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// A pointer with one owner. std::unique_ptr does the same through a tuple of pointer and deleter, whose instantiation
+/// costs the compiler ten times this class for every type.
+
+#include <utility>
+
+namespace tagma {
+
+template <class T>
+class owned {
+ public:
+  constexpr owned() = default;
+  constexpr owned(decltype(nullptr)) {}
+  constexpr explicit owned(T* object) : object_(object) {}
+  constexpr owned(owned&& other) noexcept : object_(other.release()) {}
+  template <class U>
+  constexpr owned(owned<U>&& other) noexcept : object_(other.release()) {}
+  constexpr owned& operator=(owned&& other) noexcept {
+    T* const before = object_;
+    object_ = other.release();
+    delete before;
+    return *this;
+  }
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+  constexpr ~owned() { delete object_; }
+
+  [[nodiscard]] constexpr T* get() const { return object_; }
+  [[nodiscard]] constexpr T& operator*() const { return *object_; }
+  [[nodiscard]] constexpr T* operator->() const { return object_; }
+  [[nodiscard]] constexpr explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] constexpr bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
+  /// Hands the object over to the caller.
+  [[nodiscard]] constexpr T* release() {
+    T* const object = object_;
+    object_ = nullptr;
+    return object;
+  }
+
+ private:
+  T* object_ = nullptr;
+};
+
+template <class T, class... Arguments>
+[[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
+  return owned<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace tagma
