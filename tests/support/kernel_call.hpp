@@ -41,7 +41,7 @@ void call_with(const call_options& options, tensor<Out>& out, const std::vector<
   args.declared_out = out.dims();
   constexpr runtime::kernel_entry entry =
       device::cpu::kernel<ir::info<Op>>::template entry<dtype_of<Out>, dtype_of<In>...>;
-  std::unique_ptr<runtime::kernel_state> state;
+  tagma::owned<runtime::kernel_state> state;
   if (entry.prepare != nullptr) state = entry.prepare(args, context);
   args.state = state.get();
   entry.run(args, context);

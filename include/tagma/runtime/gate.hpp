@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "tagma/base/error.hpp"
-#include "tagma/base/mutex.hpp"
+#include "tagma/runtime/mutex.hpp"
 
 namespace tagma {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "tagma/base/mutex.hpp"
+#include "tagma/runtime/mutex.hpp"
 
 #include <catch2/catch.hpp>
 #include <thread>
