@@ -93,8 +93,10 @@
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
 /// long one; these two macros silence the compilers' remarks about that, and nothing else.
 #if defined(__CUDACC__)
-#define TAGMA_FRIEND_INJECTION_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301")
-#define TAGMA_FRIEND_INJECTION_END _Pragma("nv_diagnostic pop")
+#define TAGMA_FRIEND_INJECTION_BEGIN                                                            \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301") _Pragma("GCC diagnostic push") \
+      _Pragma("GCC diagnostic ignored \"-Wnon-template-friend\"")
+#define TAGMA_FRIEND_INJECTION_END _Pragma("GCC diagnostic pop") _Pragma("nv_diagnostic pop")
 #elif defined(__clang__)
 #define TAGMA_FRIEND_INJECTION_BEGIN
 #define TAGMA_FRIEND_INJECTION_END
@@ -2151,10 +2153,10 @@ struct fixed_string {
 };
 
 /// A copy of a text with static storage, for use as a template argument.
-template <const std::string_view& Text>
-[[nodiscard]] constexpr fixed_string<Text.size() + 1> fixed_copy() {
-  fixed_string<Text.size() + 1> copy;
-  for (std::size_t i = 0; i < Text.size(); ++i) copy.text[i] = Text[i];
+template <const std::string_view* Text>
+[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
+  fixed_string<Text->size() + 1> copy;
+  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
   return copy;
 }
 
@@ -2183,11 +2185,147 @@ template <std::size_t A, std::size_t B>
 /// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+// ---- tagma/base/array_view.hpp
+#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+/// @file
+/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
+/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tagma {
+
+/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+template <class T>
+class array_view {
+ public:
+  constexpr array_view() = default;
+  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <std::size_t N>
+  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
+  template <class Range>
+    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
+      static_cast<T*>(r.data());
+      r.size();
+    })
+  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
+  [[nodiscard]] constexpr T& front() const { return data_[0]; }
+  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
+  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+    return {data_ + from, count};
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Like std::array; an array of no elements has room for one, so that it needs no special case.
+template <class T, std::size_t N>
+struct fixed_array {
+  T values[N > 0 ? N : 1]{};
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) {
+    return values[i];
+  }
+  template <class Index>
+  [[nodiscard]] constexpr const T& operator[](Index i) const {
+    return values[i];
+  }
+  [[nodiscard]] static constexpr std::size_t size() { return N; }
+  [[nodiscard]] constexpr T* data() { return values; }
+  [[nodiscard]] constexpr const T* data() const { return values; }
+  [[nodiscard]] constexpr T* begin() { return values; }
+  [[nodiscard]] constexpr T* end() { return values + N; }
+  [[nodiscard]] constexpr const T* begin() const { return values; }
+  [[nodiscard]] constexpr const T* end() const { return values + N; }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+namespace tagma {
+
+class shared_bytes {
+ public:
+  shared_bytes() = default;
+  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
+  TAGMA_COLD explicit shared_bytes(std::size_t size)
+      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    header* const mine = block_;
+    block_ = other.block_;
+    other.block_ = mine;
+    return *this;
+  }
+  ~shared_bytes() { release(); }
+
+  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
+  [[nodiscard]] std::byte* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
+  }
+
+  /// The bytes as numbers.
+  template <class T>
+  [[nodiscard]] array_view<T> as() const {
+    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
+  }
+
+  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
+    return a.block_ == b.block_ ||
+           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
+  }
+
+ private:
+  struct alignas(std::max_align_t) header {
+    std::atomic<std::size_t> owners;
+    std::size_t size;
+  };
+  TAGMA_COLD void release() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(block_);
+  }
+
+  header* block_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
 // ---- tagma/tensor/shape.hpp
 #ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
 #define TAGMA_SINGLE_TENSOR_SHAPE_HPP
@@ -2323,17 +2461,15 @@ namespace tagma {
 
 /// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
 struct carried_value {
-  double number = 0;                                      ///< a literal, or the first parameter
-  std::int64_t integer = 0;                               ///< the same literal as an integer, or a kind
-  double second = 0;                                      ///< a second parameter
-  std::shared_ptr<const std::vector<double>> list{};      ///< further parameters
-  std::shared_ptr<const std::vector<std::byte>> bytes{};  ///< elements of an initial value
-  shape dims{};                                           ///< of `bytes`
+  double number = 0;         ///< a literal, or the first parameter
+  std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
+  double second = 0;         ///< a second parameter
+  shared_bytes bytes{};      ///< elements of an initial value, or further parameters
+  shape dims{};              ///< of an initial value
 
   friend bool operator==(const carried_value& a, const carried_value& b) {
-    const auto same = [](const auto& p, const auto& q) { return p == q || (p && q && *p == *q); };
-    return a.number == b.number && a.integer == b.integer && a.second == b.second && same(a.list, b.list) &&
-           same(a.bytes, b.bytes) && a.dims == b.dims;
+    return a.number == b.number && a.integer == b.integer && a.second == b.second && a.bytes == b.bytes &&
+           a.dims == b.dims;
   }
 };
 
@@ -2341,45 +2477,60 @@ struct carried_value {
 /// handle is one pointer whatever it carries.
 class carried {
  public:
-  struct entry {
-    const void* key = nullptr;
-    carried_value value;
-  };
-
   carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value)
-      : entries_(std::make_shared<const std::vector<entry>>(1, entry{key, std::move(value)})) {}
+  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
+  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
+  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  carried& operator=(carried other) noexcept {
+    entry* const mine = first_;
+    first_ = other.first_;
+    other.first_ = mine;
+    return *this;
+  }
+  ~carried() { drop(first_); }
 
   /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
   /// compiler cannot tell them apart.
   [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    if (!b.entries_ || a.entries_ == b.entries_) return a;
-    if (!a.entries_) return b;
-    std::vector<entry> missing;
-    for (const entry& e : *b.entries_) {
-      const carried_value* known = a.find(e.key);
+    carried all = a;
+    if (a.first_ == b.first_) return all;
+    for (const entry* e = b.first_; e != nullptr; e = e->next) {
+      const carried_value* known = a.find(e->key);
       if (known == nullptr)
-        missing.push_back(e);
-      else if (!(*known == e.value))
-        conflict(*known, e.value);
+        all.first_ = new entry{{1}, e->key, e->value, all.first_};
+      else if (!(*known == e->value))
+        conflict(*known, e->value);
     }
-    if (missing.empty()) return a;
-    auto merged = std::make_shared<std::vector<entry>>(*a.entries_);
-    merged->insert(merged->end(), missing.begin(), missing.end());
-    carried result;
-    result.entries_ = std::move(merged);
-    return result;
+    return all;
   }
 
   /// The value under a key, or nullptr.
   [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    if (entries_)
-      for (const entry& e : *entries_)
-        if (e.key == key) return &e.value;
+    for (const entry* e = first_; e != nullptr; e = e->next)
+      if (e->key == key) return &e->value;
     return nullptr;
   }
 
  private:
+  /// A value in a list whose ends are shared by many lists.
+  struct entry {
+    std::atomic<std::size_t> owners;
+    const void* key;
+    carried_value value;
+    entry* next;
+  };
+
+  static entry* keep(entry* e) {
+    if (e != nullptr) e->owners.fetch_add(1, std::memory_order_relaxed);
+    return e;
+  }
+  TAGMA_COLD static void drop(entry* e) {
+    while (e != nullptr && e->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      entry* const next = e->next;
+      delete e;
+      e = next;
+    }
+  }
   [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
     fail(status_code::invalid_argument,
          {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
@@ -2387,7 +2538,7 @@ class carried {
           "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
   }
 
-  std::shared_ptr<const std::vector<entry>> entries_;
+  entry* first_ = nullptr;
 };
 
 }  // namespace tagma
@@ -2414,80 +2565,6 @@ class carried {
 #include <string_view>
 #include <type_traits>
 
-// ---- tagma/base/array_view.hpp
-#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-
-/// @file
-/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
-/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
-
-#include <cstddef>
-#include <type_traits>
-
-namespace tagma {
-
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
-template <class T>
-class array_view {
- public:
-  constexpr array_view() = default;
-  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
-  template <std::size_t N>
-  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
-  template <class Range>
-    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
-      static_cast<T*>(r.data());
-      r.size();
-    })
-  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) const {
-    return data_[i];
-  }
-  [[nodiscard]] constexpr T* data() const { return data_; }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-  [[nodiscard]] constexpr T* begin() const { return data_; }
-  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
-  [[nodiscard]] constexpr T& front() const { return data_[0]; }
-  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
-    return {data_ + from, count};
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// Like std::array; an array of no elements has room for one, so that it needs no special case.
-template <class T, std::size_t N>
-struct fixed_array {
-  T values[N > 0 ? N : 1]{};
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] constexpr const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] static constexpr std::size_t size() { return N; }
-  [[nodiscard]] constexpr T* data() { return values; }
-  [[nodiscard]] constexpr const T* data() const { return values; }
-  [[nodiscard]] constexpr T* begin() { return values; }
-  [[nodiscard]] constexpr T* end() { return values + N; }
-  [[nodiscard]] constexpr const T* begin() const { return values; }
-  [[nodiscard]] constexpr const T* end() const { return values + N; }
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
 // ---- tagma/base/hash.hpp
 #ifndef TAGMA_SINGLE_BASE_HASH_HPP
 #define TAGMA_SINGLE_BASE_HASH_HPP
@@ -2769,6 +2846,8 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  bool has_gradient = false;                   ///< told apart from the pointers, as g++ with UBSan calls the comparison
+  bool has_fold = false;                       ///< of an address with nullptr no constant
 };
 
 namespace detail {
@@ -2798,9 +2877,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient, rules.has_gradient = true;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold, rules.has_fold = true;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }
@@ -2905,7 +2984,7 @@ class graph {
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
     infer_args args{{in, inputs.size()}, attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
-    if (op.fold != nullptr && extras.controls.empty()) {
+    if (op.has_fold && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
       if (folded != no_node) return folded;
     }
@@ -4503,7 +4582,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
     bool flows = false;
     for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
     if (!flows) continue;
-    if (g[i].op->gradient == nullptr) {
+    if (!g[i].op->has_gradient) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
@@ -4547,34 +4626,34 @@ struct built_graph {
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name.
+/// Remembers the node of each record and the record of each name. Slots are told empty by numbers: g++ with UBSan calls the
+/// comparison of an address with nullptr no constant.
 struct record_memo {
   array_view<const record*> records;
-  array_view<node_id> nodes;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
   array_view<const record*> names;
+  array_view<bool> named;
 
   [[nodiscard]] constexpr std::size_t slot(const record& r) const {
     std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    while (records[i] != nullptr && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
     return i;
   }
-  [[nodiscard]] constexpr node_id find(const record& r) const {
-    const std::size_t i = slot(r);
-    return records[i] == nullptr ? no_node : nodes[i];
-  }
+  [[nodiscard]] constexpr node_id find(const record& r) const { return nodes[slot(r)] - 1; }
   constexpr void set(const record& r, node_id id) {
     const std::size_t i = slot(r);
     records[i] = &r;
-    nodes[i] = id;
+    nodes[i] = id + 1;
   }
   /// The record that has this record's name, after noting the name if it is new.
   constexpr const record& owner_of_name(const record& r) {
     std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (names[i] != nullptr && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (names[i] == nullptr) names[i] = &r;
+    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) names[i] = &r, named[i] = true;
     return *names[i];
   }
 };
+static_assert(no_node == -1);
 
 constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
@@ -4615,7 +4694,8 @@ template <std::size_t Nodes, std::size_t Roots>
   const record* memo_records[4 * Nodes]{};
   const record* memo_names[2 * Nodes]{};
   node_id memo_nodes[4 * Nodes]{};
-  detail::record_memo memo{memo_records, memo_nodes, memo_names};
+  bool memo_named[2 * Nodes]{};
+  detail::record_memo memo{memo_records, memo_nodes, memo_names, memo_named};
   node_id adjoint[Nodes]{}, variables[Nodes / 2]{}, gradients[Nodes / 2]{};
   variable_gradient pairs[Nodes / 2]{};
   bool wanted[Nodes]{};
@@ -4670,7 +4750,7 @@ template <std::size_t Nodes, std::size_t Roots>
           [[fallthrough]];
         }
         default:
-          if (r.op->fold != nullptr && after.empty() && r.device.empty())
+          if (r.op->has_fold && after.empty() && r.device.empty())
             id = g.emit(*r.op, in, r.attributes);
           else
             id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
@@ -5599,7 +5679,7 @@ namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
 template <ir::build_problem Problem, class First, class Second>
 inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
-template <ir::build_problem Problem, fixed_string Operation>
+template <ir::build_problem Problem, class Operation>
 inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
 template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = Problem != ir::build_problem::independent;
@@ -5647,6 +5727,10 @@ struct no_operation {
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
+/// The name of an operation as a type, for messages.
+template <fixed_string Name>
+struct operation_name {};
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -5668,6 +5752,9 @@ struct compiled_graph {
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
+  using operation_type = operation_name<fixed_copy<&operation>()>;
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -5791,8 +5878,8 @@ class program {
 /// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064 and E080.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
-          fixed_string Operation = fixed_copy<Graph::operation>(), class First = spec_of<Graph::first_spec>,
-          class Second = spec_of<Graph::second_spec>>
+          class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
+          class Second = typename Graph::second_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");

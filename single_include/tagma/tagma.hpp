@@ -77,8 +77,10 @@
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
 /// long one; these two macros silence the compilers' remarks about that, and nothing else.
 #if defined(__CUDACC__)
-#define TAGMA_FRIEND_INJECTION_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301")
-#define TAGMA_FRIEND_INJECTION_END _Pragma("nv_diagnostic pop")
+#define TAGMA_FRIEND_INJECTION_BEGIN                                                            \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301") _Pragma("GCC diagnostic push") \
+      _Pragma("GCC diagnostic ignored \"-Wnon-template-friend\"")
+#define TAGMA_FRIEND_INJECTION_END _Pragma("GCC diagnostic pop") _Pragma("nv_diagnostic pop")
 #elif defined(__clang__)
 #define TAGMA_FRIEND_INJECTION_BEGIN
 #define TAGMA_FRIEND_INJECTION_END
@@ -127,10 +129,10 @@ struct fixed_string {
 };
 
 /// A copy of a text with static storage, for use as a template argument.
-template <const std::string_view& Text>
-[[nodiscard]] constexpr fixed_string<Text.size() + 1> fixed_copy() {
-  fixed_string<Text.size() + 1> copy;
-  for (std::size_t i = 0; i < Text.size(); ++i) copy.text[i] = Text[i];
+template <const std::string_view* Text>
+[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
+  fixed_string<Text->size() + 1> copy;
+  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
   return copy;
 }
 
@@ -159,10 +161,8 @@ template <std::size_t A, std::size_t B>
 /// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
 
 // ---- tagma/base/error.hpp
 #ifndef TAGMA_SINGLE_BASE_ERROR_HPP
@@ -272,6 +272,144 @@ class error : public std::exception {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ERROR_HPP
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+// ---- tagma/base/array_view.hpp
+#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+/// @file
+/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
+/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tagma {
+
+/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+template <class T>
+class array_view {
+ public:
+  constexpr array_view() = default;
+  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <std::size_t N>
+  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
+  template <class Range>
+    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
+      static_cast<T*>(r.data());
+      r.size();
+    })
+  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
+  [[nodiscard]] constexpr T& front() const { return data_[0]; }
+  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
+  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+    return {data_ + from, count};
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Like std::array; an array of no elements has room for one, so that it needs no special case.
+template <class T, std::size_t N>
+struct fixed_array {
+  T values[N > 0 ? N : 1]{};
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) {
+    return values[i];
+  }
+  template <class Index>
+  [[nodiscard]] constexpr const T& operator[](Index i) const {
+    return values[i];
+  }
+  [[nodiscard]] static constexpr std::size_t size() { return N; }
+  [[nodiscard]] constexpr T* data() { return values; }
+  [[nodiscard]] constexpr const T* data() const { return values; }
+  [[nodiscard]] constexpr T* begin() { return values; }
+  [[nodiscard]] constexpr T* end() { return values + N; }
+  [[nodiscard]] constexpr const T* begin() const { return values; }
+  [[nodiscard]] constexpr const T* end() const { return values + N; }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+namespace tagma {
+
+class shared_bytes {
+ public:
+  shared_bytes() = default;
+  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
+  TAGMA_COLD explicit shared_bytes(std::size_t size)
+      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    header* const mine = block_;
+    block_ = other.block_;
+    other.block_ = mine;
+    return *this;
+  }
+  ~shared_bytes() { release(); }
+
+  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
+  [[nodiscard]] std::byte* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
+  }
+
+  /// The bytes as numbers.
+  template <class T>
+  [[nodiscard]] array_view<T> as() const {
+    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
+  }
+
+  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
+    return a.block_ == b.block_ ||
+           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
+  }
+
+ private:
+  struct alignas(std::max_align_t) header {
+    std::atomic<std::size_t> owners;
+    std::size_t size;
+  };
+  TAGMA_COLD void release() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(block_);
+  }
+
+  header* block_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
 // ---- tagma/tensor/shape.hpp
 #ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
 #define TAGMA_SINGLE_TENSOR_SHAPE_HPP
@@ -407,17 +545,15 @@ namespace tagma {
 
 /// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
 struct carried_value {
-  double number = 0;                                      ///< a literal, or the first parameter
-  std::int64_t integer = 0;                               ///< the same literal as an integer, or a kind
-  double second = 0;                                      ///< a second parameter
-  std::shared_ptr<const std::vector<double>> list{};      ///< further parameters
-  std::shared_ptr<const std::vector<std::byte>> bytes{};  ///< elements of an initial value
-  shape dims{};                                           ///< of `bytes`
+  double number = 0;         ///< a literal, or the first parameter
+  std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
+  double second = 0;         ///< a second parameter
+  shared_bytes bytes{};      ///< elements of an initial value, or further parameters
+  shape dims{};              ///< of an initial value
 
   friend bool operator==(const carried_value& a, const carried_value& b) {
-    const auto same = [](const auto& p, const auto& q) { return p == q || (p && q && *p == *q); };
-    return a.number == b.number && a.integer == b.integer && a.second == b.second && same(a.list, b.list) &&
-           same(a.bytes, b.bytes) && a.dims == b.dims;
+    return a.number == b.number && a.integer == b.integer && a.second == b.second && a.bytes == b.bytes &&
+           a.dims == b.dims;
   }
 };
 
@@ -425,45 +561,60 @@ struct carried_value {
 /// handle is one pointer whatever it carries.
 class carried {
  public:
-  struct entry {
-    const void* key = nullptr;
-    carried_value value;
-  };
-
   carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value)
-      : entries_(std::make_shared<const std::vector<entry>>(1, entry{key, std::move(value)})) {}
+  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
+  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
+  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  carried& operator=(carried other) noexcept {
+    entry* const mine = first_;
+    first_ = other.first_;
+    other.first_ = mine;
+    return *this;
+  }
+  ~carried() { drop(first_); }
 
   /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
   /// compiler cannot tell them apart.
   [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    if (!b.entries_ || a.entries_ == b.entries_) return a;
-    if (!a.entries_) return b;
-    std::vector<entry> missing;
-    for (const entry& e : *b.entries_) {
-      const carried_value* known = a.find(e.key);
+    carried all = a;
+    if (a.first_ == b.first_) return all;
+    for (const entry* e = b.first_; e != nullptr; e = e->next) {
+      const carried_value* known = a.find(e->key);
       if (known == nullptr)
-        missing.push_back(e);
-      else if (!(*known == e.value))
-        conflict(*known, e.value);
+        all.first_ = new entry{{1}, e->key, e->value, all.first_};
+      else if (!(*known == e->value))
+        conflict(*known, e->value);
     }
-    if (missing.empty()) return a;
-    auto merged = std::make_shared<std::vector<entry>>(*a.entries_);
-    merged->insert(merged->end(), missing.begin(), missing.end());
-    carried result;
-    result.entries_ = std::move(merged);
-    return result;
+    return all;
   }
 
   /// The value under a key, or nullptr.
   [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    if (entries_)
-      for (const entry& e : *entries_)
-        if (e.key == key) return &e.value;
+    for (const entry* e = first_; e != nullptr; e = e->next)
+      if (e->key == key) return &e->value;
     return nullptr;
   }
 
  private:
+  /// A value in a list whose ends are shared by many lists.
+  struct entry {
+    std::atomic<std::size_t> owners;
+    const void* key;
+    carried_value value;
+    entry* next;
+  };
+
+  static entry* keep(entry* e) {
+    if (e != nullptr) e->owners.fetch_add(1, std::memory_order_relaxed);
+    return e;
+  }
+  TAGMA_COLD static void drop(entry* e) {
+    while (e != nullptr && e->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      entry* const next = e->next;
+      delete e;
+      e = next;
+    }
+  }
   [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
     fail(status_code::invalid_argument,
          {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
@@ -471,7 +622,7 @@ class carried {
           "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
   }
 
-  std::shared_ptr<const std::vector<entry>> entries_;
+  entry* first_ = nullptr;
 };
 
 }  // namespace tagma
@@ -498,80 +649,6 @@ class carried {
 #include <string_view>
 #include <type_traits>
 
-// ---- tagma/base/array_view.hpp
-#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-
-/// @file
-/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
-/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
-
-#include <cstddef>
-#include <type_traits>
-
-namespace tagma {
-
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
-template <class T>
-class array_view {
- public:
-  constexpr array_view() = default;
-  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
-  template <std::size_t N>
-  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
-  template <class Range>
-    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
-      static_cast<T*>(r.data());
-      r.size();
-    })
-  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) const {
-    return data_[i];
-  }
-  [[nodiscard]] constexpr T* data() const { return data_; }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-  [[nodiscard]] constexpr T* begin() const { return data_; }
-  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
-  [[nodiscard]] constexpr T& front() const { return data_[0]; }
-  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
-    return {data_ + from, count};
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// Like std::array; an array of no elements has room for one, so that it needs no special case.
-template <class T, std::size_t N>
-struct fixed_array {
-  T values[N > 0 ? N : 1]{};
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] constexpr const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] static constexpr std::size_t size() { return N; }
-  [[nodiscard]] constexpr T* data() { return values; }
-  [[nodiscard]] constexpr const T* data() const { return values; }
-  [[nodiscard]] constexpr T* begin() { return values; }
-  [[nodiscard]] constexpr T* end() { return values + N; }
-  [[nodiscard]] constexpr const T* begin() const { return values; }
-  [[nodiscard]] constexpr const T* end() const { return values + N; }
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
 // ---- tagma/base/hash.hpp
 #ifndef TAGMA_SINGLE_BASE_HASH_HPP
 #define TAGMA_SINGLE_BASE_HASH_HPP
@@ -929,6 +1006,8 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  bool has_gradient = false;                   ///< told apart from the pointers, as g++ with UBSan calls the comparison
+  bool has_fold = false;                       ///< of an address with nullptr no constant
 };
 
 namespace detail {
@@ -958,9 +1037,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient, rules.has_gradient = true;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold, rules.has_fold = true;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }
@@ -1065,7 +1144,7 @@ class graph {
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
     infer_args args{{in, inputs.size()}, attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
-    if (op.fold != nullptr && extras.controls.empty()) {
+    if (op.has_fold && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
       if (folded != no_node) return folded;
     }
@@ -1629,10 +1708,10 @@ template <class T>
   if (!(dims == expected))
     fail(status_code::invalid_argument,
          {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
-  const auto* first = reinterpret_cast<const std::byte*>(data.data());
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);
-  v.bytes = std::make_shared<const std::vector<std::byte>>(first, first + data.size_bytes());
+  v.bytes = shared_bytes(data.size_bytes());
+  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
   v.dims = dims;
   return v;
 }
@@ -3162,11 +3241,6 @@ struct assign_sub : update {
   static constexpr std::string_view name = "assign_sub";
 };
 
-/// Starts a variable again from its initializer.
-struct initialize : update {
-  static constexpr std::string_view name = "initialize";
-};
-
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {
   static constexpr std::string_view name = "scatter_add";
@@ -3204,7 +3278,7 @@ template <class Op, class Place, class V, class E>
 }  // namespace detail
 
 /// Writes a value into a variable; the result is the new value.
-/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ.
+/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of bool.
 /// @{
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign(const V& v, const E& e) {
@@ -3212,20 +3286,15 @@ template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 }
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign_add(const V& v, const E& e) {
-  return detail::make_update<op::assign_add, Place>(v, e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename V::spec_type>())
+    return detail::make_update<op::assign_add, Place>(v, e);
 }
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign_sub(const V& v, const E& e) {
-  return detail::make_update<op::assign_sub, Place>(v, e);
+  if constexpr (detail::check_type<detail::accepts::numbers, typename V::spec_type>())
+    return detail::make_update<op::assign_sub, Place>(v, e);
 }
 /// @}
-
-/// Runs the initializer of a variable again.
-template <expression V>
-[[nodiscard]] constexpr auto initialize(const V& v) {
-  static_assert(diagnose::is_variable<V>, "TAGMA-E065 initialize: the operand must be a variable");
-  return detail::make_node<op::initialize>(v);
-}
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_STATE_HPP
@@ -3940,8 +4009,9 @@ struct window_padding {
   constexpr window_padding() = default;
   constexpr window_padding(int all) : top(all), bottom(all), left(all), right(all) {}
   constexpr window_padding(int rows, int columns) : top(rows), bottom(rows), left(columns), right(columns) {}
-  constexpr window_padding(int top_rows, int bottom_rows, int left_columns, int right_columns)
-      : top(top_rows), bottom(bottom_rows), left(left_columns), right(right_columns) {}
+  /// All members: the CUDA front end writes a template argument down this way.
+  constexpr window_padding(int top_rows, int bottom_rows, int left_columns, int right_columns, bool as_needed = false)
+      : top(top_rows), bottom(bottom_rows), left(left_columns), right(right_columns), automatic(as_needed) {}
   friend constexpr bool operator==(const window_padding&, const window_padding&) = default;
 };
 
@@ -6188,6 +6258,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 /// one does not recompile anything.
 
 #include <initializer_list>
+#include <vector>
 
 namespace tagma {
 
@@ -6238,10 +6309,11 @@ class rate {
     if (s.values.size() != s.boundaries.size() + 1)
       fail(status_code::invalid_argument, {"piecewise_constant: needs one value more than boundaries, not ",
                                            s.values.size(), " for ", s.boundaries.size()});
-    std::vector<double> list{0};
-    list.insert(list.end(), s.boundaries.begin(), s.boundaries.end());
-    list.insert(list.end(), s.values.begin(), s.values.end());
-    set(schedule_kind::piecewise, std::move(list));
+    const array_view<double> list = make_list(schedule_kind::piecewise, 1 + s.boundaries.size() + s.values.size());
+    double* to = list.data();
+    *to++ = 0;
+    for (const double b : s.boundaries) *to++ = b;
+    for (const double v : s.values) *to++ = v;
   }
 
   [[nodiscard]] const carried_value& value() const { return value_; }
@@ -6249,9 +6321,10 @@ class rate {
   /// The same rate after growing from zero in equal parts over the first `steps` steps.
   [[nodiscard]] rate after_warm_up(double steps) const {
     rate r = *this;
-    std::vector<double> list = *value_.list;
+    const auto mine = value_.bytes.as<const double>();
+    const array_view<double> list = r.make_list(static_cast<schedule_kind>(value_.integer), mine.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) list[i] = mine[i];
     list[warm_up_index] = steps;
-    r.value_.list = std::make_shared<const std::vector<double>>(std::move(list));
     return r;
   }
 
@@ -6260,9 +6333,14 @@ class rate {
     if (!(steps > 0)) fail(status_code::invalid_argument, "a learning rate schedule needs decay_steps above 0");
     return steps;
   }
-  void set(schedule_kind kind, std::vector<double> list) {
+  array_view<double> make_list(schedule_kind kind, std::size_t size) {
     value_.integer = static_cast<std::int64_t>(kind);
-    value_.list = std::make_shared<const std::vector<double>>(std::move(list));
+    value_.bytes = shared_bytes(size * sizeof(double));
+    return value_.bytes.as<double>();
+  }
+  TAGMA_COLD void set(schedule_kind kind, std::initializer_list<double> parameters) {
+    double* to = make_list(kind, parameters.size()).data();
+    for (const double p : parameters) *to++ = p;
   }
 
   carried_value value_;
@@ -6270,8 +6348,8 @@ class rate {
 
 /// The learning rate at a step, as a kernel and a test compute it.
 /// @param step updates done so far
-[[nodiscard]] inline double evaluate(const carried_value& v, double step) {
-  const std::vector<double>& p = *v.list;
+[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
+  const auto p = v.bytes.as<const double>();
   const double warm = p[0];
   double result = p[1];
   switch (static_cast<schedule_kind>(v.integer)) {
@@ -7128,7 +7206,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
     bool flows = false;
     for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
     if (!flows) continue;
-    if (g[i].op->gradient == nullptr) {
+    if (!g[i].op->has_gradient) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
@@ -7172,34 +7250,34 @@ struct built_graph {
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name.
+/// Remembers the node of each record and the record of each name. Slots are told empty by numbers: g++ with UBSan calls the
+/// comparison of an address with nullptr no constant.
 struct record_memo {
   array_view<const record*> records;
-  array_view<node_id> nodes;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
   array_view<const record*> names;
+  array_view<bool> named;
 
   [[nodiscard]] constexpr std::size_t slot(const record& r) const {
     std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    while (records[i] != nullptr && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
     return i;
   }
-  [[nodiscard]] constexpr node_id find(const record& r) const {
-    const std::size_t i = slot(r);
-    return records[i] == nullptr ? no_node : nodes[i];
-  }
+  [[nodiscard]] constexpr node_id find(const record& r) const { return nodes[slot(r)] - 1; }
   constexpr void set(const record& r, node_id id) {
     const std::size_t i = slot(r);
     records[i] = &r;
-    nodes[i] = id;
+    nodes[i] = id + 1;
   }
   /// The record that has this record's name, after noting the name if it is new.
   constexpr const record& owner_of_name(const record& r) {
     std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (names[i] != nullptr && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (names[i] == nullptr) names[i] = &r;
+    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) names[i] = &r, named[i] = true;
     return *names[i];
   }
 };
+static_assert(no_node == -1);
 
 constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
@@ -7240,7 +7318,8 @@ template <std::size_t Nodes, std::size_t Roots>
   const record* memo_records[4 * Nodes]{};
   const record* memo_names[2 * Nodes]{};
   node_id memo_nodes[4 * Nodes]{};
-  detail::record_memo memo{memo_records, memo_nodes, memo_names};
+  bool memo_named[2 * Nodes]{};
+  detail::record_memo memo{memo_records, memo_nodes, memo_names, memo_named};
   node_id adjoint[Nodes]{}, variables[Nodes / 2]{}, gradients[Nodes / 2]{};
   variable_gradient pairs[Nodes / 2]{};
   bool wanted[Nodes]{};
@@ -7295,7 +7374,7 @@ template <std::size_t Nodes, std::size_t Roots>
           [[fallthrough]];
         }
         default:
-          if (r.op->fold != nullptr && after.empty() && r.device.empty())
+          if (r.op->has_fold && after.empty() && r.device.empty())
             id = g.emit(*r.op, in, r.attributes);
           else
             id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
@@ -7991,7 +8070,7 @@ namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
 template <ir::build_problem Problem, class First, class Second>
 inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
-template <ir::build_problem Problem, fixed_string Operation>
+template <ir::build_problem Problem, class Operation>
 inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
 template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = Problem != ir::build_problem::independent;
@@ -8039,6 +8118,10 @@ struct no_operation {
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
+/// The name of an operation as a type, for messages.
+template <fixed_string Name>
+struct operation_name {};
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -8060,6 +8143,9 @@ struct compiled_graph {
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
+  using operation_type = operation_name<fixed_copy<&operation>()>;
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -8183,8 +8269,8 @@ class program {
 /// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064 and E080.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
-          fixed_string Operation = fixed_copy<Graph::operation>(), class First = spec_of<Graph::first_spec>,
-          class Second = spec_of<Graph::second_spec>>
+          class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
+          class Second = typename Graph::second_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
@@ -8223,6 +8309,60 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
+// ---- tagma/base/owned.hpp
+#ifndef TAGMA_SINGLE_BASE_OWNED_HPP
+#define TAGMA_SINGLE_BASE_OWNED_HPP
+
+/// @file
+/// A pointer with one owner. std::unique_ptr does the same through a tuple of pointer and deleter, whose instantiation
+/// costs the compiler ten times this class for every type.
+
+#include <utility>
+
+namespace tagma {
+
+template <class T>
+class owned {
+ public:
+  constexpr owned() = default;
+  constexpr owned(decltype(nullptr)) {}
+  constexpr explicit owned(T* object) : object_(object) {}
+  constexpr owned(owned&& other) noexcept : object_(other.release()) {}
+  template <class U>
+  constexpr owned(owned<U>&& other) noexcept : object_(other.release()) {}
+  constexpr owned& operator=(owned&& other) noexcept {
+    T* const before = object_;
+    object_ = other.release();
+    delete before;
+    return *this;
+  }
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+  constexpr ~owned() { delete object_; }
+
+  [[nodiscard]] constexpr T* get() const { return object_; }
+  [[nodiscard]] constexpr T& operator*() const { return *object_; }
+  [[nodiscard]] constexpr T* operator->() const { return object_; }
+  [[nodiscard]] constexpr explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] constexpr bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
+  /// Hands the object over to the caller.
+  [[nodiscard]] constexpr T* release() {
+    T* const object = object_;
+    object_ = nullptr;
+    return object;
+  }
+
+ private:
+  T* object_ = nullptr;
+};
+
+template <class T, class... Arguments>
+[[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
+  return owned<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_OWNED_HPP
 // ---- tagma/base/random.hpp
 #ifndef TAGMA_SINGLE_BASE_RANDOM_HPP
 #define TAGMA_SINGLE_BASE_RANDOM_HPP
@@ -8300,6 +8440,10 @@ struct random_key {
 /// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
 /// run with given extents and used again, so that later runs allocate nothing.
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <cstring>
 #include <new>
 #include <string>
@@ -8359,8 +8503,6 @@ class heap_array {
 /// @file
 /// What a kernel is given, and the table of kernels that a device provides for a plan.
 
-#include <memory>
-
 // ---- tagma/runtime/executor.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
 #define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
@@ -8369,7 +8511,6 @@ class heap_array {
 /// What a runtime asks of the threads of a device.
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 namespace tagma::runtime {
@@ -8398,7 +8539,7 @@ class executor {
 
 /// The executor of the CPU; defined by device/cpu.
 /// @param threads 0: as many as the affinity mask and the quota of the process allow
-[[nodiscard]] std::unique_ptr<executor> make_cpu_executor(int threads);
+[[nodiscard]] owned<executor> make_cpu_executor(int threads);
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
@@ -8444,7 +8585,7 @@ struct kernel_args {
 };
 
 using kernel_function = void (*)(const kernel_args&, const run_context&);
-using prepare_function = std::unique_ptr<kernel_state> (*)(const kernel_args&, const run_context&);
+using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
 
 /// One entry of a kernel table; `prepare` may be missing.
 struct kernel_entry {
@@ -8612,12 +8753,17 @@ template <class T>
 
 namespace tagma::runtime {
 
-/// Bytes on a cache line boundary.
+/// Bytes on a cache line boundary, many megabytes on that of a large page.
 class aligned_bytes {
  public:
   aligned_bytes() = default;
   explicit aligned_bytes(std::size_t size) : size_(size) {
-    if (size > 0) data_ = static_cast<std::byte*>(::operator new (size, std::align_val_t{64}));
+    if (size == 0) return;
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+#if defined(MADV_HUGEPAGE)
+    // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
+    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+#endif
   }
   aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
@@ -8631,12 +8777,17 @@ class aligned_bytes {
   aligned_bytes(const aligned_bytes&) = delete;
   aligned_bytes& operator=(const aligned_bytes&) = delete;
   ~aligned_bytes() {
-    if (data_ != nullptr) ::operator delete (data_, std::align_val_t{64});
+    if (data_ != nullptr) ::operator delete(data_, alignment(size_));
   }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
+  static constexpr std::size_t page = std::size_t{1} << 21, large = 4 * page;
+  [[nodiscard]] static std::align_val_t alignment(std::size_t size) {
+    return std::align_val_t{size >= large ? page : 64};
+  }
+
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -8692,7 +8843,7 @@ class bound_plan {
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
-    states_ = heap_array<std::unique_ptr<kernel_state>>(plan_.steps.size());
+    states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (kernels_[s].prepare != nullptr) {
         states_[s] = kernels_[s].prepare(calls_[s], context);
@@ -8732,7 +8883,7 @@ class bound_plan {
   [[nodiscard]] std::size_t arena_bytes() const { return arena_.size(); }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
-  std::unique_ptr<bound_plan> next;  ///< for lists of idle plans
+  owned<bound_plan> next;  ///< for lists of idle plans
 
  private:
   struct patch_place {
@@ -8754,7 +8905,9 @@ class bound_plan {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
       if (n.op->kind == ir::op_kind::placeholder) {
-        dims_[i] = feeds[static_cast<std::size_t>(n.slot)].dims;
+        const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
+        if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
+        dims_[i] = fed.dims;
         if (!compatible(n.spec.dims, dims_[i]))
           fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
@@ -8922,7 +9075,7 @@ class bound_plan {
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
-  heap_array<std::unique_ptr<kernel_state>> states_;
+  heap_array<owned<kernel_state>> states_;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;
@@ -8939,11 +9092,84 @@ class bound_plan {
 /// them one at a time.
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <type_traits>
 
 #include <time.h>
+
+// ---- tagma/runtime/mutex.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+
+/// @file
+/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
+/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace tagma {
+
+class mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+  ~mutex() { pthread_mutex_destroy(&mutex_); }
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  friend class condition;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/// Holds a mutex while it lives.
+class mutex_lock {
+ public:
+  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
+  mutex_lock(const mutex_lock&) = delete;
+  mutex_lock& operator=(const mutex_lock&) = delete;
+  ~mutex_lock() { mutex_.unlock(); }
+
+ private:
+  mutex& mutex_;
+};
+
+/// Threads wait here for a change of what a mutex guards.
+class condition {
+ public:
+  condition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+  ~condition() { pthread_cond_destroy(&condition_); }
+
+  /// Gives up the mutex, waits, and takes it again; may return without a reason.
+  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
+  /// The same for at most `ns` nanoseconds.
+  void wait_for(mutex& m, std::int64_t ns) {
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t total = end.tv_nsec + ns;
+    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+  }
+  void notify_all() { pthread_cond_broadcast(&condition_); }
+
+ private:
+  pthread_cond_t condition_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
 
 namespace tagma {
 
@@ -9020,17 +9246,17 @@ class run_guard {
 class gate {
  public:
   void enter(bool exclusive, const run_guard& guard) {
-    std::unique_lock lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (exclusive) ++waiting_;
     const auto free = [&] { return exclusive ? readers_ == 0 && !writer_ : !writer_ && waiting_ == 0; };
     try {
       while (!free()) {
         if (!guard.limited()) {
-          changed_.wait(lock);
+          changed_.wait(mutex_);
           continue;
         }
         guard.check();
-        changed_.wait_for(lock, std::chrono::milliseconds(1));  // then look at the limits again
+        changed_.wait_for(mutex_, 1'000'000);  // then look at the limits again
       }
     } catch (...) {
       if (exclusive) --waiting_;
@@ -9043,7 +9269,7 @@ class gate {
       ++readers_;
   }
   void leave(bool exclusive) {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (exclusive)
       writer_ = false;
     else
@@ -9052,8 +9278,8 @@ class gate {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  mutex mutex_;
+  condition changed_;
   int readers_ = 0;
   int waiting_ = 0;
   bool writer_ = false;
@@ -9174,7 +9400,7 @@ class session_core {
 
   /// Bytes of the arenas of all bound plans.
   [[nodiscard]] std::size_t arena_bytes() {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     std::size_t bytes = 0;
     for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
     return bytes;
@@ -9187,30 +9413,30 @@ class session_core {
           std::span<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr)
-        plan = std::make_unique<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
+        plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
     }
     ~lease() { session.put_idle(std::move(plan)); }
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
 
     session_core& session;
-    std::unique_ptr<bound_plan> plan;
+    owned<bound_plan> plan;
   };
 
-  std::unique_ptr<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
-    const std::lock_guard lock(mutex_);
-    for (std::unique_ptr<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
+  owned<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
+    const mutex_lock lock(mutex_);
+    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
-        std::unique_ptr<bound_plan> found = std::move(*p);
+        owned<bound_plan> found = std::move(*p);
         *p = std::move(found->next);
         return found;
       }
     return nullptr;
   }
-  void put_idle(std::unique_ptr<bound_plan> bound) {
-    const std::lock_guard lock(mutex_);
+  void put_idle(owned<bound_plan> bound) {
+    const mutex_lock lock(mutex_);
     std::size_t same = 0;
-    for (std::unique_ptr<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
+    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &bound->plan() && ++same == max_bound) {
         *p = std::move((*p)->next);  // the one that was idle longest
         break;
@@ -9242,7 +9468,7 @@ class session_core {
 
   std::span<const plan::plan_variable> variables_;
   carried values_;
-  std::unique_ptr<executor> executor_;
+  owned<executor> executor_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
   heap_array<std::byte*> address_;
@@ -9250,8 +9476,8 @@ class session_core {
   bool all_initialized_ = false;
   std::atomic<std::uint64_t> step_{0};
   gate gate_;
-  std::mutex mutex_;
-  std::unique_ptr<bound_plan> idle_;  // a list, the last used first
+  mutex mutex_;
+  owned<bound_plan> idle_;  // a list, the last used first
 };
 
 }  // namespace runtime
@@ -9291,7 +9517,7 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i) {
     a = value->number;
     b = value->second;
     if (kind == initializer_kind::data) {
-      std::memcpy(address_[i], value->bytes->data(), value->bytes->size());
+      if (value->bytes.size() > 0) std::memcpy(address_[i], value->bytes.data(), value->bytes.size());
       initialized_[i] = true;
       return;
     }
@@ -9691,6 +9917,7 @@ template <class Plan, std::size_t Count>
   for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
     const plan::plan_node& n = Plan::nodes[i];
     if (n.op->kind != ir::op_kind::placeholder) continue;
+    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
     bool found = false;
     for (const int f : fed) found = found || f == n.slot;
     if (!found) return static_cast<int>(i);
@@ -9811,7 +10038,7 @@ class session {
     static constexpr tensor_spec declared = node < 0 ? tensor_spec{} : Plan::nodes[node < 0 ? 0 : node].spec;
     using spec_type = spec_of<declared>;
     static constexpr std::string_view text = node < 0 ? std::string_view{} : Plan::nodes[node < 0 ? 0 : node].name;
-    static constexpr auto name = fixed_copy<text>();
+    static constexpr auto name = fixed_copy<&text>();
   };
 
   template <class... E, class... Arguments>
@@ -9835,9 +10062,9 @@ class session {
         constexpr int misplaced = kernels::misplaced;
         static constexpr std::string_view pinned = plan::nodes[misplaced < 0 ? 0 : misplaced].op->name;
         static constexpr std::string_view device = plan::nodes[misplaced < 0 ? 0 : misplaced].device;
-        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<pinned>(), fixed_copy<device>()>,
+        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<&pinned>(), fixed_copy<&device>()>,
                       "TAGMA-E071 run: the device that is asked for has no kernel for this operation");
-        if constexpr (check_kernel<fixed_copy<lacking>(), complete>() && misplaced < 0) {
+        if constexpr (check_kernel<fixed_copy<&lacking>(), complete>() && misplaced < 0) {
           feed_list feeds{};
           run_limits limits;
           string_element texts[sizeof...(Arguments) + 1];
@@ -10021,7 +10248,6 @@ inline void dispatch(Args... args) {
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <type_traits>
 
 namespace tagma::device::cpu {
@@ -10059,7 +10285,7 @@ class thread_pool {
   /// @param workers threads beside the calling one, 0 or more; fewer are started where the system refuses more
   explicit thread_pool(int workers) : owner_(getpid()) {
     if (workers <= 0) return;
-    threads_ = std::make_unique<pthread_t[]>(static_cast<std::size_t>(workers));
+    threads_ = heap_array<pthread_t>(static_cast<std::size_t>(workers));
     for (; workers_ < workers; ++workers_) {
       if (pthread_create(&threads_[static_cast<std::size_t>(workers_)], nullptr, &enter, this) != 0) break;
     }
@@ -10170,7 +10396,7 @@ class thread_pool {
 
   const pid_t owner_;
   int workers_ = 0;
-  std::unique_ptr<pthread_t[]> threads_;
+  heap_array<pthread_t> threads_;
   job* job_ = nullptr;
   std::atomic<bool> stop_{false};
   alignas(64) std::atomic<bool> busy_{false};
@@ -10322,8 +10548,8 @@ class executor final : public runtime::executor {
 
 }  // namespace device::cpu
 
-TAGMA_COLD inline std::unique_ptr<runtime::executor> runtime::make_cpu_executor(int threads) {
-  return std::make_unique<device::cpu::executor>(threads > 0 ? threads : device::cpu::available_cpus());
+TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads) {
+  return make_owned<device::cpu::executor>(threads > 0 ? threads : device::cpu::available_cpus());
 }
 
 }  // namespace tagma
@@ -11887,8 +12113,8 @@ struct tile_sums final : kernel_state {
 };
 
 template <class T>
-std::unique_ptr<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
-  auto state = std::make_unique<tile_sums<T>>();
+owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
+  auto state = make_owned<tile_sums<T>>();
   state->row.resize(static_cast<std::size_t>(row_length(args.out.dims)));
   return state;
 }
@@ -11966,6 +12192,101 @@ struct kernel<ir::info<op::tile_gradient>> {
 /// @file
 /// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
 /// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
+
+// ---- tagma/device/cpu/kernel/conv_problem.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
+
+/// @file
+/// A convolution in numbers, and how its batch is split into tasks.
+
+namespace tagma::device::cpu::detail {
+
+/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
+enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
+
+/// One axis: input extent, output extent, filter extent, and how the filter moves.
+struct conv_axis {
+  std::int64_t in = 0, out = 0, size = 0, stride = 1, dilation = 1, before = 0, after = 0;
+
+  conv_axis() = default;
+  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
+      : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
+    const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
+    after = end > 0 ? end : 0;
+  }
+  /// The filter elements `first` to `last`, exclusive, that see the input at output position `o`.
+  TAGMA_INLINE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
+    const std::int64_t at = o * stride - before;
+    first = at >= 0 ? 0 : (-at + dilation - 1) / dilation;
+    last = at >= in ? 0 : (in - at + dilation - 1) / dilation;
+    if (last > size) last = size;
+    if (first > last) first = last;
+  }
+};
+
+/// A convolution of `images` images with `channels` channels by `filters` filters.
+struct conv_problem {
+  conv_axis rows, columns;
+  std::int64_t images = 0, channels = 0, filters = 0, groups = 1;
+  std::int64_t parts = 1, images_per_part = 1;
+
+  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes)
+      : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
+    const op::window_plane plane = op::convolution::plane(attributes, filter);
+    rows = {plane.rows, x[1], y[1]};
+    columns = {plane.columns, x[2], y[2]};
+  }
+  [[nodiscard]] std::int64_t input_size() const { return rows.in * columns.in * channels; }
+  [[nodiscard]] std::int64_t positions() const { return rows.out * columns.out; }
+  [[nodiscard]] std::int64_t output_size() const { return positions() * filters; }
+  /// Elements of one filter that one group sees.
+  [[nodiscard]] std::int64_t patch() const { return rows.size * columns.size * (channels / groups); }
+  [[nodiscard]] std::int64_t filter_size() const { return patch() * filters; }
+
+  /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
+  void split(std::int64_t most, double least_work) {
+    const double work = static_cast<double>(images) * static_cast<double>(output_size()) * static_cast<double>(patch());
+    parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
+    if (parts > images) parts = images;
+    if (parts < 1) parts = 1;
+    images_per_part = (images + parts - 1) / parts;
+    parts = images_per_part == 0 ? 0 : (images + images_per_part - 1) / images_per_part;
+  }
+  /// Images of part `t`.
+  [[nodiscard]] std::int64_t count(std::int64_t t) const {
+    const std::int64_t rest = images - t * images_per_part;
+    return rest < images_per_part ? rest : images_per_part;
+  }
+};
+
+/// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.
+template <class T>
+struct sum_vectors {
+  TAGMA_INLINE static void run(T* to, const T* from, std::int64_t n, std::int64_t count, std::int64_t stride) {
+    std::int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      auto total = load<8>(from + i);
+      for (std::int64_t k = 1; k < count; ++k) total = total + load<8>(from + k * stride + i);
+      store(to + i, total);
+    }
+    for (; i < n; ++i) {
+      T total = from[i];
+      for (std::int64_t k = 1; k < count; ++k) total = total + from[k * stride + i];
+      to[i] = total;
+    }
+  }
+};
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
+// ---- tagma/device/cpu/onednn.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_ONEDNN_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_ONEDNN_HPP
+
+/// @file
+/// What kernels share that call primitives of oneDNN through its C interface: handles that release what they own, the
+/// engine, and errors that throw.
 
 // ---- tagma/device/cpu/gemm.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
@@ -12110,96 +12431,12 @@ void gemm(const gemm_args<T>& g) {
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
-// ---- tagma/device/cpu/kernel/conv_problem.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
 
-/// @file
-/// A convolution in numbers, and how its batch is split into tasks.
-
-namespace tagma::device::cpu::detail {
-
-/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
-enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
-
-/// One axis: input extent, output extent, filter extent, and how the filter moves.
-struct conv_axis {
-  std::int64_t in = 0, out = 0, size = 0, stride = 1, dilation = 1, before = 0, after = 0;
-
-  conv_axis() = default;
-  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
-      : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
-    const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
-    after = end > 0 ? end : 0;
-  }
-  /// The filter elements `first` to `last`, exclusive, that see the input at output position `o`.
-  TAGMA_INLINE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
-    const std::int64_t at = o * stride - before;
-    first = at >= 0 ? 0 : (-at + dilation - 1) / dilation;
-    last = at >= in ? 0 : (in - at + dilation - 1) / dilation;
-    if (last > size) last = size;
-    if (first > last) first = last;
-  }
-};
-
-/// A convolution of `images` images with `channels` channels by `filters` filters.
-struct conv_problem {
-  conv_axis rows, columns;
-  std::int64_t images = 0, channels = 0, filters = 0, groups = 1;
-  std::int64_t parts = 1, images_per_part = 1;
-
-  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes)
-      : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
-    const op::window_plane plane = op::convolution::plane(attributes, filter);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
-  [[nodiscard]] std::int64_t input_size() const { return rows.in * columns.in * channels; }
-  [[nodiscard]] std::int64_t positions() const { return rows.out * columns.out; }
-  [[nodiscard]] std::int64_t output_size() const { return positions() * filters; }
-  /// Elements of one filter that one group sees.
-  [[nodiscard]] std::int64_t patch() const { return rows.size * columns.size * (channels / groups); }
-  [[nodiscard]] std::int64_t filter_size() const { return patch() * filters; }
-
-  /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
-  void split(std::int64_t most, double least_work) {
-    const double work = static_cast<double>(images) * static_cast<double>(output_size()) * static_cast<double>(patch());
-    parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
-    if (parts > images) parts = images;
-    if (parts < 1) parts = 1;
-    images_per_part = (images + parts - 1) / parts;
-    parts = images_per_part == 0 ? 0 : (images + images_per_part - 1) / images_per_part;
-  }
-  /// Images of part `t`.
-  [[nodiscard]] std::int64_t count(std::int64_t t) const {
-    const std::int64_t rest = images - t * images_per_part;
-    return rest < images_per_part ? rest : images_per_part;
-  }
-};
-
-/// to[i] = sum of `count` vectors that follow each other in memory, `stride` apart.
-template <class T>
-struct sum_vectors {
-  TAGMA_INLINE static void run(T* to, const T* from, std::int64_t n, std::int64_t count, std::int64_t stride) {
-    std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-      auto total = load<8>(from + i);
-      for (std::int64_t k = 1; k < count; ++k) total = total + load<8>(from + k * stride + i);
-      store(to + i, total);
-    }
-    for (; i < n; ++i) {
-      T total = from[i];
-      for (std::int64_t k = 1; k < count; ++k) total = total + from[k * stride + i];
-      to[i] = total;
-    }
-  }
-};
-
-}  // namespace tagma::device::cpu::detail
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
-
+/// 1 where primitives are used beside the plain products of oneDNN: their interface differs between major versions.
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN && DNNL_VERSION_MAJOR == 2
-#define TAGMA_ONEDNN_CONVOLUTIONS 1
+#define TAGMA_ONEDNN_PRIMITIVES 1
+
+#include <memory>
 
 namespace tagma::device::cpu::detail {
 
@@ -12233,13 +12470,48 @@ inline void check_dnnl(dnnl_status_t status, const char* what) {
   return engine;
 }
 
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_stream make_dnnl_stream() {
+  dnnl_stream_t s = nullptr;
+  check_dnnl(dnnl_stream_create(&s, dnnl_processor(), dnnl_stream_default_flags), "a stream");
+  return dnnl_owned_stream(s);
+}
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_memory make_dnnl_memory(const dnnl_memory_desc_t& layout,
+                                                                   void* data = DNNL_MEMORY_NONE) {
+  dnnl_memory_t m = nullptr;
+  check_dnnl(dnnl_memory_create(&m, &layout, dnnl_processor(), data), "a memory object");
+  return dnnl_owned_memory(m);
+}
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what) {
+  dnnl_primitive_t made = nullptr;
+  check_dnnl(dnnl_primitive_create(&made, d.get()), what);
+  return dnnl_owned_primitive(made);
+}
+[[nodiscard]] inline const dnnl_memory_desc_t& dnnl_layout_of(const dnnl_owned_desc& d, dnnl_query_t what) {
+  return *dnnl_primitive_desc_query_md(d.get(), what, 0);
+}
+inline void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
+  check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
+}
+
+}  // namespace tagma::device::cpu::detail
+
+#else
+#define TAGMA_ONEDNN_PRIMITIVES 0
+#endif
+#endif  // TAGMA_SINGLE_DEVICE_CPU_ONEDNN_HPP
+
+#if TAGMA_ONEDNN_PRIMITIVES
+#define TAGMA_ONEDNN_CONVOLUTIONS 1
+
+namespace tagma::device::cpu::detail {
+
 /// One convolution, its batch split into tasks that run at once.
 class onednn_convolution {
  public:
   /// A null pointer if oneDNN has nothing better than a reference implementation.
-  static std::unique_ptr<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
+  static owned<onednn_convolution> make(const conv_problem& p, conv_role role, bool bias, bool relu) {
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-    auto made = std::unique_ptr<onednn_convolution>(new onednn_convolution(p, role, bias));
+    auto made = owned<onednn_convolution>(new onednn_convolution(p, role, bias));
     const std::int64_t rest = p.count(p.parts - 1);
     made->whole_ = made->describe(p.images_per_part, relu);
     if (rest != p.images_per_part) made->rest_ = made->describe(rest, relu);
@@ -12247,7 +12519,7 @@ class onednn_convolution {
     // All parts share one arranged filter, or sum theirs: they must agree on its layout.
     const dnnl_query_t filter = role == conv_role::filter_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
     if (made->rest_ != nullptr &&
-        dnnl_memory_desc_equal(&layout_of(made->whole_, filter), &layout_of(made->rest_, filter)) == 0)
+        dnnl_memory_desc_equal(&dnnl_layout_of(made->whole_, filter), &dnnl_layout_of(made->rest_, filter)) == 0)
       return nullptr;
     made->create();
     return made;
@@ -12263,14 +12535,14 @@ class onednn_convolution {
       part& one = parts_[static_cast<std::size_t>(t)];
       const std::int64_t first = t * p_.images_per_part;
       const std::int64_t a_size = role_ == conv_role::input_gradient ? p_.output_size() : p_.input_size();
-      set(one.a, a + first * a_size);
+      set_dnnl_data(one.a, a + first * a_size);
       if (sums) {
-        set(one.b, b + first * p_.output_size());
-        set(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
+        set_dnnl_data(one.b, b + first * p_.output_size());
+        set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
       } else {
-        set(one.b, reorder_ == nullptr ? b : arranged());
-        set(one.out, out + first * (role_ == conv_role::forward ? p_.output_size() : p_.input_size()));
-        if (biased_) set(one.bias, bias);
+        set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
+        set_dnnl_data(one.out, out + first * (role_ == conv_role::forward ? p_.output_size() : p_.input_size()));
+        if (biased_) set_dnnl_data(one.bias, bias);
       }
       check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
       check_dnnl(dnnl_stream_wait(one.stream.get()), "a convolution");
@@ -12303,27 +12575,10 @@ class onednn_convolution {
     }
   }
 
-  static void set(const dnnl_owned_memory& m, const float* data) {
-    check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
-  }
   [[nodiscard]] float* arranged() const { return reinterpret_cast<float*>(arranged_.data()); }
   [[nodiscard]] float* partial(std::int64_t t) const {
     return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
   }
-  static dnnl_owned_stream make_stream() {
-    dnnl_stream_t s = nullptr;
-    check_dnnl(dnnl_stream_create(&s, dnnl_processor(), dnnl_stream_default_flags), "a stream");
-    return dnnl_owned_stream(s);
-  }
-  static dnnl_owned_memory make_memory(const dnnl_memory_desc_t& layout, void* data = DNNL_MEMORY_NONE) {
-    dnnl_memory_t m = nullptr;
-    check_dnnl(dnnl_memory_create(&m, &layout, dnnl_processor(), data), "a memory object");
-    return dnnl_owned_memory(m);
-  }
-  static const dnnl_memory_desc_t& layout_of(const dnnl_owned_desc& d, dnnl_query_t what) {
-    return *dnnl_primitive_desc_query_md(d.get(), what, 0);
-  }
-
   /// The implementation that oneDNN picks for a number of images.
   [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const {
     dnnl_memory_desc_t x, y, bias, any = filter_;
@@ -12387,14 +12642,14 @@ class onednn_convolution {
     const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
     const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : role_ == conv_role::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
-    const dnnl_memory_desc_t inner = layout_of(whole_, sums ? out_query : b_query);
+    const dnnl_memory_desc_t inner = dnnl_layout_of(whole_, sums ? out_query : b_query);
     const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);
     arranged_bytes_ = (inner_bytes + 63) / 64 * 64;
     arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
-    stream_ = make_stream();
+    stream_ = make_dnnl_stream();
     if (dnnl_memory_desc_equal(&inner, &filter_) == 0) {
-      inner_memory_ = make_memory(inner, arranged_.data());
-      outer_memory_ = make_memory(filter_);
+      inner_memory_ = make_dnnl_memory(inner, arranged_.data());
+      outer_memory_ = make_dnnl_memory(filter_);
       dnnl_primitive_desc_t raw = nullptr;
       check_dnnl(dnnl_reorder_primitive_desc_create(&raw, sums ? &inner : &filter_, dnnl_processor(),
                                                     sums ? &filter_ : &inner, dnnl_processor(), nullptr),
@@ -12405,16 +12660,11 @@ class onednn_convolution {
       reorder_.reset(made);
     }
 
-    const auto primitive = [](const dnnl_owned_desc& d) {
-      dnnl_primitive_t made = nullptr;
-      check_dnnl(dnnl_primitive_create(&made, d.get()), "a convolution");
-      return dnnl_owned_primitive(made);
-    };
-    whole_primitive_ = primitive(whole_);
-    if (rest_ != nullptr) rest_primitive_ = primitive(rest_);
-    const std::size_t scratch = dnnl_memory_desc_get_size(&layout_of(whole_, dnnl_query_scratchpad_md));
+    whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
+    if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
+    const std::size_t scratch = dnnl_memory_desc_get_size(&dnnl_layout_of(whole_, dnnl_query_scratchpad_md));
     const std::size_t rest_scratch =
-        rest_ == nullptr ? 0 : dnnl_memory_desc_get_size(&layout_of(rest_, dnnl_query_scratchpad_md));
+        rest_ == nullptr ? 0 : dnnl_memory_desc_get_size(&dnnl_layout_of(rest_, dnnl_query_scratchpad_md));
     const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
     scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
@@ -12424,18 +12674,19 @@ class onednn_convolution {
       const bool last = rest_ != nullptr && t + 1 == parts_.size();
       const dnnl_owned_desc& d = last ? rest_ : whole_;
       one.primitive = (last ? rest_primitive_ : whole_primitive_).get();
-      one.stream = make_stream();
+      one.stream = make_dnnl_stream();
       const auto add = [&one](int arg, dnnl_owned_memory& place, dnnl_owned_memory made) {
         place = std::move(made);
         one.args[one.arg_count++] = {arg, place.get()};
       };
-      add(a_arg, one.a, make_memory(layout_of(d, a_query)));
-      add(b_arg, one.b, make_memory(layout_of(d, b_query)));
-      add(out_arg, one.out, make_memory(layout_of(d, out_query)));
+      add(a_arg, one.a, make_dnnl_memory(dnnl_layout_of(d, a_query)));
+      add(b_arg, one.b, make_dnnl_memory(dnnl_layout_of(d, b_query)));
+      add(out_arg, one.out, make_dnnl_memory(dnnl_layout_of(d, out_query)));
       add(DNNL_ARG_SCRATCHPAD, one.scratch,
-          make_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+          make_dnnl_memory(dnnl_layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
       if (biased_)
-        add(DNNL_ARG_BIAS, one.bias, make_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
+        add(DNNL_ARG_BIAS, one.bias,
+            make_dnnl_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
     }
     whole_.reset();
     rest_.reset();
@@ -12448,7 +12699,7 @@ class onednn_convolution {
   }
   void arrange_filter(const float* filter) {
     if (reorder_ == nullptr) return;
-    set(outer_memory_, filter);
+    set_dnnl_data(outer_memory_, filter);
     reorder(outer_memory_.get(), inner_memory_.get());
   }
   void collect_filter(float* out) {
@@ -12458,7 +12709,7 @@ class onednn_convolution {
       dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
                                    reorder_ == nullptr ? p_.filter_size() : stride, p_.parts, stride);
     if (reorder_ == nullptr) return;
-    set(outer_memory_, out);
+    set_dnnl_data(outer_memory_, out);
     reorder(inner_memory_.get(), outer_memory_.get());
   }
 
@@ -12690,9 +12941,9 @@ struct widened_copy {
 template <class T>
 struct conv_state final : kernel_state {
   using C = compute_t<T>;
-  std::unique_ptr<matrix_convolution<C>> matrices;
+  owned<matrix_convolution<C>> matrices;
 #if TAGMA_ONEDNN_CONVOLUTIONS
-  std::unique_ptr<onednn_convolution> library;
+  owned<onednn_convolution> library;
 #endif
   widened_copy<T> a, b, bias, out;
   bool biased = false;
@@ -12700,7 +12951,7 @@ struct conv_state final : kernel_state {
 };
 
 template <class T, conv_role Role>
-std::unique_ptr<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
+owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
   using C = compute_t<T>;
   const shape& in0 = args.in[0].dims;
   const shape& in1 = args.in[1].dims;
@@ -12708,7 +12959,7 @@ std::unique_ptr<kernel_state> prepare_convolution(const kernel_args& args, const
   conv_problem p = Role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
                    : Role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
                                                        : conv_problem(in0, out, in1, args.attributes);
-  auto state = std::make_unique<conv_state<T>>();
+  auto state = make_owned<conv_state<T>>();
   state->biased = Role == conv_role::forward && args.in.size() == 3;
   state->relu = state->biased && args.attributes[3] != 0;
   if (p.images == 0 || args.out.elements() == 0) return state;
@@ -12720,7 +12971,7 @@ std::unique_ptr<kernel_state> prepare_convolution(const kernel_args& args, const
       if (state->library != nullptr) return state;
     }
 #endif
-  state->matrices = std::make_unique<matrix_convolution<C>>(p, Role);
+  state->matrices = make_owned<matrix_convolution<C>>(p, Role);
   return state;
 }
 
@@ -13261,6 +13512,153 @@ struct kernel<ir::info<op::one_hot>> {
 /// @file
 /// Matrix products on the CPU.
 
+// ---- tagma/device/cpu/kernel/matmul_onednn.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_ONEDNN_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_ONEDNN_HPP
+
+/// @file
+/// Products of float matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
+/// products is as fast, but generates code for 20 ms when it is called first.
+
+namespace tagma::device::cpu::detail {
+
+/// How one product is shared by threads. It depends on the extents alone, so that the bytes of the result do not depend
+/// on the number of threads.
+struct product_split {
+  bool by_rows = true;
+  std::int64_t parts = 1, step = 0, length = 0;
+
+  product_split(std::int64_t m, std::int64_t n, std::int64_t k) {
+    constexpr double least = 3.7e6;  // multiplications, below which sharing costs more than it gains
+    const double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
+    by_rows = m >= n;
+    step = length = by_rows ? m : n;
+    if (wanted < 2) return;
+    const auto shares = static_cast<std::int64_t>(wanted < 8 ? wanted : 8);
+    step = ((length + shares - 1) / shares + 15) / 16 * 16;
+    parts = (length + step - 1) / step;
+  }
+
+  /// Part `t` of a product.
+  template <class T>
+  [[nodiscard]] gemm_args<T> part(const gemm_args<T>& whole, std::int64_t t) const {
+    gemm_args<T> g = whole;
+    const std::int64_t first = t * step, count = first + step < length ? step : length - first;
+    if (by_rows) {
+      g.m = count;
+      g.a += g.transpose_a ? first : first * g.lda;
+      g.c += first * g.ldc;
+    } else {
+      g.n = count;
+      g.b += g.transpose_b ? first * g.ldb : first;
+      g.c += first;
+    }
+    return g;
+  }
+};
+
+#if TAGMA_ONEDNN_PRIMITIVES
+
+/// One product with its primitives and their memory.
+class onednn_product final : public kernel_state {
+ public:
+  /// A null pointer if oneDNN has nothing better than a reference implementation.
+  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& whole) {
+    use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
+    auto made = owned<onednn_product>(new onednn_product(product_split(whole.m, whole.n, whole.k)));
+    made->parts_.resize(static_cast<std::size_t>(made->split_.parts));
+    for (std::int64_t t = 0; t < made->split_.parts; ++t) {
+      const dnnl_owned_desc desc = describe(made->split_.part(whole, t));
+      if (desc == nullptr) return nullptr;
+      made->parts_[static_cast<std::size_t>(t)].prepare(desc);
+    }
+    return made;
+  }
+
+  void run(const gemm_args<float>& whole, runtime::executor& threads) {
+    const auto task = [&](std::int64_t t) {
+      use_one_openmp_thread();
+      const gemm_args<float> g = split_.part(whole, t);
+      part& p = parts_[static_cast<std::size_t>(t)];
+      set_dnnl_data(p.a, g.a);
+      set_dnnl_data(p.b, g.b);
+      set_dnnl_data(p.c, g.c);
+      set_dnnl_data(p.scratch, scratch(p.scratch_bytes));
+      const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, p.a.get()},
+                                      {DNNL_ARG_WEIGHTS, p.b.get()},
+                                      {DNNL_ARG_DST, p.c.get()},
+                                      {DNNL_ARG_SCRATCHPAD, p.scratch.get()}};
+      check_dnnl(dnnl_primitive_execute(p.primitive.get(), p.stream.get(), 4, args), "a matrix product");
+      check_dnnl(dnnl_stream_wait(p.stream.get()), "a matrix product");
+    };
+    if (parts_.size() == 1)
+      task(0);
+    else
+      threads.parallel_for(split_.parts, task);
+  }
+
+ private:
+  struct part {
+    dnnl_owned_primitive primitive;
+    dnnl_owned_stream stream;
+    dnnl_owned_memory a, b, c, scratch;
+    std::size_t scratch_bytes = 0;
+
+    void prepare(const dnnl_owned_desc& desc) {
+      primitive = make_dnnl_primitive(desc, "a matrix product");
+      stream = make_dnnl_stream();
+      a = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_src_md));
+      b = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_weights_md));
+      c = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_dst_md));
+      scratch = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_scratchpad_md));
+      scratch_bytes = dnnl_memory_desc_get_size(&dnnl_layout_of(desc, dnnl_query_scratchpad_md));
+    }
+  };
+
+  /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
+  [[nodiscard]] static float* scratch(std::size_t bytes) {
+    thread_local runtime::aligned_bytes memory;
+    if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
+    return reinterpret_cast<float*>(memory.data());
+  }
+
+  explicit onednn_product(const product_split& split) : split_(split) {}
+
+  [[nodiscard]] static dnnl_memory_desc_t layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
+                                                 bool transposed) {
+    dnnl_memory_desc_t d;
+    const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
+    check_dnnl(dnnl_memory_desc_init_by_strides(&d, 2, dims, dnnl_f32, strides), "a layout");
+    return d;
+  }
+  [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<float>& g) {
+    const dnnl_memory_desc_t a = layout(g.m, g.k, g.lda, g.transpose_a), b = layout(g.k, g.n, g.ldb, g.transpose_b),
+                             c = layout(g.m, g.n, g.ldc, false);
+    dnnl_primitive_attr_t raw_attr = nullptr;
+    check_dnnl(dnnl_primitive_attr_create(&raw_attr), "attributes");
+    const dnnl_owned_attr attr(raw_attr);
+    check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(raw_attr, dnnl_scratchpad_mode_user), "attributes");
+    dnnl_matmul_desc_t what;
+    dnnl_primitive_desc_t made = nullptr;
+    if (dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success ||
+        dnnl_primitive_desc_create(&made, &what, raw_attr, dnnl_processor(), nullptr) != dnnl_success)
+      return nullptr;
+    dnnl_owned_desc owned(made);
+    const char* implementation = "";
+    dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
+    if (std::string_view(implementation).starts_with("ref")) return nullptr;
+    return owned;
+  }
+
+  product_split split_;
+  std::vector<part> parts_;
+};
+
+#endif
+
+}  // namespace tagma::device::cpu::detail
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_ONEDNN_HPP
+
 namespace tagma::device::cpu {
 
 namespace detail {
@@ -13276,54 +13674,47 @@ struct widened {
   }
 };
 
-/// Multiplications below which splitting one product over threads costs more than it gains.
-inline constexpr double product_task = 8e6;
-
 template <class T>
 void split_gemm(const gemm_args<T>& g, const run_context& context) {
-  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-  const std::int64_t wanted = static_cast<std::int64_t>(work / product_task);
-  if (wanted < 2) return gemm(g);
-  // The split depends on the shape alone, so that the bytes do not depend on the number of threads.
-  const bool by_rows = g.m >= g.n;
-  const std::int64_t length = by_rows ? g.m : g.n;
-  const std::int64_t parts = wanted < 8 ? wanted : 8;
-  const std::int64_t step = ((length + parts - 1) / parts + 15) / 16 * 16;
-  context.threads->parallel_for((length + step - 1) / step, [&](std::int64_t t) {
-    gemm_args<T> part = g;
-    const std::int64_t first = t * step, count = first + step < length ? step : length - first;
-    if (by_rows) {
-      part.m = count;
-      part.a += g.transpose_a ? first : first * g.lda;
-      part.c += first * g.ldc;
-    } else {
-      part.n = count;
-      part.b += g.transpose_b ? first * g.ldb : first;
-      part.c += first;
-    }
-    gemm(part);
-  });
+  const product_split split(g.m, g.n, g.k);
+  if (split.parts == 1) return gemm(g);
+  context.threads->parallel_for(split.parts, [&](std::int64_t t) { gemm(split.part(g, t)); });
+}
+
+/// A product without its addresses, of matrices that are whole in memory.
+template <class T>
+[[nodiscard]] gemm_args<T> describe_product(const kernel_args& args) {
+  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+  gemm_args<T> g;
+  g.transpose_a = args.attributes[0] != 0;
+  g.transpose_b = args.attributes[1] != 0;
+  g.m = out[out.rank - 2];
+  g.n = out[out.rank - 1];
+  g.k = g.transpose_a ? x[x.rank - 2] : x[x.rank - 1];
+  g.lda = x[x.rank - 1];
+  g.ldb = y[y.rank - 1];
+  g.ldc = g.n;
+  return g;
+}
+/// True if the batch of the first operand, if it has one, is nothing but more rows.
+[[nodiscard]] inline bool is_one_product(const kernel_args& args) {
+  return args.out.dims.rank == 2 || (args.in[1].dims.rank == 2 && args.attributes[0] == 0);
 }
 
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
   const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
-  const bool ta = args.attributes[0] != 0, tb = args.attributes[1] != 0;
-  gemm_args<T> g;
-  g.transpose_a = ta;
-  g.transpose_b = tb;
-  g.m = out[out.rank - 2];
-  g.n = out[out.rank - 1];
-  g.k = ta ? x[x.rank - 2] : x[x.rank - 1];
-  g.lda = x[x.rank - 1];
-  g.ldb = y[y.rank - 1];
-  g.ldc = g.n;
+  gemm_args<T> g = describe_product<T>(args);
   const T* a = args.in[0].as<const T>();
   const T* b = args.in[1].as<const T>();
   T* c = args.out.as<T>();
-  if (out.rank == 2 || (y.rank == 2 && !ta)) {  // the batch of the first operand is more rows
+  if (is_one_product(args)) {
     if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();
     g.a = a, g.b = b, g.c = c;
+#if TAGMA_ONEDNN_PRIMITIVES
+    if constexpr (std::is_same_v<T, float>)
+      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g, *context.threads);
+#endif
     return split_gemm(g, context);
   }
   const shape batch = out.sub(0, out.rank - 2);
@@ -13347,6 +13738,16 @@ void matmul(const kernel_args& args, const run_context& context) {
     gemm(one);
   });
 }
+
+#if TAGMA_ONEDNN_PRIMITIVES
+inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
+  gemm_args<float> g = describe_product<float>(args);
+  const shape& out = args.out.dims;
+  if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();
+  if (!is_one_product(args) || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
+  return onednn_product::make(g);
+}
+#endif
 
 /// Products of 16-bit floats, in float.
 template <class T>
@@ -13372,6 +13773,10 @@ struct kernel<ir::info<op::matmul>> {
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)
       return kernel_entry{&detail::matmul_half<stored<Out>>};
+#if TAGMA_ONEDNN_PRIMITIVES
+    else if constexpr (Out == dtype::float32)
+      return kernel_entry{&detail::matmul<float>, &detail::prepare_product};
+#endif
     else
       return kernel_entry{&detail::matmul<stored<Out>>};
   }();
@@ -15008,9 +15413,9 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
 }
 
 /// Works out the strides of a loop.
-[[gnu::cold]] inline std::unique_ptr<kernel_state> prepare_loop(const kernel_args& args, span_function span,
-                                                                const bool* contiguous) {
-  auto state = std::make_unique<loop_state>();
+[[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, span_function span,
+                                                      const bool* contiguous) {
+  auto state = make_owned<loop_state>();
   const shape &out = args.out.dims, &declared = args.declared_out;
   const std::size_t loads = args.in.size();
   const auto stretched = [&](std::size_t l, int axis) {
@@ -15099,7 +15504,7 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
     }
   };
 
-  static std::unique_ptr<kernel_state> prepare(const kernel_args& args, const run_context&) {
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     static constexpr bool contiguous[] = {Load::contiguous..., true};
     return detail::prepare_loop(args, best_variant<body, std::byte*, const std::byte* const*, std::int64_t>(),
                                 contiguous);
@@ -15143,8 +15548,11 @@ template <class Plan, std::size_t Step, std::size_t... I>
 constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   constexpr const plan::plan_node& node = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)];
   constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
-  return kernel<*node.op>::template entry<
-      node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
+  if constexpr (diagnose::cpu_has_kernel<*node.op>)
+    return kernel<*node.op>::template entry<
+        node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
+  else
+    return {};  // `missing` tells
 }
 
 /// The first operation of a step that has no kernel, or nullptr.

@@ -81,8 +81,10 @@
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
 /// long one; these two macros silence the compilers' remarks about that, and nothing else.
 #if defined(__CUDACC__)
-#define TAGMA_FRIEND_INJECTION_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301")
-#define TAGMA_FRIEND_INJECTION_END _Pragma("nv_diagnostic pop")
+#define TAGMA_FRIEND_INJECTION_BEGIN                                                            \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301") _Pragma("GCC diagnostic push") \
+      _Pragma("GCC diagnostic ignored \"-Wnon-template-friend\"")
+#define TAGMA_FRIEND_INJECTION_END _Pragma("GCC diagnostic pop") _Pragma("nv_diagnostic pop")
 #elif defined(__clang__)
 #define TAGMA_FRIEND_INJECTION_BEGIN
 #define TAGMA_FRIEND_INJECTION_END
@@ -2004,6 +2006,8 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  bool has_gradient = false;                   ///< told apart from the pointers, as g++ with UBSan calls the comparison
+  bool has_fold = false;                       ///< of an address with nullptr no constant
 };
 
 namespace detail {
@@ -2033,9 +2037,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient, rules.has_gradient = true;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold, rules.has_fold = true;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }
@@ -2333,10 +2337,10 @@ struct fixed_string {
 };
 
 /// A copy of a text with static storage, for use as a template argument.
-template <const std::string_view& Text>
-[[nodiscard]] constexpr fixed_string<Text.size() + 1> fixed_copy() {
-  fixed_string<Text.size() + 1> copy;
-  for (std::size_t i = 0; i < Text.size(); ++i) copy.text[i] = Text[i];
+template <const std::string_view* Text>
+[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
+  fixed_string<Text->size() + 1> copy;
+  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
   return copy;
 }
 
@@ -2365,26 +2369,86 @@ template <std::size_t A, std::size_t B>
 /// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
+#include <utility>
+
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+namespace tagma {
+
+class shared_bytes {
+ public:
+  shared_bytes() = default;
+  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
+  TAGMA_COLD explicit shared_bytes(std::size_t size)
+      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    header* const mine = block_;
+    block_ = other.block_;
+    other.block_ = mine;
+    return *this;
+  }
+  ~shared_bytes() { release(); }
+
+  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
+  [[nodiscard]] std::byte* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
+  }
+
+  /// The bytes as numbers.
+  template <class T>
+  [[nodiscard]] array_view<T> as() const {
+    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
+  }
+
+  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
+    return a.block_ == b.block_ ||
+           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
+  }
+
+ private:
+  struct alignas(std::max_align_t) header {
+    std::atomic<std::size_t> owners;
+    std::size_t size;
+  };
+  TAGMA_COLD void release() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(block_);
+  }
+
+  header* block_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
 
 namespace tagma {
 
 /// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
 struct carried_value {
-  double number = 0;                                      ///< a literal, or the first parameter
-  std::int64_t integer = 0;                               ///< the same literal as an integer, or a kind
-  double second = 0;                                      ///< a second parameter
-  std::shared_ptr<const std::vector<double>> list{};      ///< further parameters
-  std::shared_ptr<const std::vector<std::byte>> bytes{};  ///< elements of an initial value
-  shape dims{};                                           ///< of `bytes`
+  double number = 0;         ///< a literal, or the first parameter
+  std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
+  double second = 0;         ///< a second parameter
+  shared_bytes bytes{};      ///< elements of an initial value, or further parameters
+  shape dims{};              ///< of an initial value
 
   friend bool operator==(const carried_value& a, const carried_value& b) {
-    const auto same = [](const auto& p, const auto& q) { return p == q || (p && q && *p == *q); };
-    return a.number == b.number && a.integer == b.integer && a.second == b.second && same(a.list, b.list) &&
-           same(a.bytes, b.bytes) && a.dims == b.dims;
+    return a.number == b.number && a.integer == b.integer && a.second == b.second && a.bytes == b.bytes &&
+           a.dims == b.dims;
   }
 };
 
@@ -2392,45 +2456,60 @@ struct carried_value {
 /// handle is one pointer whatever it carries.
 class carried {
  public:
-  struct entry {
-    const void* key = nullptr;
-    carried_value value;
-  };
-
   carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value)
-      : entries_(std::make_shared<const std::vector<entry>>(1, entry{key, std::move(value)})) {}
+  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
+  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
+  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  carried& operator=(carried other) noexcept {
+    entry* const mine = first_;
+    first_ = other.first_;
+    other.first_ = mine;
+    return *this;
+  }
+  ~carried() { drop(first_); }
 
   /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
   /// compiler cannot tell them apart.
   [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    if (!b.entries_ || a.entries_ == b.entries_) return a;
-    if (!a.entries_) return b;
-    std::vector<entry> missing;
-    for (const entry& e : *b.entries_) {
-      const carried_value* known = a.find(e.key);
+    carried all = a;
+    if (a.first_ == b.first_) return all;
+    for (const entry* e = b.first_; e != nullptr; e = e->next) {
+      const carried_value* known = a.find(e->key);
       if (known == nullptr)
-        missing.push_back(e);
-      else if (!(*known == e.value))
-        conflict(*known, e.value);
+        all.first_ = new entry{{1}, e->key, e->value, all.first_};
+      else if (!(*known == e->value))
+        conflict(*known, e->value);
     }
-    if (missing.empty()) return a;
-    auto merged = std::make_shared<std::vector<entry>>(*a.entries_);
-    merged->insert(merged->end(), missing.begin(), missing.end());
-    carried result;
-    result.entries_ = std::move(merged);
-    return result;
+    return all;
   }
 
   /// The value under a key, or nullptr.
   [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    if (entries_)
-      for (const entry& e : *entries_)
-        if (e.key == key) return &e.value;
+    for (const entry* e = first_; e != nullptr; e = e->next)
+      if (e->key == key) return &e->value;
     return nullptr;
   }
 
  private:
+  /// A value in a list whose ends are shared by many lists.
+  struct entry {
+    std::atomic<std::size_t> owners;
+    const void* key;
+    carried_value value;
+    entry* next;
+  };
+
+  static entry* keep(entry* e) {
+    if (e != nullptr) e->owners.fetch_add(1, std::memory_order_relaxed);
+    return e;
+  }
+  TAGMA_COLD static void drop(entry* e) {
+    while (e != nullptr && e->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      entry* const next = e->next;
+      delete e;
+      e = next;
+    }
+  }
   [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
     fail(status_code::invalid_argument,
          {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
@@ -2438,7 +2517,7 @@ class carried {
           "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
   }
 
-  std::shared_ptr<const std::vector<entry>> entries_;
+  entry* first_ = nullptr;
 };
 
 }  // namespace tagma
@@ -2518,7 +2597,7 @@ class graph {
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
     infer_args args{{in, inputs.size()}, attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
-    if (op.fold != nullptr && extras.controls.empty()) {
+    if (op.has_fold && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
       if (folded != no_node) return folded;
     }
@@ -4116,7 +4195,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
     bool flows = false;
     for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
     if (!flows) continue;
-    if (g[i].op->gradient == nullptr) {
+    if (!g[i].op->has_gradient) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
@@ -4160,34 +4239,34 @@ struct built_graph {
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name.
+/// Remembers the node of each record and the record of each name. Slots are told empty by numbers: g++ with UBSan calls the
+/// comparison of an address with nullptr no constant.
 struct record_memo {
   array_view<const record*> records;
-  array_view<node_id> nodes;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
   array_view<const record*> names;
+  array_view<bool> named;
 
   [[nodiscard]] constexpr std::size_t slot(const record& r) const {
     std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    while (records[i] != nullptr && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
     return i;
   }
-  [[nodiscard]] constexpr node_id find(const record& r) const {
-    const std::size_t i = slot(r);
-    return records[i] == nullptr ? no_node : nodes[i];
-  }
+  [[nodiscard]] constexpr node_id find(const record& r) const { return nodes[slot(r)] - 1; }
   constexpr void set(const record& r, node_id id) {
     const std::size_t i = slot(r);
     records[i] = &r;
-    nodes[i] = id;
+    nodes[i] = id + 1;
   }
   /// The record that has this record's name, after noting the name if it is new.
   constexpr const record& owner_of_name(const record& r) {
     std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (names[i] != nullptr && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (names[i] == nullptr) names[i] = &r;
+    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) names[i] = &r, named[i] = true;
     return *names[i];
   }
 };
+static_assert(no_node == -1);
 
 constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
@@ -4228,7 +4307,8 @@ template <std::size_t Nodes, std::size_t Roots>
   const record* memo_records[4 * Nodes]{};
   const record* memo_names[2 * Nodes]{};
   node_id memo_nodes[4 * Nodes]{};
-  detail::record_memo memo{memo_records, memo_nodes, memo_names};
+  bool memo_named[2 * Nodes]{};
+  detail::record_memo memo{memo_records, memo_nodes, memo_names, memo_named};
   node_id adjoint[Nodes]{}, variables[Nodes / 2]{}, gradients[Nodes / 2]{};
   variable_gradient pairs[Nodes / 2]{};
   bool wanted[Nodes]{};
@@ -4283,7 +4363,7 @@ template <std::size_t Nodes, std::size_t Roots>
           [[fallthrough]];
         }
         default:
-          if (r.op->fold != nullptr && after.empty() && r.device.empty())
+          if (r.op->has_fold && after.empty() && r.device.empty())
             id = g.emit(*r.op, in, r.attributes);
           else
             id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
@@ -4979,7 +5059,7 @@ namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
 template <ir::build_problem Problem, class First, class Second>
 inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
-template <ir::build_problem Problem, fixed_string Operation>
+template <ir::build_problem Problem, class Operation>
 inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
 template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = Problem != ir::build_problem::independent;
@@ -5027,6 +5107,10 @@ struct no_operation {
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
+/// The name of an operation as a type, for messages.
+template <fixed_string Name>
+struct operation_name {};
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -5048,6 +5132,9 @@ struct compiled_graph {
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
+  using operation_type = operation_name<fixed_copy<&operation>()>;
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -5171,8 +5258,8 @@ class program {
 /// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064 and E080.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
-          fixed_string Operation = fixed_copy<Graph::operation>(), class First = spec_of<Graph::first_spec>,
-          class Second = spec_of<Graph::second_spec>>
+          class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
+          class Second = typename Graph::second_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
@@ -5203,6 +5290,60 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
+// ---- tagma/base/owned.hpp
+#ifndef TAGMA_SINGLE_BASE_OWNED_HPP
+#define TAGMA_SINGLE_BASE_OWNED_HPP
+
+/// @file
+/// A pointer with one owner. std::unique_ptr does the same through a tuple of pointer and deleter, whose instantiation
+/// costs the compiler ten times this class for every type.
+
+#include <utility>
+
+namespace tagma {
+
+template <class T>
+class owned {
+ public:
+  constexpr owned() = default;
+  constexpr owned(decltype(nullptr)) {}
+  constexpr explicit owned(T* object) : object_(object) {}
+  constexpr owned(owned&& other) noexcept : object_(other.release()) {}
+  template <class U>
+  constexpr owned(owned<U>&& other) noexcept : object_(other.release()) {}
+  constexpr owned& operator=(owned&& other) noexcept {
+    T* const before = object_;
+    object_ = other.release();
+    delete before;
+    return *this;
+  }
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+  constexpr ~owned() { delete object_; }
+
+  [[nodiscard]] constexpr T* get() const { return object_; }
+  [[nodiscard]] constexpr T& operator*() const { return *object_; }
+  [[nodiscard]] constexpr T* operator->() const { return object_; }
+  [[nodiscard]] constexpr explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] constexpr bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
+  /// Hands the object over to the caller.
+  [[nodiscard]] constexpr T* release() {
+    T* const object = object_;
+    object_ = nullptr;
+    return object;
+  }
+
+ private:
+  T* object_ = nullptr;
+};
+
+template <class T, class... Arguments>
+[[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
+  return owned<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_OWNED_HPP
 // ---- tagma/base/random.hpp
 #ifndef TAGMA_SINGLE_BASE_RANDOM_HPP
 #define TAGMA_SINGLE_BASE_RANDOM_HPP
@@ -5279,6 +5420,10 @@ struct random_key {
 /// @file
 /// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
 /// run with given extents and used again, so that later runs allocate nothing.
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include <cstring>
 #include <new>
@@ -5501,10 +5646,10 @@ template <class T>
   if (!(dims == expected))
     fail(status_code::invalid_argument,
          {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
-  const auto* first = reinterpret_cast<const std::byte*>(data.data());
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);
-  v.bytes = std::make_shared<const std::vector<std::byte>>(first, first + data.size_bytes());
+  v.bytes = shared_bytes(data.size_bytes());
+  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
   v.dims = dims;
   return v;
 }
@@ -5564,8 +5709,6 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// @file
 /// What a kernel is given, and the table of kernels that a device provides for a plan.
 
-#include <memory>
-
 // ---- tagma/runtime/executor.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
 #define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
@@ -5574,7 +5717,6 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// What a runtime asks of the threads of a device.
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 namespace tagma::runtime {
@@ -5603,7 +5745,7 @@ class executor {
 
 /// The executor of the CPU; defined by device/cpu.
 /// @param threads 0: as many as the affinity mask and the quota of the process allow
-[[nodiscard]] std::unique_ptr<executor> make_cpu_executor(int threads);
+[[nodiscard]] owned<executor> make_cpu_executor(int threads);
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
@@ -5649,7 +5791,7 @@ struct kernel_args {
 };
 
 using kernel_function = void (*)(const kernel_args&, const run_context&);
-using prepare_function = std::unique_ptr<kernel_state> (*)(const kernel_args&, const run_context&);
+using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
 
 /// One entry of a kernel table; `prepare` may be missing.
 struct kernel_entry {
@@ -5666,12 +5808,17 @@ struct kernel_table;
 
 namespace tagma::runtime {
 
-/// Bytes on a cache line boundary.
+/// Bytes on a cache line boundary, many megabytes on that of a large page.
 class aligned_bytes {
  public:
   aligned_bytes() = default;
   explicit aligned_bytes(std::size_t size) : size_(size) {
-    if (size > 0) data_ = static_cast<std::byte*>(::operator new (size, std::align_val_t{64}));
+    if (size == 0) return;
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+#if defined(MADV_HUGEPAGE)
+    // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
+    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+#endif
   }
   aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
@@ -5685,12 +5832,17 @@ class aligned_bytes {
   aligned_bytes(const aligned_bytes&) = delete;
   aligned_bytes& operator=(const aligned_bytes&) = delete;
   ~aligned_bytes() {
-    if (data_ != nullptr) ::operator delete (data_, std::align_val_t{64});
+    if (data_ != nullptr) ::operator delete(data_, alignment(size_));
   }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
+  static constexpr std::size_t page = std::size_t{1} << 21, large = 4 * page;
+  [[nodiscard]] static std::align_val_t alignment(std::size_t size) {
+    return std::align_val_t{size >= large ? page : 64};
+  }
+
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -5746,7 +5898,7 @@ class bound_plan {
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
-    states_ = heap_array<std::unique_ptr<kernel_state>>(plan_.steps.size());
+    states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (kernels_[s].prepare != nullptr) {
         states_[s] = kernels_[s].prepare(calls_[s], context);
@@ -5786,7 +5938,7 @@ class bound_plan {
   [[nodiscard]] std::size_t arena_bytes() const { return arena_.size(); }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
-  std::unique_ptr<bound_plan> next;  ///< for lists of idle plans
+  owned<bound_plan> next;  ///< for lists of idle plans
 
  private:
   struct patch_place {
@@ -5808,7 +5960,9 @@ class bound_plan {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
       if (n.op->kind == ir::op_kind::placeholder) {
-        dims_[i] = feeds[static_cast<std::size_t>(n.slot)].dims;
+        const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
+        if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
+        dims_[i] = fed.dims;
         if (!compatible(n.spec.dims, dims_[i]))
           fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
@@ -5976,7 +6130,7 @@ class bound_plan {
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
-  heap_array<std::unique_ptr<kernel_state>> states_;
+  heap_array<owned<kernel_state>> states_;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;
@@ -5993,11 +6147,84 @@ class bound_plan {
 /// them one at a time.
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <type_traits>
 
 #include <time.h>
+
+// ---- tagma/runtime/mutex.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+
+/// @file
+/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
+/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace tagma {
+
+class mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+  ~mutex() { pthread_mutex_destroy(&mutex_); }
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  friend class condition;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/// Holds a mutex while it lives.
+class mutex_lock {
+ public:
+  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
+  mutex_lock(const mutex_lock&) = delete;
+  mutex_lock& operator=(const mutex_lock&) = delete;
+  ~mutex_lock() { mutex_.unlock(); }
+
+ private:
+  mutex& mutex_;
+};
+
+/// Threads wait here for a change of what a mutex guards.
+class condition {
+ public:
+  condition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+  ~condition() { pthread_cond_destroy(&condition_); }
+
+  /// Gives up the mutex, waits, and takes it again; may return without a reason.
+  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
+  /// The same for at most `ns` nanoseconds.
+  void wait_for(mutex& m, std::int64_t ns) {
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t total = end.tv_nsec + ns;
+    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+  }
+  void notify_all() { pthread_cond_broadcast(&condition_); }
+
+ private:
+  pthread_cond_t condition_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
 
 namespace tagma {
 
@@ -6074,17 +6301,17 @@ class run_guard {
 class gate {
  public:
   void enter(bool exclusive, const run_guard& guard) {
-    std::unique_lock lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (exclusive) ++waiting_;
     const auto free = [&] { return exclusive ? readers_ == 0 && !writer_ : !writer_ && waiting_ == 0; };
     try {
       while (!free()) {
         if (!guard.limited()) {
-          changed_.wait(lock);
+          changed_.wait(mutex_);
           continue;
         }
         guard.check();
-        changed_.wait_for(lock, std::chrono::milliseconds(1));  // then look at the limits again
+        changed_.wait_for(mutex_, 1'000'000);  // then look at the limits again
       }
     } catch (...) {
       if (exclusive) --waiting_;
@@ -6097,7 +6324,7 @@ class gate {
       ++readers_;
   }
   void leave(bool exclusive) {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (exclusive)
       writer_ = false;
     else
@@ -6106,8 +6333,8 @@ class gate {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  mutex mutex_;
+  condition changed_;
   int readers_ = 0;
   int waiting_ = 0;
   bool writer_ = false;
@@ -6228,7 +6455,7 @@ class session_core {
 
   /// Bytes of the arenas of all bound plans.
   [[nodiscard]] std::size_t arena_bytes() {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     std::size_t bytes = 0;
     for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
     return bytes;
@@ -6241,30 +6468,30 @@ class session_core {
           std::span<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr)
-        plan = std::make_unique<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
+        plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
     }
     ~lease() { session.put_idle(std::move(plan)); }
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
 
     session_core& session;
-    std::unique_ptr<bound_plan> plan;
+    owned<bound_plan> plan;
   };
 
-  std::unique_ptr<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
-    const std::lock_guard lock(mutex_);
-    for (std::unique_ptr<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
+  owned<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
+    const mutex_lock lock(mutex_);
+    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
-        std::unique_ptr<bound_plan> found = std::move(*p);
+        owned<bound_plan> found = std::move(*p);
         *p = std::move(found->next);
         return found;
       }
     return nullptr;
   }
-  void put_idle(std::unique_ptr<bound_plan> bound) {
-    const std::lock_guard lock(mutex_);
+  void put_idle(owned<bound_plan> bound) {
+    const mutex_lock lock(mutex_);
     std::size_t same = 0;
-    for (std::unique_ptr<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
+    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &bound->plan() && ++same == max_bound) {
         *p = std::move((*p)->next);  // the one that was idle longest
         break;
@@ -6296,7 +6523,7 @@ class session_core {
 
   std::span<const plan::plan_variable> variables_;
   carried values_;
-  std::unique_ptr<executor> executor_;
+  owned<executor> executor_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
   heap_array<std::byte*> address_;
@@ -6304,8 +6531,8 @@ class session_core {
   bool all_initialized_ = false;
   std::atomic<std::uint64_t> step_{0};
   gate gate_;
-  std::mutex mutex_;
-  std::unique_ptr<bound_plan> idle_;  // a list, the last used first
+  mutex mutex_;
+  owned<bound_plan> idle_;  // a list, the last used first
 };
 
 }  // namespace runtime
@@ -6345,7 +6572,7 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i) {
     a = value->number;
     b = value->second;
     if (kind == initializer_kind::data) {
-      std::memcpy(address_[i], value->bytes->data(), value->bytes->size());
+      if (value->bytes.size() > 0) std::memcpy(address_[i], value->bytes.data(), value->bytes.size());
       initialized_[i] = true;
       return;
     }
@@ -6570,6 +6797,7 @@ template <class Plan, std::size_t Count>
   for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
     const plan::plan_node& n = Plan::nodes[i];
     if (n.op->kind != ir::op_kind::placeholder) continue;
+    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
     bool found = false;
     for (const int f : fed) found = found || f == n.slot;
     if (!found) return static_cast<int>(i);
@@ -6690,7 +6918,7 @@ class session {
     static constexpr tensor_spec declared = node < 0 ? tensor_spec{} : Plan::nodes[node < 0 ? 0 : node].spec;
     using spec_type = spec_of<declared>;
     static constexpr std::string_view text = node < 0 ? std::string_view{} : Plan::nodes[node < 0 ? 0 : node].name;
-    static constexpr auto name = fixed_copy<text>();
+    static constexpr auto name = fixed_copy<&text>();
   };
 
   template <class... E, class... Arguments>
@@ -6714,9 +6942,9 @@ class session {
         constexpr int misplaced = kernels::misplaced;
         static constexpr std::string_view pinned = plan::nodes[misplaced < 0 ? 0 : misplaced].op->name;
         static constexpr std::string_view device = plan::nodes[misplaced < 0 ? 0 : misplaced].device;
-        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<pinned>(), fixed_copy<device>()>,
+        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<&pinned>(), fixed_copy<&device>()>,
                       "TAGMA-E071 run: the device that is asked for has no kernel for this operation");
-        if constexpr (check_kernel<fixed_copy<lacking>(), complete>() && misplaced < 0) {
+        if constexpr (check_kernel<fixed_copy<&lacking>(), complete>() && misplaced < 0) {
           feed_list feeds{};
           run_limits limits;
           string_element texts[sizeof...(Arguments) + 1];

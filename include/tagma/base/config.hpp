@@ -33,8 +33,10 @@
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
 /// long one; these two macros silence the compilers' remarks about that, and nothing else.
 #if defined(__CUDACC__)
-#define TAGMA_FRIEND_INJECTION_BEGIN _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301")
-#define TAGMA_FRIEND_INJECTION_END _Pragma("nv_diagnostic pop")
+#define TAGMA_FRIEND_INJECTION_BEGIN                                                            \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1301") _Pragma("GCC diagnostic push") \
+      _Pragma("GCC diagnostic ignored \"-Wnon-template-friend\"")
+#define TAGMA_FRIEND_INJECTION_END _Pragma("GCC diagnostic pop") _Pragma("nv_diagnostic pop")
 #elif defined(__clang__)
 #define TAGMA_FRIEND_INJECTION_BEGIN
 #define TAGMA_FRIEND_INJECTION_END

@@ -24,10 +24,10 @@ struct fixed_string {
 };
 
 /// A copy of a text with static storage, for use as a template argument.
-template <const std::string_view& Text>
-[[nodiscard]] constexpr fixed_string<Text.size() + 1> fixed_copy() {
-  fixed_string<Text.size() + 1> copy;
-  for (std::size_t i = 0; i < Text.size(); ++i) copy.text[i] = Text[i];
+template <const std::string_view* Text>
+[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
+  fixed_string<Text->size() + 1> copy;
+  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
   return copy;
 }
 

@@ -22,34 +22,34 @@ struct built_graph {
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name.
+/// Remembers the node of each record and the record of each name. Slots are told empty by numbers: g++ with UBSan calls the
+/// comparison of an address with nullptr no constant.
 struct record_memo {
   array_view<const record*> records;
-  array_view<node_id> nodes;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
   array_view<const record*> names;
+  array_view<bool> named;
 
   [[nodiscard]] constexpr std::size_t slot(const record& r) const {
     std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    while (records[i] != nullptr && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
     return i;
   }
-  [[nodiscard]] constexpr node_id find(const record& r) const {
-    const std::size_t i = slot(r);
-    return records[i] == nullptr ? no_node : nodes[i];
-  }
+  [[nodiscard]] constexpr node_id find(const record& r) const { return nodes[slot(r)] - 1; }
   constexpr void set(const record& r, node_id id) {
     const std::size_t i = slot(r);
     records[i] = &r;
-    nodes[i] = id;
+    nodes[i] = id + 1;
   }
   /// The record that has this record's name, after noting the name if it is new.
   constexpr const record& owner_of_name(const record& r) {
     std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (names[i] != nullptr && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (names[i] == nullptr) names[i] = &r;
+    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) names[i] = &r, named[i] = true;
     return *names[i];
   }
 };
+static_assert(no_node == -1);
 
 constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
@@ -90,7 +90,8 @@ template <std::size_t Nodes, std::size_t Roots>
   const record* memo_records[4 * Nodes]{};
   const record* memo_names[2 * Nodes]{};
   node_id memo_nodes[4 * Nodes]{};
-  detail::record_memo memo{memo_records, memo_nodes, memo_names};
+  bool memo_named[2 * Nodes]{};
+  detail::record_memo memo{memo_records, memo_nodes, memo_names, memo_named};
   node_id adjoint[Nodes]{}, variables[Nodes / 2]{}, gradients[Nodes / 2]{};
   variable_gradient pairs[Nodes / 2]{};
   bool wanted[Nodes]{};
@@ -145,7 +146,7 @@ template <std::size_t Nodes, std::size_t Roots>
           [[fallthrough]];
         }
         default:
-          if (r.op->fold != nullptr && after.empty() && r.device.empty())
+          if (r.op->has_fold && after.empty() && r.device.empty())
             id = g.emit(*r.op, in, r.attributes);
           else
             id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});

@@ -24,7 +24,7 @@ namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
 template <ir::build_problem Problem, class First, class Second>
 inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
-template <ir::build_problem Problem, fixed_string Operation>
+template <ir::build_problem Problem, class Operation>
 inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
 template <ir::build_problem Problem, class Y, class X>
 inline constexpr bool depends_on = Problem != ir::build_problem::independent;
@@ -72,6 +72,10 @@ struct no_operation {
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
+/// The name of an operation as a type, for messages.
+template <fixed_string Name>
+struct operation_name {};
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -93,6 +97,9 @@ struct compiled_graph {
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
+  using operation_type = operation_name<fixed_copy<&operation>()>;
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -216,8 +223,8 @@ class program {
 /// The other template arguments are worked out: what a message is about.
 /// Raises TAGMA-E060, E061, E063, E064 and E080.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
-          fixed_string Operation = fixed_copy<Graph::operation>(), class First = spec_of<Graph::first_spec>,
-          class Second = spec_of<Graph::second_spec>>
+          class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
+          class Second = typename Graph::second_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");

@@ -298,7 +298,7 @@ class session {
     static constexpr tensor_spec declared = node < 0 ? tensor_spec{} : Plan::nodes[node < 0 ? 0 : node].spec;
     using spec_type = spec_of<declared>;
     static constexpr std::string_view text = node < 0 ? std::string_view{} : Plan::nodes[node < 0 ? 0 : node].name;
-    static constexpr auto name = fixed_copy<text>();
+    static constexpr auto name = fixed_copy<&text>();
   };
 
   template <class... E, class... Arguments>
@@ -322,9 +322,9 @@ class session {
         constexpr int misplaced = kernels::misplaced;
         static constexpr std::string_view pinned = plan::nodes[misplaced < 0 ? 0 : misplaced].op->name;
         static constexpr std::string_view device = plan::nodes[misplaced < 0 ? 0 : misplaced].device;
-        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<pinned>(), fixed_copy<device>()>,
+        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<&pinned>(), fixed_copy<&device>()>,
                       "TAGMA-E071 run: the device that is asked for has no kernel for this operation");
-        if constexpr (check_kernel<fixed_copy<lacking>(), complete>() && misplaced < 0) {
+        if constexpr (check_kernel<fixed_copy<&lacking>(), complete>() && misplaced < 0) {
           feed_list feeds{};
           run_limits limits;
           string_element texts[sizeof...(Arguments) + 1];

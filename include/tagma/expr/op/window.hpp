@@ -30,8 +30,9 @@ struct window_padding {
   constexpr window_padding() = default;
   constexpr window_padding(int all) : top(all), bottom(all), left(all), right(all) {}
   constexpr window_padding(int rows, int columns) : top(rows), bottom(rows), left(columns), right(columns) {}
-  constexpr window_padding(int top_rows, int bottom_rows, int left_columns, int right_columns)
-      : top(top_rows), bottom(bottom_rows), left(left_columns), right(right_columns) {}
+  /// All members: the CUDA front end writes a template argument down this way.
+  constexpr window_padding(int top_rows, int bottom_rows, int left_columns, int right_columns, bool as_needed = false)
+      : top(top_rows), bottom(bottom_rows), left(left_columns), right(right_columns), automatic(as_needed) {}
   friend constexpr bool operator==(const window_padding&, const window_padding&) = default;
 };
 
