@@ -24,8 +24,11 @@ TEST_CASE("gradients of arithmetic, through every kind of broadcast") {
   const auto value = tg::abs(tg::square(x - r) * c) / (tg::square(r) + 2.0) + tg::maximum(x, c) * tg::minimum(r, s) - (-x);
   const auto loss = weighted(value);
   const auto slopes = tg::gradients(loss, x, r, c, s);
-  const auto& [dx, dr, dc, ds] = slopes;
-  tg::session session(tg::compile([=] { return tg::outputs(loss, std::get<0>(slopes), std::get<1>(slopes), std::get<2>(slopes), std::get<3>(slopes)); }));
+  const auto dx = std::get<0>(slopes);
+  const auto dr = std::get<1>(slopes);
+  const auto dc = std::get<2>(slopes);
+  const auto ds = std::get<3>(slopes);
+  tg::session session(tg::compile([=] { return tg::outputs(loss, dx, dr, dc, ds); }));
   const tg::tensor<double> at_x(tg::shape{2, 3}, {0.3, -1.2, 0.7, 1.9, -0.4, 0.11}), at_r(tg::shape{3}, {-0.6, 0.9, 1.4});
   const tg::tensor<double> at_c(tg::shape{2, 1}, {0.5, -0.8}), at_s(0.2);
   using tg::test::check_gradient;
