@@ -18,6 +18,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsig
 
 def command(compiler, include, flags, source):
     if pathlib.Path(compiler).name.startswith("nvcc"):
+        flags = [f.replace("-isystem", "-I") for f in flags]  # nvcc knows only -I
         return [compiler, "-std=c++20", "-x", "cu", "-I", include, *flags, "-c", source, "-o", os.devnull]
     return [compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, "-I", include, *flags, "-x", "c++", source]
 
