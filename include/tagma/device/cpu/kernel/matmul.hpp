@@ -64,7 +64,7 @@ void matmul(const kernel_args& args, const run_context& context) {
     g.a = a, g.b = b, g.c = c;
 #if TAGMA_ONEDNN_PRIMITIVES
     if constexpr (std::is_same_v<T, float>)
-      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g, *context.threads);
+      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(a, b, c);
 #endif
     return split_gemm(g, context);
   }
