@@ -26,25 +26,30 @@ bool is_onednn(const void* code) {
   return dladdr(code, &where) != 0 && std::string_view(where.dli_fname).find("libdnnl") != std::string_view::npos;
 }
 
-void* counted(std::size_t size, std::size_t alignment, const void* caller) {
-  if (counting.load(std::memory_order_relaxed) && !is_onednn(caller))
-    allocations.fetch_add(1, std::memory_order_relaxed);
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool counts = false;  // the sanitiser has operators of its own
+#else
+constexpr bool counts = true;
+
+void* counted(std::size_t size, std::size_t alignment) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
   void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }
+#endif
 
 }  // namespace
 
+#if !defined(__SANITIZE_ADDRESS__)
 // Counts what the whole test program takes from the heap.
-void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t), __builtin_return_address(0)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return counted(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
-}
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) { return counted(size, static_cast<std::size_t>(alignment)); }
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#endif
 
 namespace {
 

@@ -22,8 +22,7 @@ struct built_graph {
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name. Slots are told empty by numbers: g++ with UBSan calls the
-/// comparison of an address with nullptr no constant.
+/// Remembers the node of each record and the record of each name.
 struct record_memo {
   array_view<const record*> records;
   array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
@@ -146,7 +145,7 @@ template <std::size_t Nodes, std::size_t Roots>
           [[fallthrough]];
         }
         default:
-          if (r.op->has_fold && after.empty() && r.device.empty())
+          if (r.op->fold != nullptr && after.empty() && r.device.empty())
             id = g.emit(*r.op, in, r.attributes);
           else
             id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});

@@ -4,6 +4,8 @@
 /// @file
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
 
+#include <tuple>
+
 #include "tagma/plan/compile.hpp"
 
 namespace tagma {

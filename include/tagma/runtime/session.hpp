@@ -4,6 +4,8 @@
 /// @file
 /// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
 
+#include <tuple>
+
 #include "tagma/plan/program.hpp"
 #include "tagma/runtime/initialize.hpp"
 #include "tagma/tensor/tensor.hpp"

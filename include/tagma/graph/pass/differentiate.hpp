@@ -59,7 +59,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
     bool flows = false;
     for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
     if (!flows) continue;
-    if (!g[i].op->has_gradient) {
+    if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
