@@ -53,27 +53,13 @@ struct product_split {
 /// rows lie further apart than they are long, have no better primitive.
 class onednn_product final : public kernel_state {
  public:
-<<<<<<< Updated upstream
-  /// A null pointer if oneDNN has nothing better than a reference implementation.
-  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& whole) {
-    use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-    auto made = owned<onednn_product>(new onednn_product(product_split(whole.m, whole.n, whole.k)));
-    made->parts_.resize(static_cast<std::size_t>(made->split_.parts));
-    for (std::int64_t t = 0; t < made->split_.parts; ++t) {
-      const dnnl_owned_desc desc = describe(made->split_.part(whole, t));
-      if (desc == nullptr) return nullptr;
-      made->parts_[static_cast<std::size_t>(t)].prepare(desc);
-    }
-    return made;
-=======
   /// A null pointer if the plain function is the better choice.
-  [[nodiscard]] TAGMA_COLD static std::unique_ptr<kernel_state> make(const gemm_args<float>& g) {
+  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& g) {
     if (product_split(g.m, g.n, g.k).parts > 1) return nullptr;
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
     const dnnl_owned_desc desc = describe(g);
     if (desc == nullptr) return nullptr;
-    return std::unique_ptr<kernel_state>(new onednn_product(desc));
->>>>>>> Stashed changes
+    return owned<kernel_state>(new onednn_product(desc));
   }
 
   void run(const float* a, const float* b, float* c) {
@@ -126,11 +112,11 @@ class onednn_product final : public kernel_state {
     if (dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success ||
         dnnl_primitive_desc_create(&made, &what, raw_attr, dnnl_processor(), nullptr) != dnnl_success)
       return nullptr;
-    dnnl_owned_desc owned(made);
+    dnnl_owned_desc chosen(made);
     const char* implementation = "";
     dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
     if (!std::string_view(implementation).starts_with("brg")) return nullptr;
-    return owned;
+    return chosen;
   }
 
   dnnl_owned_primitive primitive_;
