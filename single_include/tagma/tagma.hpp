@@ -1006,8 +1006,6 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
-  bool has_gradient = false;                   ///< told apart from the pointers, as g++ with UBSan calls the comparison
-  bool has_fold = false;                       ///< of an address with nullptr no constant
 };
 
 namespace detail {
@@ -1037,9 +1035,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient, rules.has_gradient = true;
+  if constexpr (requires(gradient_args& g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold, rules.has_fold = true;
+  if constexpr (requires(fold_args& f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }
@@ -1144,7 +1142,7 @@ class graph {
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
     infer_args args{{in, inputs.size()}, attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
-    if (op.has_fold && extras.controls.empty()) {
+    if (op.fold != nullptr && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
       if (folded != no_node) return folded;
     }
@@ -6968,6 +6966,8 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// @file
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
 
+#include <tuple>
+
 // ---- tagma/plan/compile.hpp
 #ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
 #define TAGMA_SINGLE_PLAN_COMPILE_HPP
@@ -7206,7 +7206,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
     bool flows = false;
     for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
     if (!flows) continue;
-    if (!g[i].op->has_gradient) {
+    if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
@@ -7250,8 +7250,7 @@ struct built_graph {
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name. Slots are told empty by numbers: g++ with UBSan calls the
-/// comparison of an address with nullptr no constant.
+/// Remembers the node of each record and the record of each name.
 struct record_memo {
   array_view<const record*> records;
   array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
@@ -7374,7 +7373,7 @@ template <std::size_t Nodes, std::size_t Roots>
           [[fallthrough]];
         }
         default:
-          if (r.op->has_fold && after.empty() && r.device.empty())
+          if (r.op->fold != nullptr && after.empty() && r.device.empty())
             id = g.emit(*r.op, in, r.attributes);
           else
             id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
@@ -8294,6 +8293,8 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
 
 /// @file
 /// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
+
+#include <tuple>
 
 // ---- tagma/runtime/initialize.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
@@ -13518,7 +13519,7 @@ struct kernel<ir::info<op::one_hot>> {
 
 /// @file
 /// Products of float matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
-/// products is as fast, but generates code for 20 ms when it is called first.
+/// products is a little faster, but generates code for 20 ms when it is called first.
 
 namespace tagma::device::cpu::detail {
 
@@ -13529,7 +13530,7 @@ struct product_split {
   std::int64_t parts = 1, step = 0, length = 0;
 
   product_split(std::int64_t m, std::int64_t n, std::int64_t k) {
-    constexpr double least = 3.7e6;  // multiplications, below which sharing costs more than it gains
+    constexpr double least = 8e6;  // multiplications, below which sharing costs more than it gains
     const double wanted = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) / least;
     by_rows = m >= n;
     step = length = by_rows ? m : n;
@@ -13559,61 +13560,42 @@ struct product_split {
 
 #if TAGMA_ONEDNN_PRIMITIVES
 
-/// One product with its primitives and their memory.
+/// One product with its primitive. Products that threads share are left to the plain function: parts of a matrix, whose
+/// rows lie further apart than they are long, have no better primitive.
 class onednn_product final : public kernel_state {
  public:
-  /// A null pointer if oneDNN has nothing better than a reference implementation.
-  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& whole) {
+  /// A null pointer if the plain function is the better choice.
+  [[nodiscard]] TAGMA_COLD static owned<kernel_state> make(const gemm_args<float>& g) {
+    if (product_split(g.m, g.n, g.k).parts > 1) return nullptr;
     use_one_openmp_thread();  // oneDNN plans for as many threads as there are now
-    auto made = owned<onednn_product>(new onednn_product(product_split(whole.m, whole.n, whole.k)));
-    made->parts_.resize(static_cast<std::size_t>(made->split_.parts));
-    for (std::int64_t t = 0; t < made->split_.parts; ++t) {
-      const dnnl_owned_desc desc = describe(made->split_.part(whole, t));
-      if (desc == nullptr) return nullptr;
-      made->parts_[static_cast<std::size_t>(t)].prepare(desc);
-    }
-    return made;
+    const dnnl_owned_desc desc = describe(g);
+    if (desc == nullptr) return nullptr;
+    return owned<kernel_state>(new onednn_product(desc));
   }
 
-  void run(const gemm_args<float>& whole, runtime::executor& threads) {
-    const auto task = [&](std::int64_t t) {
-      use_one_openmp_thread();
-      const gemm_args<float> g = split_.part(whole, t);
-      part& p = parts_[static_cast<std::size_t>(t)];
-      set_dnnl_data(p.a, g.a);
-      set_dnnl_data(p.b, g.b);
-      set_dnnl_data(p.c, g.c);
-      set_dnnl_data(p.scratch, scratch(p.scratch_bytes));
-      const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, p.a.get()},
-                                      {DNNL_ARG_WEIGHTS, p.b.get()},
-                                      {DNNL_ARG_DST, p.c.get()},
-                                      {DNNL_ARG_SCRATCHPAD, p.scratch.get()}};
-      check_dnnl(dnnl_primitive_execute(p.primitive.get(), p.stream.get(), 4, args), "a matrix product");
-      check_dnnl(dnnl_stream_wait(p.stream.get()), "a matrix product");
-    };
-    if (parts_.size() == 1)
-      task(0);
-    else
-      threads.parallel_for(split_.parts, task);
+  void run(const float* a, const float* b, float* c) {
+    use_one_openmp_thread();
+    set_dnnl_data(a_, a);
+    set_dnnl_data(b_, b);
+    set_dnnl_data(c_, c);
+    set_dnnl_data(scratch_, scratch(scratch_bytes_));
+    const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, a_.get()},
+                                    {DNNL_ARG_WEIGHTS, b_.get()},
+                                    {DNNL_ARG_DST, c_.get()},
+                                    {DNNL_ARG_SCRATCHPAD, scratch_.get()}};
+    check_dnnl(dnnl_primitive_execute(primitive_.get(), stream_.get(), 4, args), "a matrix product");
+    check_dnnl(dnnl_stream_wait(stream_.get()), "a matrix product");
   }
 
  private:
-  struct part {
-    dnnl_owned_primitive primitive;
-    dnnl_owned_stream stream;
-    dnnl_owned_memory a, b, c, scratch;
-    std::size_t scratch_bytes = 0;
-
-    void prepare(const dnnl_owned_desc& desc) {
-      primitive = make_dnnl_primitive(desc, "a matrix product");
-      stream = make_dnnl_stream();
-      a = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_src_md));
-      b = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_weights_md));
-      c = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_dst_md));
-      scratch = make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_scratchpad_md));
-      scratch_bytes = dnnl_memory_desc_get_size(&dnnl_layout_of(desc, dnnl_query_scratchpad_md));
-    }
-  };
+  explicit onednn_product(const dnnl_owned_desc& desc)
+      : primitive_(make_dnnl_primitive(desc, "a matrix product")),
+        stream_(make_dnnl_stream()),
+        a_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_src_md))),
+        b_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_weights_md))),
+        c_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_dst_md))),
+        scratch_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_scratchpad_md))),
+        scratch_bytes_(dnnl_memory_desc_get_size(&dnnl_layout_of(desc, dnnl_query_scratchpad_md))) {}
 
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes) {
@@ -13621,8 +13603,6 @@ class onednn_product final : public kernel_state {
     if (memory.size() < bytes) memory = runtime::aligned_bytes(bytes);
     return reinterpret_cast<float*>(memory.data());
   }
-
-  explicit onednn_product(const product_split& split) : split_(split) {}
 
   [[nodiscard]] static dnnl_memory_desc_t layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
                                                  bool transposed) {
@@ -13643,15 +13623,17 @@ class onednn_product final : public kernel_state {
     if (dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success ||
         dnnl_primitive_desc_create(&made, &what, raw_attr, dnnl_processor(), nullptr) != dnnl_success)
       return nullptr;
-    dnnl_owned_desc owned(made);
+    dnnl_owned_desc chosen(made);
     const char* implementation = "";
     dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
-    if (std::string_view(implementation).starts_with("ref")) return nullptr;
-    return owned;
+    if (!std::string_view(implementation).starts_with("brg")) return nullptr;
+    return chosen;
   }
 
-  product_split split_;
-  std::vector<part> parts_;
+  dnnl_owned_primitive primitive_;
+  dnnl_owned_stream stream_;
+  dnnl_owned_memory a_, b_, c_, scratch_;
+  std::size_t scratch_bytes_ = 0;
 };
 
 #endif
@@ -13713,7 +13695,7 @@ void matmul(const kernel_args& args, const run_context& context) {
     g.a = a, g.b = b, g.c = c;
 #if TAGMA_ONEDNN_PRIMITIVES
     if constexpr (std::is_same_v<T, float>)
-      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(g, *context.threads);
+      if (args.state != nullptr) return static_cast<onednn_product*>(args.state)->run(a, b, c);
 #endif
     return split_gemm(g, context);
   }

@@ -1756,12 +1756,16 @@ class file {
 /// @file
 /// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
 
+#include <tuple>
+
 // ---- tagma/plan/program.hpp
 #ifndef TAGMA_SINGLE_PLAN_PROGRAM_HPP
 #define TAGMA_SINGLE_PLAN_PROGRAM_HPP
 
 /// @file
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
+
+#include <tuple>
 
 // ---- tagma/plan/compile.hpp
 #ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
@@ -2006,8 +2010,6 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
-  bool has_gradient = false;                   ///< told apart from the pointers, as g++ with UBSan calls the comparison
-  bool has_fold = false;                       ///< of an address with nullptr no constant
 };
 
 namespace detail {
@@ -2037,9 +2039,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient, rules.has_gradient = true;
+  if constexpr (requires(gradient_args& g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold, rules.has_fold = true;
+  if constexpr (requires(fold_args& f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }
@@ -2597,7 +2599,7 @@ class graph {
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
     infer_args args{{in, inputs.size()}, attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
-    if (op.has_fold && extras.controls.empty()) {
+    if (op.fold != nullptr && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
       if (folded != no_node) return folded;
     }
@@ -4195,7 +4197,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
     bool flows = false;
     for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
     if (!flows) continue;
-    if (!g[i].op->has_gradient) {
+    if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
@@ -4239,8 +4241,7 @@ struct built_graph {
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name. Slots are told empty by numbers: g++ with UBSan calls the
-/// comparison of an address with nullptr no constant.
+/// Remembers the node of each record and the record of each name.
 struct record_memo {
   array_view<const record*> records;
   array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
@@ -4363,7 +4364,7 @@ template <std::size_t Nodes, std::size_t Roots>
           [[fallthrough]];
         }
         default:
-          if (r.op->has_fold && after.empty() && r.device.empty())
+          if (r.op->fold != nullptr && after.empty() && r.device.empty())
             id = g.emit(*r.op, in, r.attributes);
           else
             id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
