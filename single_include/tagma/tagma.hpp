@@ -3276,7 +3276,8 @@ template <class Op, class Place, class V, class E>
 }  // namespace detail
 
 /// Writes a value into a variable; the result is the new value.
-/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of bool.
+/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of
+/// bool.
 /// @{
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign(const V& v, const E& e) {
