@@ -3,7 +3,8 @@
 """How large a stripped trainer is, and how long it takes from the start of the process to the end of its first step.
 
 Compiles compile/programs/mlp.cpp with one step instead of a hundred and starts it again and again, in turns with a program
-that does nothing but load the same libraries. The limits are 1 MB and 20 ms."""
+that does nothing but load the same libraries. The limits are 1 MB and 20 ms, of the processor, so that --check may run beside
+other work."""
 
 import argparse
 import json
@@ -21,9 +22,14 @@ STEPS = "step < 100"
 
 
 def seconds_of(program):
+    """Seconds by the clock on the wall, and of the processor."""
     start = time.perf_counter()
-    subprocess.run([str(program)], check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
+    child = subprocess.Popen([str(program)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f"{program.name} ended with {child.returncode}")
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime
 
 
 def main():
@@ -48,13 +54,14 @@ def main():
                             "-pthread", "-s"], check=True)
         size = (folder / "trainer").stat().st_size
         pairs = [(seconds_of(folder / "trainer"), seconds_of(folder / "nothing")) for _ in range(arguments.starts)]
-    result = {"bytes": size, "start_ms": 1e3 * statistics.median(t for t, _ in pairs),
-              "start_least_ms": 1e3 * min(t for t, _ in pairs), "libraries_alone_ms": 1e3 * statistics.median(n for _, n in pairs),
+    result = {"bytes": size, "start_ms": 1e3 * statistics.median(trainer[0] for trainer, _ in pairs),
+              "processor_ms": 1e3 * statistics.median(trainer[1] for trainer, _ in pairs),
+              "libraries_alone_ms": 1e3 * statistics.median(nothing[1] for _, nothing in pairs),
               "starts": arguments.starts, "math": arguments.math, "load": os.getloadavg()[0]}
     print(", ".join(f"{key} {value if isinstance(value, (int, str)) else round(value, 2)}" for key, value in result.items()))
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    return 1 if arguments.check and (size > 1e6 or result["start_least_ms"] > 20) else 0
+    return 1 if arguments.check and (size > 1e6 or result["processor_ms"] > 20) else 0
 
 
 if __name__ == "__main__":
