@@ -8,6 +8,7 @@ import worker
 
 work, batch, threads, adam = worker.options()
 torch.set_num_threads(threads)
+torch.set_flush_denormal(True)  # see protocol.hpp; not the default
 torch.manual_seed(42)
 
 
