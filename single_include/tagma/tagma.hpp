@@ -211,6 +211,17 @@ enum class status_code : std::uint8_t {
   return names[static_cast<std::size_t>(code)];
 }
 
+/// A line of a program. Unlike std::source_location it works with clang 14, too.
+struct source_line {
+  const char* file = "";
+  int line = 0;
+
+  /// The line of the call whose default argument this is.
+  [[nodiscard]] static constexpr source_line here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
 /// A part of a sentence: text or a whole number.
 class text_part {
  public:
@@ -9377,7 +9388,26 @@ class session_core {
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
   void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
-           const run_limits& limits, Take take) {
+           const run_limits& limits, const source_line& at, Take take) {
+    try {
+      run_plan(plan, kernels, feeds, limits, take);
+    } catch (const error& e) {
+      rethrow_at(e, at);
+    }
+  }
+
+  /// Bytes of the arenas of all bound plans.
+  [[nodiscard]] std::size_t arena_bytes() {
+    const mutex_lock lock(mutex_);
+    std::size_t bytes = 0;
+    for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
+    return bytes;
+  }
+
+ private:
+  template <class Take>
+  void run_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+                const run_limits& limits, Take& take) {
     const run_guard guard(limits);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
@@ -9400,15 +9430,14 @@ class session_core {
     take_before(steps);
   }
 
-  /// Bytes of the arenas of all bound plans.
-  [[nodiscard]] std::size_t arena_bytes() {
-    const mutex_lock lock(mutex_);
-    std::size_t bytes = 0;
-    for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
-    return bytes;
+  /// The same error with the line of the program that asked for the run.
+  [[noreturn]] TAGMA_COLD static void rethrow_at(const error& e, const source_line& at) {
+    const std::string_view what = e.what();
+    const auto colon = what.find(": ");
+    fail(e.code(),
+         {colon == std::string_view::npos ? what : what.substr(colon + 2), " (run at ", at.file, ":", at.line, ")"});
   }
 
- private:
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
     lease(session_core& s, const plan::plan_view& p, std::span<const kernel_entry> kernels,
@@ -9913,6 +9942,23 @@ struct graph_tables {
   return false;
 }
 
+template <expression E>
+[[nodiscard]] constexpr fetch_list<E> as_list(const E&) {
+  return {};
+}
+template <class... E>
+[[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
+  return list;
+}
+/// The result of a run: a tuple for a list, its only element for a single output.
+template <class What, class Results>
+[[nodiscard]] constexpr auto unwrap(Results&& results) {
+  if constexpr (expression<What>)
+    return std::get<0>(std::forward<Results>(results));
+  else
+    return std::forward<Results>(results);
+}
+
 /// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
 template <class Plan, std::size_t Count>
 [[nodiscard]] constexpr int first_missing(const std::array<int, Count>& fed) {
@@ -9941,21 +9987,56 @@ class session {
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, program.values(), options) {}
 
-  /// Computes one output.
-  /// @param what an output of the program
-  /// @param arguments feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`)
-  /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together
+  /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
+  /// @param what an output of the program, or a list of them
+  /// @param a1,a2 and so on: feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`), up to eight
+  /// @param at where the call stands; errors name it
+  /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's
   /// extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
-  template <expression E, class... Arguments>
-  auto run(const E&, const Arguments&... arguments) {
-    return std::get<0>(run_all<E>(arguments...));
+  /// @{
+  template <class What>
+  auto run(const What& what, source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at));
   }
-  /// Computes several outputs in one run and returns a tuple.
-  template <class... E, class... Arguments>
-  auto run(const fetch_list<E...>&, const Arguments&... arguments) {
-    return run_all<E...>(arguments...);
+  template <class What, class A1>
+  auto run(const What& what, const A1& a1, source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1));
   }
+  template <class What, class A1, class A2>
+  auto run(const What& what, const A1& a1, const A2& a2, source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2));
+  }
+  template <class What, class A1, class A2, class A3>
+  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3));
+  }
+  template <class What, class A1, class A2, class A3, class A4>
+  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
+           source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4));
+  }
+  template <class What, class A1, class A2, class A3, class A4, class A5>
+  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5,
+           source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5));
+  }
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6>
+  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
+           source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6));
+  }
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7>
+  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
+           const A7& a7, source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7));
+  }
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7, class A8>
+  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
+           const A7& a7, const A8& a8, source_line at = source_line::here()) {
+    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7, a8));
+  }
+  /// @}
 
   [[nodiscard]] runtime::session_core& core() { return core_; }
 
@@ -10044,7 +10125,7 @@ class session {
   };
 
   template <class... E, class... Arguments>
-  auto run_all(const Arguments&... arguments) {
+  auto run_all(fetch_list<E...>, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
     // Every check is made, so that one run shows everything that is wrong with it.
     constexpr bool faults[] = {false, !check_output<typename E::spec_type, position_of<E>>()...,
@@ -10072,7 +10153,7 @@ class session {
           string_element texts[sizeof...(Arguments) + 1];
           [[maybe_unused]] std::size_t n = 0;
           (take_argument(feeds, limits, arguments, texts[n++]), ...);
-          core_.run(plan::view, kernels::entries, {feeds.data(), tables::placeholders}, limits,
+          core_.run(plan::view, kernels::entries, {feeds.data(), tables::placeholders}, limits, at,
                     [&results](std::size_t f, const raw_view& value) {
                       take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                     });

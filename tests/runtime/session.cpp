@@ -43,7 +43,8 @@ void* counted(std::size_t size, std::size_t alignment, const void* caller) {
 }  // namespace
 
 #if !defined(__SANITIZE_ADDRESS__)
-// Counts what the whole test program takes from the heap.
+// Counts what the whole test program takes from the heap. Inlined, new and free look like strangers to the compiler.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t), __builtin_return_address(0)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return counted(size, static_cast<std::size_t>(alignment), __builtin_return_address(0));
@@ -147,7 +148,7 @@ TEST_CASE("extents that do not fit are refused by name, and the session goes on"
   tg::session session(tg::compile([=] { return tg::outputs(rows, stretched, both); }));
 
   CHECK_THROWS_WITH(session.run(rows, x = tg::tensor<float>(tg::shape{2, 5})),
-                    "InvalidArgument: feed of placeholder 'x' has shape [2, 5], which does not fit [?, 4]");
+                    Catch::StartsWith("InvalidArgument: feed of placeholder 'x' has shape [2, 5], which does not fit [?, 4]"));
   CHECK_THROWS_WITH(session.run(rows, x = tg::tensor<float>(tg::shape{8})), Catch::Contains("'x' has shape [8]"));
   for (const tg::extent count : {1, 2, 4}) {
     CHECK_THROWS_WITH(session.run(stretched, n = tg::tensor<float>(tg::shape{count})),
@@ -209,7 +210,8 @@ TEST_CASE("a variable that nothing has initialised is not read") {
   const auto sum = tg::sum(w);
   const auto set = tg::assign(w, v);
   tg::session session(tg::compile([=] { return tg::outputs(sum, set); }), {.initialize = false});
-  CHECK_THROWS_WITH(session.run(sum), "FailedPrecondition: attempting to use uninitialized variable 'w'");
+  CHECK_THROWS_WITH(session.run(sum),
+                    Catch::StartsWith("FailedPrecondition: attempting to use uninitialized variable 'w'"));
 }
 
 TEST_CASE("equal seeds begin with equal bytes, whatever else the program holds") {
@@ -331,3 +333,13 @@ TEST_CASE("threads share one session for large runs of different batches") {
 }
 
 }  // namespace
+
+TEST_CASE("an error names the line that asked for the run") {
+  constexpr auto x = tagma::placeholder<"x", float, tagma::dyn, 4>();
+  const auto total = tagma::sum(x);
+  const auto program = tagma::compile([=] { return tagma::outputs(total); });
+  tagma::session session(program);
+  const tagma::tensor<float> wrong(tagma::shape{2, 3});
+  const std::string here = "session.cpp:" + std::to_string(__LINE__ + 1);
+  CHECK_THROWS_WITH(session.run(total, x = wrong), Catch::Contains(here));
+}

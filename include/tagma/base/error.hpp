@@ -46,6 +46,17 @@ enum class status_code : std::uint8_t {
   return names[static_cast<std::size_t>(code)];
 }
 
+/// A line of a program. Unlike std::source_location it works with clang 14, too.
+struct source_line {
+  const char* file = "";
+  int line = 0;
+
+  /// The line of the call whose default argument this is.
+  [[nodiscard]] static constexpr source_line here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
 /// A part of a sentence: text or a whole number.
 class text_part {
  public:

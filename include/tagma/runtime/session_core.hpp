@@ -95,7 +95,26 @@ class session_core {
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
   void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
-           const run_limits& limits, Take take) {
+           const run_limits& limits, const source_line& at, Take take) {
+    try {
+      run_plan(plan, kernels, feeds, limits, take);
+    } catch (const error& e) {
+      rethrow_at(e, at);
+    }
+  }
+
+  /// Bytes of the arenas of all bound plans.
+  [[nodiscard]] std::size_t arena_bytes() {
+    const mutex_lock lock(mutex_);
+    std::size_t bytes = 0;
+    for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
+    return bytes;
+  }
+
+ private:
+  template <class Take>
+  void run_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+                const run_limits& limits, Take& take) {
     const run_guard guard(limits);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
@@ -118,15 +137,14 @@ class session_core {
     take_before(steps);
   }
 
-  /// Bytes of the arenas of all bound plans.
-  [[nodiscard]] std::size_t arena_bytes() {
-    const mutex_lock lock(mutex_);
-    std::size_t bytes = 0;
-    for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
-    return bytes;
+  /// The same error with the line of the program that asked for the run.
+  [[noreturn]] TAGMA_COLD static void rethrow_at(const error& e, const source_line& at) {
+    const std::string_view what = e.what();
+    const auto colon = what.find(": ");
+    fail(e.code(),
+         {colon == std::string_view::npos ? what : what.substr(colon + 2), " (run at ", at.file, ":", at.line, ")"});
   }
 
- private:
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
     lease(session_core& s, const plan::plan_view& p, std::span<const kernel_entry> kernels,
