@@ -61,9 +61,9 @@ TEST_CASE("an operation of one's own: prepared once for given extents, called in
   CHECK(called == 3);
   CHECK_THROWS_WITH(session.run(y, x = tg::tensor<float>(tg::shape{11})),
                     Catch::StartsWith("Unimplemented: plus_one #") && Catch::Contains("float32 [11]") &&
-                        Catch::EndsWith("no more than ten elements"));
+                        Catch::Contains("no more than ten elements"));
   CHECK_THROWS_WITH(session.run(y, x = tg::tensor<float>(tg::shape{10})),
-                    Catch::StartsWith("Internal: plus_one #") && Catch::EndsWith("too many"));
+                    Catch::StartsWith("Internal: plus_one #") && Catch::Contains("too many"));
   CHECK(session.run(y, x = two)[1] == 3);
 }
 
