@@ -34,8 +34,10 @@ TEST_CASE("by a node in the middle, by the node itself, and by several at once")
   const auto loss = tg::sum(middle * middle * y);
   const auto by_middle = tg::gradient(loss, middle);
   const auto by_itself = tg::gradient(middle, middle);
-  const auto [by_x, by_y] = tg::gradients(loss, x, y);
-  tg::session session(tg::compile([=, by_x = by_x, by_y = by_y] { return tg::outputs(by_middle, by_itself, by_x, by_y); }));
+  const auto both = tg::gradients(loss, x, y);
+  const auto by_x = std::get<0>(both);
+  const auto by_y = std::get<1>(both);
+  tg::session session(tg::compile([=] { return tg::outputs(by_middle, by_itself, by_x, by_y); }));
   const auto at_x = tg::test::scattered<double>({3}, -1, 1, 1), at_y = tg::test::scattered<double>({2, 3}, -1, 1, 2);
   const auto m = session.run(by_middle, x = at_x, y = at_y), g = session.run(by_x, x = at_x, y = at_y), h = session.run(by_y, x = at_x);
   const auto one = session.run(by_itself, x = at_x);
