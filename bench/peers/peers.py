@@ -25,6 +25,7 @@ CASES = {
                                           "eigen_mlp": 1.0, "tiny_dnn_mlp": 5.0}),
     "cnn-64": ("cnn", 64, "tagma_cnn", {"torch": 1.1, "torch_fused": None, "tensorflow": 1.1, "keras": None}),
     "chain": ("chain", 1, "tagma_chain", {"hand_fused_chain": 0.9, "torch": 3.0, "tensorflow": None}),
+    "branches": ("branches", 1, "tagma_branches", {"bare_threads_branches": 0.9}),
 }
 ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
 

@@ -49,32 +49,47 @@ inline data make_batch(int size, unsigned seed) {
   return d;
 }
 
-/// Numbers below the smallest normal one count as zero, in every worker: Adam's moments decay into that range when a network
-/// has learned its few batches by heart, and a worker that computes with them is several times slower from then on.
+/// Numbers below the smallest normal one count as zero, in every worker: Adam's moments decay into that range when a
+/// network has learned its few batches by heart, and a worker that computes with them is several times slower from then
+/// on.
 inline void flush_denormals() {
 #if defined(__SSE2__)
   __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
 #endif
 }
 
-/// Answers the driver until it closes its end. `step(i)` runs step i and returns the loss.
-template <class Step>
-int serve(const char* version, const Step& step, int warm_up = 20) {
+/// Answers the driver until it closes its end. `burst(first, count)` runs steps from `first` on and returns the last
+/// loss.
+template <class Burst>
+int serve_bursts(const char* version, const Burst& burst, int warm_up = 20) {
   flush_denormals();
-  std::int64_t done = 0;
-  double loss = 0;
-  for (int i = 0; i < warm_up; ++i) loss = step(done++);
+  double loss = burst(0, warm_up);
+  std::int64_t done = warm_up;
   std::printf("ready %s\n", version);
   std::fflush(stdout);
   for (char line[64]; std::fgets(line, sizeof line, stdin) != nullptr;) {
     const long count = std::atol(line);
     const auto start = std::chrono::steady_clock::now();
-    for (long i = 0; i < count; ++i) loss = step(done++);
+    loss = burst(done, count);
+    done += count;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     std::printf("%.9f %.6f\n", seconds.count(), loss);
     std::fflush(stdout);
   }
   return 0;
+}
+
+/// The same for `step(i)`, which runs step i and returns the loss.
+template <class Step>
+int serve(const char* version, const Step& step, int warm_up = 20) {
+  return serve_bursts(
+      version,
+      [&step](std::int64_t first, std::int64_t count) {
+        double loss = 0;
+        for (std::int64_t i = first; i < first + count; ++i) loss = step(i);
+        return loss;
+      },
+      warm_up);
 }
 
 }  // namespace peers

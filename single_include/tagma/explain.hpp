@@ -2843,6 +2843,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   infer_function infer = nullptr;
+  double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 };
 
 class graph;
@@ -2871,6 +2872,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   info.infer = &Op::infer;
+  if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
 }
 
@@ -2886,9 +2888,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args& g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args& f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }
@@ -5164,7 +5166,9 @@ struct plan_node {
   std::string_view name;
   std::string_view suffix;
   const void* key = nullptr;
-  std::string_view device;  ///< the device request, empty if there is none
+  std::string_view device;    ///< the device request, empty if there is none
+  std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
+  std::int32_t step = -1;     ///< the step that computes it, if any does
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
@@ -5217,17 +5221,20 @@ namespace tagma::plan {
 /// Every block begins on a cache line.
 inline constexpr std::int64_t alignment = 64;
 
+[[nodiscard]] constexpr std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 /// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
 /// @param bytes size of each block
 /// @param offsets written, one a block
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
                                    array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
-  const auto rounded = [&bytes](std::size_t i) { return (bytes[i] + alignment - 1) / alignment * alignment; };
   std::size_t count = 0;
   std::int64_t peak = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const std::int64_t size = rounded(b);
+    const std::int64_t size = rounded(bytes[b]);
     std::size_t kept = 0, place = 0;
     bool found = false;
     std::int64_t end = 0, offset = 0;
@@ -5239,7 +5246,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
         place = kept;
         offset = end;
       }
-      end = offsets[other] + rounded(other);
+      end = offsets[other] + rounded(bytes[other]);
       live[kept++] = live[i];
     }
     if (!found) {
@@ -5503,6 +5510,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            n.key,
            n.device};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
+    if (needs[i] == need::value)
+      for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
     if (kind == op_kind::placeholder)
       out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
@@ -5538,6 +5547,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
     p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
     if (!step.fused) {
+      p.nodes[step.node].step = static_cast<std::int32_t>(s);
       for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
       step.operands = g[i].inputs;
       continue;
@@ -5573,6 +5583,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       loop_operation& operation = p.operations[p.sizes.operations++];
       operation = {g[m].op->info, g[m].spec.type, {}};
+      p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
       int k = 0;
       for (const node_id in : g.inputs(m)) {
         if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[in];

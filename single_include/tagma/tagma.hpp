@@ -1003,6 +1003,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   infer_function infer = nullptr;
+  double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 };
 
 class graph;
@@ -1031,6 +1032,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   info.infer = &Op::infer;
+  if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
 }
 
@@ -1046,9 +1048,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args& g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args& f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }
@@ -3018,6 +3020,12 @@ struct matmul {
     return nullptr;
   }
 
+  static constexpr double work(const ir::infer_args& a) {
+    const shape& x = a.in[0].dims;
+    return static_cast<double>(a.out.dims.elements()) *
+           static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
+  }
+
   static constexpr void gradient(ir::gradient_args& g) {
     const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
     const auto product = [&g](ir::node_id x, bool tx, ir::node_id y, bool ty, int to) {
@@ -4792,6 +4800,11 @@ struct convolution {
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), filter[3]};
     return out[1] == 0 || out[2] == 0 ? "the filter is larger than the padded image" : nullptr;
   }
+  /// Multiplications for an output of shape `y`.
+  static constexpr double products(const shape& y, const shape& filter) {
+    return static_cast<double>(y.elements()) * static_cast<double>(filter[0] * filter[1] * filter[2]);
+  }
+  static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
   static constexpr auto options(const ir::gradient_args& g) {
     return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2));
   }
@@ -4822,6 +4835,7 @@ struct conv2d_input_gradient : convolution {
     a.out = {a.in[0].type, x};
     return nullptr;
   }
+  static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
   static constexpr void gradient(ir::gradient_args& g);
 };
 
@@ -4849,6 +4863,7 @@ struct conv2d_filter_gradient : convolution {
     a.out = {a.in[0].type, a.in[2].dims};
     return nullptr;
   }
+  static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
   static constexpr void gradient(ir::gradient_args& g) {
     g.set(0, g.emit_with<conv2d_input_gradient>(options(g), g.in(1), g.upstream, g.in(0)));
     g.set(1, g.emit_with<conv2d>(options(g), g.in(0), g.upstream));
@@ -7025,7 +7040,9 @@ struct plan_node {
   std::string_view name;
   std::string_view suffix;
   const void* key = nullptr;
-  std::string_view device;  ///< the device request, empty if there is none
+  std::string_view device;    ///< the device request, empty if there is none
+  std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
+  std::int32_t step = -1;     ///< the step that computes it, if any does
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
@@ -7078,17 +7095,20 @@ namespace tagma::plan {
 /// Every block begins on a cache line.
 inline constexpr std::int64_t alignment = 64;
 
+[[nodiscard]] constexpr std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 /// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
 /// @param bytes size of each block
 /// @param offsets written, one a block
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
                                    array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
-  const auto rounded = [&bytes](std::size_t i) { return (bytes[i] + alignment - 1) / alignment * alignment; };
   std::size_t count = 0;
   std::int64_t peak = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const std::int64_t size = rounded(b);
+    const std::int64_t size = rounded(bytes[b]);
     std::size_t kept = 0, place = 0;
     bool found = false;
     std::int64_t end = 0, offset = 0;
@@ -7100,7 +7120,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
         place = kept;
         offset = end;
       }
-      end = offsets[other] + rounded(other);
+      end = offsets[other] + rounded(bytes[other]);
       live[kept++] = live[i];
     }
     if (!found) {
@@ -7895,6 +7915,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            n.key,
            n.device};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
+    if (needs[i] == need::value)
+      for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
     if (kind == op_kind::placeholder)
       out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
@@ -7930,6 +7952,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
     p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
     if (!step.fused) {
+      p.nodes[step.node].step = static_cast<std::int32_t>(s);
       for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
       step.operands = g[i].inputs;
       continue;
@@ -7965,6 +7988,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       loop_operation& operation = p.operations[p.sizes.operations++];
       operation = {g[m].op->info, g[m].spec.type, {}};
+      p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
       int k = 0;
       for (const node_id in : g.inputs(m)) {
         if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[in];
@@ -8528,17 +8552,46 @@ class heap_array {
 
 namespace tagma::runtime {
 
-/// Runs independent tasks of one kernel on several threads. The calling thread takes part.
+/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
+class shared_work {
+ public:
+  /// @param helpers how many threads may help at once, beside the one whose work it is
+  explicit shared_work(int helpers) : most_helpers(helpers) {}
+  shared_work(const shared_work&) = delete;
+  shared_work& operator=(const shared_work&) = delete;
+
+  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
+  [[nodiscard]] virtual bool open() const noexcept = 0;
+  /// Works until there is nothing more to do for this thread.
+  virtual void help() noexcept = 0;
+
+  int most_helpers;
+  int helping = 0;  ///< guarded by the executor
+
+ protected:
+  ~shared_work() = default;
+};
+
+/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
+/// become free.
 class executor {
  public:
   virtual ~executor() = default;
   /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
   virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
+  virtual bool offer(shared_work& work) = 0;
+  /// Tells that as many more threads find something to do in what was offered.
+  virtual void call_helpers(int count) = 0;
+  /// Takes back what was offered; returns when no thread helps with it any more.
+  virtual void withdraw(shared_work& work) = 0;
   /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
   virtual unsigned enter() { return 0; }
   virtual void leave(unsigned) {}
-  /// Threads that work, the caller included.
+  /// Threads that share one kernel, the caller included.
   [[nodiscard]] virtual int threads() const = 0;
+  /// Threads that share the steps of one run, the caller included.
+  [[nodiscard]] virtual int step_threads() const = 0;
 
   /// The same for a callable.
   template <class Task>
@@ -8550,9 +8603,10 @@ class executor {
   }
 };
 
-/// The executor of the CPU; defined by device/cpu.
-/// @param threads 0: as many as the affinity mask and the quota of the process allow
-[[nodiscard]] owned<executor> make_cpu_executor(int threads);
+/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
+/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
+/// @param step_threads that share the steps of one run; 0: the same number
+[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
@@ -8612,6 +8666,501 @@ struct kernel_table;
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+// ---- tagma/runtime/step_runner.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
+#define TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
+
+/// @file
+/// Runs the steps of a plan on several threads: each as soon as those that it waits for are done, the one with most
+/// work behind it first.
+
+#include <exception>
+
+// ---- tagma/plan/step_graph.hpp
+#ifndef TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+#define TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+
+/// @file
+/// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
+/// and writes the same bytes as the order of the plan.
+
+namespace tagma::plan {
+
+class step_graph {
+ public:
+  using step_id = std::int32_t;
+
+  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(plan) {
+    add_dependencies();
+    add_storage_order();
+    const std::size_t n = size();
+    first_ = heap_array<std::int32_t>(n + 1);
+    waits_ = heap_array<std::int32_t>(n);
+    successors_ = heap_array<step_id>(edge_count_);
+    for (std::size_t e = 0; e < edge_count_; ++e) ++first_[at(edges_[e].before) + 1], ++waits_[at(edges_[e].after)];
+    for (std::size_t s = 0; s < n; ++s) first_[s + 1] += first_[s];
+    const heap_array<std::int32_t> used(n);
+    for (std::size_t e = 0; e < edge_count_; ++e) {
+      const std::size_t s = at(edges_[e].before);
+      successors_[at(first_[s] + used[s]++)] = edges_[e].after;
+    }
+    edges_ = {};
+    find_ancestors();
+  }
+
+  [[nodiscard]] std::size_t size() const { return plan_.steps.size(); }
+  /// Steps that wait for `s`, all behind it in the order of the plan; one may be listed more than once.
+  [[nodiscard]] array_view<const step_id> successors(std::size_t s) const {
+    return {successors_.data() + first_[s], at(first_[s + 1] - first_[s])};
+  }
+  /// How many times `s` is listed as a successor.
+  [[nodiscard]] std::int32_t waits(std::size_t s) const { return waits_[s]; }
+  /// True if `after` cannot begin before `before` is done.
+  [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
+    return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
+  }
+
+  /// Chooses an offset for each block so that a block lies over another only if every step that uses the other one is
+  /// done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// @param bytes size of each block
+  /// @param offsets written, one a block
+  [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
+                                                     array_view<std::int64_t> offsets) const {
+    const std::size_t blocks = plan_.blocks.size();
+    heap_array<step_id> users(size() + plan_.operands.size()), first(blocks + 1);
+    for_each_use([&](std::size_t block, step_id) { ++first[block + 1]; });
+    for (std::size_t b = 0; b < blocks; ++b) first[b + 1] += first[b];
+    const heap_array<std::int32_t> used(blocks);
+    for_each_use([&](std::size_t block, step_id s) { users[at(first[block] + used[block]++)] = s; });
+    const auto ended = [&](std::size_t other, std::size_t b) {
+      if (plan_.blocks[other].last >= plan_.blocks[b].first) return false;
+      for (step_id u = first[other]; u < first[other + 1]; ++u)
+        if (!ordered(at(users[at(u)]), at(plan_.blocks[b].first))) return false;
+      return true;
+    };
+    const heap_array<std::size_t> placed(blocks);  // by offset
+    std::int64_t peak = 0;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const std::int64_t size = rounded(bytes[b]);
+      std::int64_t end = 0, offset = -1;
+      for (std::size_t i = 0; i < b && offset < 0; ++i) {
+        const std::size_t other = placed[i];
+        if (ended(other, b)) continue;
+        if (offsets[other] - end >= size) offset = end;
+        const std::int64_t other_end = offsets[other] + rounded(bytes[other]);
+        if (other_end > end) end = other_end;
+      }
+      offsets[b] = offset < 0 ? end : offset;
+      std::size_t place = b;
+      for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
+      placed[place] = b;
+      if (offsets[b] + size > peak) peak = offsets[b] + size;
+    }
+    return peak;
+  }
+
+ private:
+  struct edge {
+    step_id before = 0;
+    step_id after = 0;
+  };
+
+  template <class Index>
+  [[nodiscard]] static std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+  }
+
+  TAGMA_COLD void add_edge(step_id before, step_id after) {
+    if (before < 0 || before == after) return;
+    if (edge_count_ == edges_.size()) {
+      heap_array<edge> more(2 * edge_count_ + 64);
+      for (std::size_t e = 0; e < edge_count_; ++e) more[e] = edges_[e];
+      edges_ = static_cast<heap_array<edge>&&>(more);
+    }
+    edges_[edge_count_++] = {before, after};
+  }
+
+  /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
+  TAGMA_COLD void add_dependencies() {
+    const heap_array<std::int32_t> seen(plan_.nodes.size());
+    for (const plan_node& n : plan_.nodes)
+      if (n.step >= 0) add_sources(n, n.step, seen);
+  }
+  TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
+    for (int k = 0; k < n.inputs + n.controls; ++k) {
+      if (k < n.inputs && k < 64 && ((n.op->shape_only >> k) & 1)) continue;
+      const node_id from = plan_.inputs[n.first_input + k];
+      const plan_node& source = plan_.nodes[from];
+      if (source.step >= 0) {
+        add_edge(source.step, after);
+      } else if (seen[at(from)] != after + 1) {
+        seen[at(from)] = after + 1;
+        add_sources(source, after, seen);
+      }
+    }
+  }
+
+  /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
+  TAGMA_COLD void add_storage_order() {
+    std::size_t cells = plan_.blocks.size();
+    for (const plan_node& n : plan_.nodes)
+      if (n.storage == storage_kind::variable && plan_.blocks.size() + at(n.slot) >= cells)
+        cells = plan_.blocks.size() + at(n.slot) + 1;
+    struct reader {
+      step_id step = 0;
+      std::int32_t next = 0;
+    };
+    const heap_array<step_id> writer(cells);
+    const heap_array<std::int32_t> head(cells);
+    for (std::size_t c = 0; c < cells; ++c) writer[c] = -1;
+    const heap_array<reader> readers(plan_.operands.size() + 1);
+    std::int32_t count = 1;
+    const auto cell_of = [&](const plan_node& n) {
+      return n.storage == storage_kind::arena      ? at(n.slot)
+             : n.storage == storage_kind::variable ? plan_.blocks.size() + at(n.slot)
+                                                   : cells;
+    };
+    for (std::size_t s = 0; s < size(); ++s) {
+      const plan_step& step = plan_.steps[s];
+      const auto self = static_cast<step_id>(s);
+      for (int k = 0; k < step.operands; ++k) {
+        const std::size_t c = cell_of(plan_.nodes[plan_.operands[step.first_operand + k]]);
+        if (c == cells) continue;
+        add_edge(writer[c], self);
+        readers[at(count)] = {self, head[c]};
+        head[c] = count++;
+      }
+      const std::size_t c = cell_of(plan_.nodes[step.node]);
+      if (c == cells) continue;
+      add_edge(writer[c], self);
+      for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
+      head[c] = 0;
+      writer[c] = self;
+    }
+  }
+
+  TAGMA_COLD void find_ancestors() {
+    words_ = (size() + 63) / 64;
+    ancestors_ = heap_array<std::uint64_t>(size() * words_);
+    for (std::size_t s = 0; s < size(); ++s)
+      for (const step_id t : successors(s)) {
+        std::uint64_t* const row = ancestors_.data() + at(t) * words_;
+        for (std::size_t w = 0; w <= s / 64; ++w) row[w] |= ancestors_[s * words_ + w];
+        row[s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+  }
+
+  /// Calls `use(block, step)` for every block that a step reads or writes.
+  template <class Use>
+  void for_each_use(const Use& use) const {
+    for (std::size_t s = 0; s < size(); ++s) {
+      const plan_step& step = plan_.steps[s];
+      for (int k = -1; k < step.operands; ++k) {
+        const plan_node& n = plan_.nodes[k < 0 ? step.node : plan_.operands[step.first_operand + k]];
+        if (n.storage == storage_kind::arena) use(at(n.slot), static_cast<step_id>(s));
+      }
+    }
+  }
+
+  const plan_view& plan_;
+  heap_array<edge> edges_;
+  std::size_t edge_count_ = 0;
+  heap_array<std::int32_t> first_;
+  heap_array<std::int32_t> waits_;
+  heap_array<step_id> successors_;
+  heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
+  std::size_t words_ = 0;
+};
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+// ---- tagma/runtime/mutex.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+
+/// @file
+/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
+/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace tagma {
+
+class mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+  ~mutex() { pthread_mutex_destroy(&mutex_); }
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  friend class condition;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/// Holds a mutex while it lives.
+class mutex_lock {
+ public:
+  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
+  mutex_lock(const mutex_lock&) = delete;
+  mutex_lock& operator=(const mutex_lock&) = delete;
+  ~mutex_lock() { mutex_.unlock(); }
+
+ private:
+  mutex& mutex_;
+};
+
+/// Threads wait here for a change of what a mutex guards.
+class condition {
+ public:
+  condition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+  ~condition() { pthread_cond_destroy(&condition_); }
+
+  /// Gives up the mutex, waits, and takes it again; may return without a reason.
+  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
+  /// The same for at most `ns` nanoseconds.
+  void wait_for(mutex& m, std::int64_t ns) {
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t total = end.tv_nsec + ns;
+    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+  }
+  void notify_all() { pthread_cond_broadcast(&condition_); }
+
+ private:
+  pthread_cond_t condition_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+// ---- tagma/runtime/spin_wait.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
+#define TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
+
+/// @file
+/// Waiting for a word of memory to change.
+
+#include <atomic>
+
+namespace tagma::runtime {
+
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Waits until `done` says so: a short while awake, then asleep on `word`, until somebody notifies it.
+template <class Word, class Done>
+void wait_until(const std::atomic<Word>& word, const Done& done) {
+  for (int i = 0; i < 1000; ++i) {
+    if (done(word.load(std::memory_order_acquire))) return;
+    relax();
+  }
+  for (Word seen; !done(seen = word.load(std::memory_order_acquire));) word.wait(seen, std::memory_order_acquire);
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
+
+namespace tagma::runtime {
+
+/// One run at a time. The thread that calls `run` takes part, idle threads of the executor help, and a step that uses
+/// several threads itself gets those that no step keeps busy. A run allocates nothing.
+class step_runner final : public shared_work {
+ public:
+  using step_id = plan::step_graph::step_id;
+  /// Does step `s`; may throw.
+  using step_function = void (*)(void* context, std::size_t s);
+
+  /// @param cost of each step in nanoseconds, roughly
+  /// @param threads how many may share the steps
+  TAGMA_COLD step_runner(plan::step_graph graph, array_view<const double> cost, int threads)
+      : shared_work(threads - 1),
+        graph_(static_cast<plan::step_graph&&>(graph)),
+        urgency_(cost.size()),
+        cheap_(cost.size()),
+        pending_(cost.size()),
+        ready_(cost.size()) {
+    for (std::size_t s = cost.size(); s-- > 0;) {
+      cheap_[s] = cost[s] < cheap_below;
+      for (const step_id t : graph_.successors(s))
+        if (urgency_[index(t)] > urgency_[s]) urgency_[s] = urgency_[index(t)];
+      urgency_[s] += cost[s];
+    }
+  }
+
+  [[nodiscard]] const plan::step_graph& graph() const { return graph_; }
+  /// The time of the longest chain of steps, in the unit of the costs.
+  [[nodiscard]] double longest_chain() const {
+    double longest = 0;
+    for (const double u : urgency_) longest = u > longest ? u : longest;
+    return longest;
+  }
+
+  /// Does every step once and returns when all have ended. The first exception is thrown again here; steps that had
+  /// not begun by then are left out.
+  void run(executor& threads, step_function step, void* context) {
+    const std::size_t n = graph_.size();
+    step_ = step;
+    context_ = context;
+    threads_ = &threads;
+    failed_.store(false, std::memory_order_relaxed);
+    error_ = nullptr;
+    remaining_.store(static_cast<std::int32_t>(n), std::memory_order_relaxed);
+    for (std::size_t s = 0; s < n; ++s) {
+      pending_[s].store(graph_.waits(s), std::memory_order_relaxed);
+      if (graph_.waits(s) == 0) insert(static_cast<step_id>(s));
+    }
+    offered_ = threads.offer(*this);
+    if (offered_ && ready_count_.load(std::memory_order_relaxed) > 1)
+      threads.call_helpers(ready_count_.load(std::memory_order_relaxed) - 1);
+    for (;;) {
+      const std::uint32_t seen = events_.load(std::memory_order_acquire);
+      help();
+      if (remaining_.load(std::memory_order_acquire) == 0) break;
+      wait_until(events_, [seen](std::uint32_t events) { return events != seen; });
+    }
+    if (offered_) threads.withdraw(*this);
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(std::memory_order_relaxed) > 0; }
+
+  void help() noexcept override {
+    local_steps local;
+    for (step_id s; (s = take()) >= 0;) do {
+        s = finish(s, local);
+      } while (s >= 0);
+  }
+
+ private:
+  static constexpr double cheap_below = 1500;  // ns: less than it takes to hand a step to another thread
+
+  /// Cheap steps that this thread does next.
+  struct local_steps {
+    step_id steps[16];
+    int count = 0;
+  };
+
+  template <class Index>
+  [[nodiscard]] static std::size_t index(Index i) {
+    return static_cast<std::size_t>(i);
+  }
+
+  /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
+  /// and others are for everybody, except the most urgent one where there is nothing else to do here.
+  step_id finish(step_id s, local_steps& local) noexcept {
+    if (!failed_.load(std::memory_order_relaxed)) {
+      try {
+        step_(context_, index(s));
+      } catch (...) {
+        if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
+      }
+    }
+    step_id next = -1;
+    int shared = 0;
+    for (step_id t : graph_.successors(index(s))) {
+      if (pending_[index(t)].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (cheap_[index(t)] && local.count < 16) {
+        local.steps[local.count++] = t;
+        continue;
+      }
+      if (next >= 0) {
+        if (urgency_[index(t)] > urgency_[index(next)]) {
+          const step_id less = next;
+          next = t;
+          t = less;
+        }
+        share(t), ++shared;
+      } else {
+        next = t;
+      }
+    }
+    if (local.count > 0) {
+      if (next >= 0) share(next), ++shared;
+      next = local.steps[--local.count];
+    }
+    if (shared > 0) announce(shared);
+    if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) announce(0);
+    return next;
+  }
+
+  void announce(int steps) noexcept {
+    events_.fetch_add(1, std::memory_order_release);
+    events_.notify_all();  // the caller of `run`, should it wait
+    if (steps > 0 && offered_) threads_->call_helpers(steps);
+  }
+
+  void share(step_id s) noexcept {
+    const mutex_lock lock(mutex_);
+    insert(s);
+  }
+
+  // The ready steps are a heap, the most urgent one on top.
+  void insert(step_id s) noexcept {
+    const std::int32_t count = ready_count_.load(std::memory_order_relaxed);
+    std::size_t i = index(count);
+    for (; i > 0 && urgency_[index(ready_[(i - 1) / 2])] < urgency_[index(s)]; i = (i - 1) / 2)
+      ready_[i] = ready_[(i - 1) / 2];
+    ready_[i] = s;
+    ready_count_.store(count + 1, std::memory_order_relaxed);
+  }
+
+  /// The most urgent step that is ready, or -1.
+  step_id take() noexcept {
+    const mutex_lock lock(mutex_);
+    const std::int32_t count = ready_count_.load(std::memory_order_relaxed) - 1;
+    if (count < 0) return -1;
+    const step_id top = ready_[0], last = ready_[index(count)];
+    std::size_t i = 0;
+    for (std::size_t child = 1; child < index(count); child = 2 * i + 1) {
+      if (child + 1 < index(count) && urgency_[index(ready_[child + 1])] > urgency_[index(ready_[child])]) ++child;
+      if (urgency_[index(last)] >= urgency_[index(ready_[child])]) break;
+      ready_[i] = ready_[child];
+      i = child;
+    }
+    ready_[i] = last;
+    ready_count_.store(count, std::memory_order_relaxed);
+    return top;
+  }
+
+  plan::step_graph graph_;
+  heap_array<double> urgency_;  // the time from here to the end
+  heap_array<bool> cheap_;
+  heap_array<std::atomic<std::int32_t>> pending_;
+  heap_array<step_id> ready_;
+  std::atomic<std::int32_t> ready_count_{0};
+  std::atomic<std::int32_t> remaining_{0};
+  std::atomic<std::uint32_t> events_{0};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+  mutex mutex_;
+  step_function step_ = nullptr;
+  void* context_ = nullptr;
+  executor* threads_ = nullptr;
+  bool offered_ = false;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
 // ---- tagma/tensor/view.hpp
 #ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
 #define TAGMA_SINGLE_TENSOR_VIEW_HPP
@@ -8853,6 +9402,7 @@ class bound_plan {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     infer_extents(feeds);
+    share_steps(*context.threads);
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
@@ -8878,6 +9428,8 @@ class bound_plan {
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
+  /// What runs the steps on several threads, or nullptr where that would not pay.
+  [[nodiscard]] step_runner* shared_steps() const { return runner_.get(); }
   void run_step(std::size_t s, const run_context& context) {
     try {
       kernels_[s].run(calls_[s], context);
@@ -8993,6 +9545,48 @@ class bound_plan {
     return text;
   }
 
+  /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
+  [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
+    const plan::plan_node& n = plan_.nodes[step.node];
+    const auto bytes = [this](ir::node_id id) {
+      const auto i = static_cast<std::size_t>(id);
+      return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
+    };
+    double moved = bytes(step.node), products = 0;
+    for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
+    if (!step.fused && n.op->work != nullptr) {
+      const auto inputs = inputs_of(n);
+      const heap_array<tensor_spec> in(inputs.size());
+      for (std::size_t k = 0; k < in.size(); ++k)
+        in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
+      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.node)]}});
+    }
+    return 200 + moved / 8 + products / 20;
+  }
+
+  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other.
+  TAGMA_COLD void share_steps(const executor& e) {
+    const int threads = e.step_threads();
+    const std::size_t n = plan_.steps.size();
+    if (threads < 2 || n < 2 || n > most_shared_steps) return;
+    const heap_array<double> costs(n);
+    double work = 0, in_order = 0;
+    for (std::size_t s = 0; s < n; ++s) {
+      costs[s] = cost(plan_.steps[s]);
+      work += costs[s];
+      in_order += e.threads() < 2 || costs[s] < shared_kernel ? costs[s] : shared_kernel / 4 + costs[s] / e.threads();
+    }
+    if (work < 2 * start_of_sharing) return;
+    owned<step_runner> runner = make_owned<step_runner>(plan::step_graph(plan_), costs, threads);
+    // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
+    const double chain = runner->longest_chain();
+    const double together = (work - chain) / threads + chain;
+    if (together + start_of_sharing < 0.9 * in_order) runner_ = std::move(runner);
+  }
+  static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
+  static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
+  static constexpr double shared_kernel = 40e3;           // ns, from which a kernel is split among threads
+
   TAGMA_COLD void place_memory() {
     const std::size_t count = plan_.blocks.size();
     const heap_array<std::int64_t> bytes(count), offsets(count);
@@ -9002,7 +9596,9 @@ class bound_plan {
       bytes[b] = static_cast<std::int64_t>(count_elements(dims_[id], size_of(plan_.nodes[id].spec.type))) *
                  static_cast<std::int64_t>(size_of(plan_.nodes[id].spec.type));
     }
-    arena_ = aligned_bytes(static_cast<std::size_t>(plan::plan_memory(plan_.blocks, bytes, offsets, live)));
+    const std::int64_t size = runner_ == nullptr ? plan::plan_memory(plan_.blocks, bytes, offsets, live)
+                                                 : runner_->graph().place_blocks(bytes, offsets);
+    arena_ = aligned_bytes(static_cast<std::size_t>(size));
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b) block_address_[b] = arena_.data() + offsets[b];
   }
@@ -9082,6 +9678,7 @@ class bound_plan {
   std::span<const kernel_entry> kernels_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
+  owned<step_runner> runner_;
   aligned_bytes arena_;
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
@@ -9108,81 +9705,6 @@ class bound_plan {
 #include <type_traits>
 
 #include <time.h>
-
-// ---- tagma/runtime/mutex.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-
-/// @file
-/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
-/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
-
-#include <pthread.h>
-#include <time.h>
-
-#include <cstdint>
-
-namespace tagma {
-
-class mutex {
- public:
-  mutex() = default;
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
-  ~mutex() { pthread_mutex_destroy(&mutex_); }
-  void lock() { pthread_mutex_lock(&mutex_); }
-  void unlock() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  friend class condition;
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-};
-
-/// Holds a mutex while it lives.
-class mutex_lock {
- public:
-  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
-  mutex_lock(const mutex_lock&) = delete;
-  mutex_lock& operator=(const mutex_lock&) = delete;
-  ~mutex_lock() { mutex_.unlock(); }
-
- private:
-  mutex& mutex_;
-};
-
-/// Threads wait here for a change of what a mutex guards.
-class condition {
- public:
-  condition() {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&condition_, &attributes);
-    pthread_condattr_destroy(&attributes);
-  }
-  condition(const condition&) = delete;
-  condition& operator=(const condition&) = delete;
-  ~condition() { pthread_cond_destroy(&condition_); }
-
-  /// Gives up the mutex, waits, and takes it again; may return without a reason.
-  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
-  /// The same for at most `ns` nanoseconds.
-  void wait_for(mutex& m, std::int64_t ns) {
-    timespec end{};
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    const std::int64_t total = end.tv_nsec + ns;
-    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
-    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
-    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
-  }
-  void notify_all() { pthread_cond_broadcast(&condition_); }
-
- private:
-  pthread_cond_t condition_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
 
 namespace tagma {
 
@@ -9308,6 +9830,7 @@ namespace tagma {
 struct session_options {
   std::uint64_t seed = 0;    ///< of initial values and random operations; the same seed gives the same bytes
   int intra_op_threads = 0;  ///< threads that share one kernel; 0: all that the process may use, 1: the caller alone
+  int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
 };
 
@@ -9333,7 +9856,7 @@ class session_core {
                           const session_options& options)
       : variables_(variables),
         values_(values),
-        executor_(make_cpu_executor(options.intra_op_threads)),
+        executor_(make_cpu_executor(options.intra_op_threads, options.inter_op_threads)),
         storage_(variables.size()),
         address_(variables.size()),
         initialized_(variables.size()) {
@@ -9389,8 +9912,9 @@ class session_core {
   template <class Take>
   void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
+    const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     try {
-      run_plan(plan, kernels, feeds, limits, take);
+      run_plan(plan, kernels, feeds, limits, to);
     } catch (const error& e) {
       rethrow_at(e, at);
     }
@@ -9405,29 +9929,49 @@ class session_core {
   }
 
  private:
-  template <class Take>
+  /// Whom the fetched values go to.
+  struct receiver {
+    void* object;
+    void (*take)(void* object, std::size_t fetch, const raw_view& value);
+  };
+
+  /// One run while it goes on.
+  struct current_run {
+    const plan::plan_view& plan;
+    bound_plan& bound;
+    const run_guard& guard;
+    const receiver& to;
+    run_context context;
+
+    /// Takes the fetched values that step `s` overwrites; the number of steps stands for the end.
+    void take_before(std::size_t s) const {
+      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
+        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) to.take(to.object, f, bound.fetched(f));
+    }
+    void step(std::size_t s) const {
+      if (guard.limited()) guard.check();
+      if (plan.writes_variables) take_before(s);
+      bound.run_step(s, context);
+    }
+  };
+
   void run_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
-                const run_limits& limits, Take& take) {
+                const run_limits& limits, const receiver& to) {
     const run_guard guard(limits);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     const pass through(gate_, plan.writes_variables, guard);
     require_initialized(plan);
-    run_context context = context_;
-    context.step = step_.fetch_add(1, std::memory_order_relaxed);
+    current_run run{plan, bound, guard, to, context_};
+    run.context.step = step_.fetch_add(1, std::memory_order_relaxed);
     const kernel_scope scope(*executor_);
-    const std::size_t steps = bound.step_count();
-    const auto take_before = [&](std::size_t step) {
-      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan.fetch_steps[f]) == step) take(f, bound.fetched(f));
-    };
-    for (std::size_t s = 0; s < steps; ++s) {
-      if (guard.limited()) guard.check();
-      if (plan.writes_variables) take_before(s);
-      bound.run_step(s, context);
-    }
-    take_before(steps);
+    if (step_runner* const together = bound.shared_steps())
+      together->run(
+          *executor_, [](void* r, std::size_t s) { static_cast<const current_run*>(r)->step(s); }, &run);
+    else
+      for (std::size_t s = 0; s < bound.step_count(); ++s) run.step(s);
+    run.take_before(bound.step_count());
   }
 
   /// The same error with the line of the program that asked for the run.
@@ -10323,7 +10867,7 @@ inline void dispatch(Args... args) {
 #define TAGMA_SINGLE_DEVICE_CPU_POOL_HPP
 
 /// @file
-/// The threads that share the tasks of one loop.
+/// The threads that share the tasks of a loop, or the steps of a run.
 
 #include <pthread.h>
 #include <unistd.h>
@@ -10338,34 +10882,13 @@ namespace tagma::device::cpu {
 namespace detail {
 // Whether this thread is inside a task of some pool.
 inline constinit thread_local bool inside_task = false;
-
-inline void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-// Waits until `done` says so: a short while awake, then asleep on `word`.
-template <class Word, class Done>
-void wait_until(const std::atomic<Word>& word, const Done& done) {
-  for (int i = 0; i < 1000; ++i) {
-    if (done(word.load(std::memory_order_acquire))) return;
-    relax();
-  }
-  for (Word seen; !done(seen = word.load(std::memory_order_acquire));) word.wait(seen, std::memory_order_acquire);
-}
 }  // namespace detail
 
-/// Worker threads for data-parallel loops. The thread that calls `parallel_for` takes part; workers take the next task
-/// from a shared counter, so tasks may be of different lengths. Idle workers sleep. No call allocates memory.
-///
-/// Any number of threads may call `parallel_for` at once: one of them gets the workers, the others run their tasks
-/// themselves. So does a task of a shared loop that calls it, and a process forked from the one that made the pool.
+/// Worker threads that help with what other threads offer. A thread that offers work does it too, and only waits for
+/// helpers that are in the middle of a task; idle workers sleep. No call allocates memory.
 class thread_pool {
  public:
-  /// @param workers threads beside the calling one, 0 or more; fewer are started where the system refuses more
+  /// @param workers threads beside those that call, 0 or more; fewer are started where the system refuses more
   explicit thread_pool(int workers) : owner_(getpid()) {
     if (workers <= 0) return;
     threads_ = heap_array<pthread_t>(static_cast<std::size_t>(workers));
@@ -10377,7 +10900,7 @@ class thread_pool {
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  /// Ends and joins the workers. No call of `parallel_for` may be in progress.
+  /// Ends and joins the workers. Nothing may be on offer.
   ~thread_pool() {
     if (getpid() != owner_) return;
     stop_.store(true, std::memory_order_relaxed);
@@ -10389,16 +10912,54 @@ class thread_pool {
   /// The number of worker threads; the calling thread comes on top.
   [[nodiscard]] int workers() const noexcept { return workers_; }
 
+  /// Workers help with `work` from now on, those with the latest offer first: what was begun ends before the rest.
+  /// False where nobody can help: in a process forked from the one that made the pool, or with too much on offer.
+  [[nodiscard]] bool offer(runtime::shared_work& work) {
+    if (workers_ == 0 || getpid() != owner_) return false;
+    const mutex_lock lock(mutex_);
+    if (offers_ == most_offers) return false;
+    offered_[offers_++] = &work;
+    return true;
+  }
+
+  /// Wakes up to `count` workers to look at what is on offer.
+  void wake(int count) {
+    round_.fetch_add(1);
+    if (count >= workers_) return round_.notify_all();
+    for (int i = 0; i < count; ++i) round_.notify_one();
+  }
+
+  /// Takes back what was offered; returns when no worker helps with it any more.
+  void withdraw(runtime::shared_work& work) {
+    mutex_.lock();
+    int i = 0;
+    while (offered_[i] != &work) ++i;
+    for (--offers_; i < offers_; ++i) offered_[i] = offered_[i + 1];
+    while (work.helping > 0) {
+      const std::uint32_t seen = left_.load(std::memory_order_relaxed);
+      mutex_.unlock();
+      runtime::wait_until(left_, [seen](std::uint32_t left) { return left != seen; });
+      mutex_.lock();
+    }
+    mutex_.unlock();
+  }
+
   /// Calls `task(context, i)` for every i in [0, tasks), each once, in any order, and returns when all have ended.
-  /// Every task is run even if another one throws; the first exception is thrown again here.
-  void parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index), void* context) {
+  /// Workers take the next task from a shared counter, so tasks may be of different lengths. Every task is run even if
+  /// another one throws; the first exception is thrown again here. A task of a shared loop that calls this runs the
+  /// inner loop itself.
+  /// @param helpers how many workers may take part
+  void parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index), void* context,
+                    int helpers = 1 << 16) {
     if (tasks <= 0) return;
     if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
-    job work{task, context, tasks};
-    if (workers_ == 0 || detail::inside_task || getpid() != owner_ || busy_.exchange(true, std::memory_order_acquire)) {
-      work.run();
+    loop work(task, context, tasks, helpers);
+    if (helpers <= 0 || detail::inside_task || !offer(work)) {
+      work.help();
     } else {
-      share(work);
+      wake(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
+      work.help();
+      withdraw(work);
     }
     if (work.error) std::rethrow_exception(work.error);
   }
@@ -10414,15 +10975,12 @@ class thread_pool {
   }
 
  private:
-  struct job {
-    void (*task)(void*, std::int64_t);
-    void* context;
-    std::int64_t tasks;
-    std::atomic<std::int64_t> next{0};
-    std::atomic<bool> failed{false};
-    std::exception_ptr error{};
+  struct loop final : runtime::shared_work {
+    loop(void (*t)(void*, std::int64_t), void* c, std::int64_t n, int helpers)
+        : shared_work(helpers), task(t), context(c), tasks(n) {}
 
-    void run() noexcept {
+    [[nodiscard]] bool open() const noexcept override { return next.load(std::memory_order_relaxed) < tasks; }
+    void help() noexcept override {
       const bool outside = !detail::inside_task;
       detail::inside_task = true;
       for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
@@ -10434,57 +10992,58 @@ class thread_pool {
       }
       if (outside) detail::inside_task = false;
     }
+
+    void (*task)(void*, std::int64_t);
+    void* context;
+    std::int64_t tasks;
+    std::atomic<std::int64_t> next{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr error{};
   };
 
-  // Bit 0 of gate_ says that the job may be entered; the rest counts, in steps of two, the workers inside it.
-  static constexpr std::uint32_t open = 1;
-  static constexpr std::uint32_t one_worker = 2;
+  static constexpr int most_offers = 64;
 
-  void share(job& work) {
-    job_ = &work;
-    gate_.store(open, std::memory_order_release);
-    round_.fetch_add(1);
-    if (work.tasks > workers_) {
-      round_.notify_all();
-    } else {
-      for (std::int64_t i = 1; i < work.tasks; ++i) round_.notify_one();
+  /// Helps with one offer; false if there is nothing to do.
+  bool help() {
+    runtime::shared_work* work = nullptr;
+    {
+      const mutex_lock lock(mutex_);
+      for (int i = offers_; i-- > 0 && work == nullptr;)
+        if (offered_[i]->helping < offered_[i]->most_helpers && offered_[i]->open()) work = offered_[i];
+      if (work == nullptr) return false;
+      ++work->helping;
     }
-    work.run();
-    gate_.fetch_and(~open, std::memory_order_acq_rel);
-    detail::wait_until(gate_, [](std::uint32_t gate) { return gate == 0; });
-    busy_.store(false, std::memory_order_release);
-  }
-
-  void help() {
-    std::uint32_t gate = gate_.load(std::memory_order_acquire);
-    do {
-      if ((gate & open) == 0) return;
-    } while (
-        !gate_.compare_exchange_weak(gate, gate + one_worker, std::memory_order_acq_rel, std::memory_order_acquire));
-    job_->run();
-    if (gate_.fetch_sub(one_worker) == one_worker) gate_.notify_one();
+    work->help();
+    {
+      // Once the count is 0 and the lock is open, the work may be gone.
+      const mutex_lock lock(mutex_);
+      --work->helping;
+      left_.fetch_add(1, std::memory_order_release);
+    }
+    left_.notify_all();
+    return true;
   }
 
   static void* enter(void* self) {
     flush_denormals();
     auto& pool = *static_cast<thread_pool*>(self);
-    std::uint32_t seen = 0;
     for (;;) {
-      detail::wait_until(pool.round_, [&](std::uint32_t round) { return round != seen; });
-      seen = pool.round_.load(std::memory_order_acquire);
+      const std::uint32_t seen = pool.round_.load(std::memory_order_acquire);
       if (pool.stop_.load(std::memory_order_relaxed)) return nullptr;
-      pool.help();
+      if (pool.help()) continue;
+      runtime::wait_until(pool.round_, [seen](std::uint32_t round) { return round != seen; });
     }
   }
 
   const pid_t owner_;
   int workers_ = 0;
   heap_array<pthread_t> threads_;
-  job* job_ = nullptr;
   std::atomic<bool> stop_{false};
-  alignas(64) std::atomic<bool> busy_{false};
-  alignas(64) std::atomic<std::uint32_t> gate_{0};
+  mutex mutex_;
+  runtime::shared_work* offered_[most_offers]{};
+  int offers_ = 0;
   alignas(64) std::atomic<std::uint32_t> round_{0};
+  alignas(64) std::atomic<std::uint32_t> left_{0};
 };
 
 }  // namespace tagma::device::cpu
@@ -10617,22 +11176,34 @@ namespace device::cpu {
 
 class executor final : public runtime::executor {
  public:
-  explicit executor(int threads) : pool_(threads - 1) { check_instruction_set(); }
-  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
-    pool_.parallel_for(count, task, context);
+  executor(int threads, int step_threads)
+      : pool_((threads > step_threads ? threads : step_threads) - 1), threads_(threads), step_threads_(step_threads) {
+    check_instruction_set();
   }
+  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
+    pool_.parallel_for(count, task, context, threads_ - 1);
+  }
+  bool offer(runtime::shared_work& work) override { return pool_.offer(work); }
+  void call_helpers(int count) override { pool_.wake(count); }
+  void withdraw(runtime::shared_work& work) override { pool_.withdraw(work); }
   unsigned enter() override { return flush_denormals(); }
   void leave(unsigned before) override { restore_denormals(before); }
-  [[nodiscard]] int threads() const override { return pool_.workers() + 1; }
+  [[nodiscard]] int threads() const override { return at_most_pool(threads_); }
+  [[nodiscard]] int step_threads() const override { return at_most_pool(step_threads_); }
 
  private:
+  [[nodiscard]] int at_most_pool(int n) const { return n <= pool_.workers() ? n : pool_.workers() + 1; }
+
   thread_pool pool_;
+  int threads_;
+  int step_threads_;
 };
 
 }  // namespace device::cpu
 
-TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads) {
-  return make_owned<device::cpu::executor>(threads > 0 ? threads : device::cpu::available_cpus());
+TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads, int step_threads) {
+  if (threads <= 0) threads = device::cpu::available_cpus();
+  return make_owned<device::cpu::executor>(threads, step_threads > 0 ? step_threads : threads);
 }
 
 }  // namespace tagma

@@ -57,6 +57,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   infer_function infer = nullptr;
+  double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 };
 
 class graph;
@@ -85,6 +86,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   info.infer = &Op::infer;
+  if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
 }
 
@@ -100,9 +102,9 @@ template <class Op>
 constexpr op_rules make_rules() {
   op_rules rules;
   rules.info = &info<Op>;
-  if constexpr (requires(gradient_args& g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args& f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
   return rules;
 }

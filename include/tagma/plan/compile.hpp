@@ -113,6 +113,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            n.key,
            n.device};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
+    if (needs[i] == need::value)
+      for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
     if (kind == op_kind::placeholder)
       out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
@@ -148,6 +150,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
     p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
     if (!step.fused) {
+      p.nodes[step.node].step = static_cast<std::int32_t>(s);
       for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
       step.operands = g[i].inputs;
       continue;
@@ -183,6 +186,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       loop_operation& operation = p.operations[p.sizes.operations++];
       operation = {g[m].op->info, g[m].spec.type, {}};
+      p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
       int k = 0;
       for (const node_id in : g.inputs(m)) {
         if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[in];

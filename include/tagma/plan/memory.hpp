@@ -13,17 +13,20 @@ namespace tagma::plan {
 /// Every block begins on a cache line.
 inline constexpr std::int64_t alignment = 64;
 
+[[nodiscard]] constexpr std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 /// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
 /// @param bytes size of each block
 /// @param offsets written, one a block
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
                                    array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
-  const auto rounded = [&bytes](std::size_t i) { return (bytes[i] + alignment - 1) / alignment * alignment; };
   std::size_t count = 0;
   std::int64_t peak = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const std::int64_t size = rounded(b);
+    const std::int64_t size = rounded(bytes[b]);
     std::size_t kept = 0, place = 0;
     bool found = false;
     std::int64_t end = 0, offset = 0;
@@ -35,7 +38,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
         place = kept;
         offset = end;
       }
-      end = offsets[other] + rounded(other);
+      end = offsets[other] + rounded(bytes[other]);
       live[kept++] = live[i];
     }
     if (!found) {

@@ -11,17 +11,46 @@
 
 namespace tagma::runtime {
 
-/// Runs independent tasks of one kernel on several threads. The calling thread takes part.
+/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
+class shared_work {
+ public:
+  /// @param helpers how many threads may help at once, beside the one whose work it is
+  explicit shared_work(int helpers) : most_helpers(helpers) {}
+  shared_work(const shared_work&) = delete;
+  shared_work& operator=(const shared_work&) = delete;
+
+  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
+  [[nodiscard]] virtual bool open() const noexcept = 0;
+  /// Works until there is nothing more to do for this thread.
+  virtual void help() noexcept = 0;
+
+  int most_helpers;
+  int helping = 0;  ///< guarded by the executor
+
+ protected:
+  ~shared_work() = default;
+};
+
+/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
+/// become free.
 class executor {
  public:
   virtual ~executor() = default;
   /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
   virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
+  virtual bool offer(shared_work& work) = 0;
+  /// Tells that as many more threads find something to do in what was offered.
+  virtual void call_helpers(int count) = 0;
+  /// Takes back what was offered; returns when no thread helps with it any more.
+  virtual void withdraw(shared_work& work) = 0;
   /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
   virtual unsigned enter() { return 0; }
   virtual void leave(unsigned) {}
-  /// Threads that work, the caller included.
+  /// Threads that share one kernel, the caller included.
   [[nodiscard]] virtual int threads() const = 0;
+  /// Threads that share the steps of one run, the caller included.
+  [[nodiscard]] virtual int step_threads() const = 0;
 
   /// The same for a callable.
   template <class Task>
@@ -33,8 +62,9 @@ class executor {
   }
 };
 
-/// The executor of the CPU; defined by device/cpu.
-/// @param threads 0: as many as the affinity mask and the quota of the process allow
-[[nodiscard]] owned<executor> make_cpu_executor(int threads);
+/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
+/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
+/// @param step_threads that share the steps of one run; 0: the same number
+[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
 
 }  // namespace tagma::runtime

@@ -15,6 +15,7 @@ namespace tagma {
 struct session_options {
   std::uint64_t seed = 0;    ///< of initial values and random operations; the same seed gives the same bytes
   int intra_op_threads = 0;  ///< threads that share one kernel; 0: all that the process may use, 1: the caller alone
+  int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
 };
 
@@ -40,7 +41,7 @@ class session_core {
                           const session_options& options)
       : variables_(variables),
         values_(values),
-        executor_(make_cpu_executor(options.intra_op_threads)),
+        executor_(make_cpu_executor(options.intra_op_threads, options.inter_op_threads)),
         storage_(variables.size()),
         address_(variables.size()),
         initialized_(variables.size()) {
@@ -96,8 +97,9 @@ class session_core {
   template <class Take>
   void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
+    const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     try {
-      run_plan(plan, kernels, feeds, limits, take);
+      run_plan(plan, kernels, feeds, limits, to);
     } catch (const error& e) {
       rethrow_at(e, at);
     }
@@ -112,29 +114,49 @@ class session_core {
   }
 
  private:
-  template <class Take>
+  /// Whom the fetched values go to.
+  struct receiver {
+    void* object;
+    void (*take)(void* object, std::size_t fetch, const raw_view& value);
+  };
+
+  /// One run while it goes on.
+  struct current_run {
+    const plan::plan_view& plan;
+    bound_plan& bound;
+    const run_guard& guard;
+    const receiver& to;
+    run_context context;
+
+    /// Takes the fetched values that step `s` overwrites; the number of steps stands for the end.
+    void take_before(std::size_t s) const {
+      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
+        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) to.take(to.object, f, bound.fetched(f));
+    }
+    void step(std::size_t s) const {
+      if (guard.limited()) guard.check();
+      if (plan.writes_variables) take_before(s);
+      bound.run_step(s, context);
+    }
+  };
+
   void run_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
-                const run_limits& limits, Take& take) {
+                const run_limits& limits, const receiver& to) {
     const run_guard guard(limits);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     const pass through(gate_, plan.writes_variables, guard);
     require_initialized(plan);
-    run_context context = context_;
-    context.step = step_.fetch_add(1, std::memory_order_relaxed);
+    current_run run{plan, bound, guard, to, context_};
+    run.context.step = step_.fetch_add(1, std::memory_order_relaxed);
     const kernel_scope scope(*executor_);
-    const std::size_t steps = bound.step_count();
-    const auto take_before = [&](std::size_t step) {
-      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan.fetch_steps[f]) == step) take(f, bound.fetched(f));
-    };
-    for (std::size_t s = 0; s < steps; ++s) {
-      if (guard.limited()) guard.check();
-      if (plan.writes_variables) take_before(s);
-      bound.run_step(s, context);
-    }
-    take_before(steps);
+    if (step_runner* const together = bound.shared_steps())
+      together->run(
+          *executor_, [](void* r, std::size_t s) { static_cast<const current_run*>(r)->step(s); }, &run);
+    else
+      for (std::size_t s = 0; s < bound.step_count(); ++s) run.step(s);
+    run.take_before(bound.step_count());
   }
 
   /// The same error with the line of the program that asked for the run.

@@ -16,22 +16,34 @@ namespace device::cpu {
 
 class executor final : public runtime::executor {
  public:
-  explicit executor(int threads) : pool_(threads - 1) { check_instruction_set(); }
-  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
-    pool_.parallel_for(count, task, context);
+  executor(int threads, int step_threads)
+      : pool_((threads > step_threads ? threads : step_threads) - 1), threads_(threads), step_threads_(step_threads) {
+    check_instruction_set();
   }
+  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
+    pool_.parallel_for(count, task, context, threads_ - 1);
+  }
+  bool offer(runtime::shared_work& work) override { return pool_.offer(work); }
+  void call_helpers(int count) override { pool_.wake(count); }
+  void withdraw(runtime::shared_work& work) override { pool_.withdraw(work); }
   unsigned enter() override { return flush_denormals(); }
   void leave(unsigned before) override { restore_denormals(before); }
-  [[nodiscard]] int threads() const override { return pool_.workers() + 1; }
+  [[nodiscard]] int threads() const override { return at_most_pool(threads_); }
+  [[nodiscard]] int step_threads() const override { return at_most_pool(step_threads_); }
 
  private:
+  [[nodiscard]] int at_most_pool(int n) const { return n <= pool_.workers() ? n : pool_.workers() + 1; }
+
   thread_pool pool_;
+  int threads_;
+  int step_threads_;
 };
 
 }  // namespace device::cpu
 
-TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads) {
-  return make_owned<device::cpu::executor>(threads > 0 ? threads : device::cpu::available_cpus());
+TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads, int step_threads) {
+  if (threads <= 0) threads = device::cpu::available_cpus();
+  return make_owned<device::cpu::executor>(threads, step_threads > 0 ? step_threads : threads);
 }
 
 }  // namespace tagma

@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// The threads that share the tasks of one loop.
+/// The threads that share the tasks of a loop, or the steps of a run.
 
 #include <pthread.h>
 #include <unistd.h>
@@ -15,40 +15,22 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/device/cpu/denormals.hpp"
+#include "tagma/runtime/executor.hpp"
+#include "tagma/runtime/mutex.hpp"
+#include "tagma/runtime/spin_wait.hpp"
 
 namespace tagma::device::cpu {
 
 namespace detail {
 // Whether this thread is inside a task of some pool.
 inline constinit thread_local bool inside_task = false;
-
-inline void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-// Waits until `done` says so: a short while awake, then asleep on `word`.
-template <class Word, class Done>
-void wait_until(const std::atomic<Word>& word, const Done& done) {
-  for (int i = 0; i < 1000; ++i) {
-    if (done(word.load(std::memory_order_acquire))) return;
-    relax();
-  }
-  for (Word seen; !done(seen = word.load(std::memory_order_acquire));) word.wait(seen, std::memory_order_acquire);
-}
 }  // namespace detail
 
-/// Worker threads for data-parallel loops. The thread that calls `parallel_for` takes part; workers take the next task
-/// from a shared counter, so tasks may be of different lengths. Idle workers sleep. No call allocates memory.
-///
-/// Any number of threads may call `parallel_for` at once: one of them gets the workers, the others run their tasks
-/// themselves. So does a task of a shared loop that calls it, and a process forked from the one that made the pool.
+/// Worker threads that help with what other threads offer. A thread that offers work does it too, and only waits for
+/// helpers that are in the middle of a task; idle workers sleep. No call allocates memory.
 class thread_pool {
  public:
-  /// @param workers threads beside the calling one, 0 or more; fewer are started where the system refuses more
+  /// @param workers threads beside those that call, 0 or more; fewer are started where the system refuses more
   explicit thread_pool(int workers) : owner_(getpid()) {
     if (workers <= 0) return;
     threads_ = heap_array<pthread_t>(static_cast<std::size_t>(workers));
@@ -60,28 +42,64 @@ class thread_pool {
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  /// Ends and joins the workers. No call of `parallel_for` may be in progress.
+  /// Ends and joins the workers. Nothing may be on offer.
   ~thread_pool() {
     if (getpid() != owner_) return;
     stop_.store(true, std::memory_order_relaxed);
-    round_.fetch_add(1);
-    round_.notify_all();
+    runtime::change(round_, true);
     for (int i = 0; i < workers_; ++i) pthread_join(threads_[static_cast<std::size_t>(i)], nullptr);
   }
 
   /// The number of worker threads; the calling thread comes on top.
   [[nodiscard]] int workers() const noexcept { return workers_; }
 
+  /// Workers help with `work` from now on, those with the latest offer first: what was begun ends before the rest.
+  /// False where nobody can help: in a process forked from the one that made the pool, or with too much on offer.
+  [[nodiscard]] bool offer(runtime::shared_work& work) {
+    if (workers_ == 0 || getpid() != owner_) return false;
+    const mutex_lock lock(mutex_);
+    if (offers_ == most_offers) return false;
+    offered_[offers_++] = &work;
+    return true;
+  }
+
+  /// Wakes up to `count` workers to look at what is on offer.
+  void wake(int count) {
+    if (count >= workers_) return runtime::change(round_, true);
+    for (int i = 0; i < count; ++i) runtime::change(round_, false);
+  }
+
+  /// Takes back what was offered; returns when no worker helps with it any more.
+  void withdraw(runtime::shared_work& work) {
+    mutex_.lock();
+    int i = 0;
+    while (offered_[i] != &work) ++i;
+    for (--offers_; i < offers_; ++i) offered_[i] = offered_[i + 1];
+    while (work.helping > 0) {
+      const std::uint32_t seen = left_.load(std::memory_order_relaxed);
+      mutex_.unlock();
+      runtime::wait_for_change(left_, seen);
+      mutex_.lock();
+    }
+    mutex_.unlock();
+  }
+
   /// Calls `task(context, i)` for every i in [0, tasks), each once, in any order, and returns when all have ended.
-  /// Every task is run even if another one throws; the first exception is thrown again here.
-  void parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index), void* context) {
+  /// Workers take the next task from a shared counter, so tasks may be of different lengths. Every task is run even if
+  /// another one throws; the first exception is thrown again here. A task of a shared loop that calls this runs the
+  /// inner loop itself.
+  /// @param helpers how many workers may take part
+  void parallel_for(std::int64_t tasks, void (*task)(void* context, std::int64_t index), void* context,
+                    int helpers = 1 << 16) {
     if (tasks <= 0) return;
     if (tasks == 1) return task(context, 0);  // nothing to share, so a loop inside this task may have the workers
-    job work{task, context, tasks};
-    if (workers_ == 0 || detail::inside_task || getpid() != owner_ || busy_.exchange(true, std::memory_order_acquire)) {
-      work.run();
+    loop work(task, context, tasks, helpers);
+    if (helpers <= 0 || detail::inside_task || !offer(work)) {
+      work.help();
     } else {
-      share(work);
+      wake(static_cast<int>(tasks - 1 < helpers ? tasks - 1 : helpers));
+      work.help();
+      withdraw(work);
     }
     if (work.error) std::rethrow_exception(work.error);
   }
@@ -97,15 +115,12 @@ class thread_pool {
   }
 
  private:
-  struct job {
-    void (*task)(void*, std::int64_t);
-    void* context;
-    std::int64_t tasks;
-    std::atomic<std::int64_t> next{0};
-    std::atomic<bool> failed{false};
-    std::exception_ptr error{};
+  struct loop final : runtime::shared_work {
+    loop(void (*t)(void*, std::int64_t), void* c, std::int64_t n, int helpers)
+        : shared_work(helpers), task(t), context(c), tasks(n) {}
 
-    void run() noexcept {
+    [[nodiscard]] bool open() const noexcept override { return next.load(std::memory_order_relaxed) < tasks; }
+    void help() noexcept override {
       const bool outside = !detail::inside_task;
       detail::inside_task = true;
       for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
@@ -117,57 +132,57 @@ class thread_pool {
       }
       if (outside) detail::inside_task = false;
     }
+
+    void (*task)(void*, std::int64_t);
+    void* context;
+    std::int64_t tasks;
+    std::atomic<std::int64_t> next{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr error{};
   };
 
-  // Bit 0 of gate_ says that the job may be entered; the rest counts, in steps of two, the workers inside it.
-  static constexpr std::uint32_t open = 1;
-  static constexpr std::uint32_t one_worker = 2;
+  static constexpr int most_offers = 64;
 
-  void share(job& work) {
-    job_ = &work;
-    gate_.store(open, std::memory_order_release);
-    round_.fetch_add(1);
-    if (work.tasks > workers_) {
-      round_.notify_all();
-    } else {
-      for (std::int64_t i = 1; i < work.tasks; ++i) round_.notify_one();
+  /// Helps with one offer; false if there is nothing to do.
+  bool help() {
+    runtime::shared_work* work = nullptr;
+    {
+      const mutex_lock lock(mutex_);
+      for (int i = offers_; i-- > 0 && work == nullptr;)
+        if (offered_[i]->helping < offered_[i]->most_helpers && offered_[i]->open()) work = offered_[i];
+      if (work == nullptr) return false;
+      ++work->helping;
     }
-    work.run();
-    gate_.fetch_and(~open, std::memory_order_acq_rel);
-    detail::wait_until(gate_, [](std::uint32_t gate) { return gate == 0; });
-    busy_.store(false, std::memory_order_release);
-  }
-
-  void help() {
-    std::uint32_t gate = gate_.load(std::memory_order_acquire);
-    do {
-      if ((gate & open) == 0) return;
-    } while (
-        !gate_.compare_exchange_weak(gate, gate + one_worker, std::memory_order_acq_rel, std::memory_order_acquire));
-    job_->run();
-    if (gate_.fetch_sub(one_worker) == one_worker) gate_.notify_one();
+    work->help();
+    {
+      // Once the count is 0 and the lock is open, the work may be gone.
+      const mutex_lock lock(mutex_);
+      --work->helping;
+    }
+    runtime::change(left_, true);
+    return true;
   }
 
   static void* enter(void* self) {
     flush_denormals();
     auto& pool = *static_cast<thread_pool*>(self);
-    std::uint32_t seen = 0;
     for (;;) {
-      detail::wait_until(pool.round_, [&](std::uint32_t round) { return round != seen; });
-      seen = pool.round_.load(std::memory_order_acquire);
+      const std::uint32_t seen = pool.round_.load(std::memory_order_acquire);
       if (pool.stop_.load(std::memory_order_relaxed)) return nullptr;
-      pool.help();
+      if (pool.help()) continue;
+      runtime::wait_for_change(pool.round_, seen);
     }
   }
 
   const pid_t owner_;
   int workers_ = 0;
   heap_array<pthread_t> threads_;
-  job* job_ = nullptr;
   std::atomic<bool> stop_{false};
-  alignas(64) std::atomic<bool> busy_{false};
-  alignas(64) std::atomic<std::uint32_t> gate_{0};
+  mutex mutex_;
+  runtime::shared_work* offered_[most_offers]{};
+  int offers_ = 0;
   alignas(64) std::atomic<std::uint32_t> round_{0};
+  alignas(64) std::atomic<std::uint32_t> left_{0};
 };
 
 }  // namespace tagma::device::cpu

@@ -37,6 +37,11 @@ struct convolution {
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), filter[3]};
     return out[1] == 0 || out[2] == 0 ? "the filter is larger than the padded image" : nullptr;
   }
+  /// Multiplications for an output of shape `y`.
+  static constexpr double products(const shape& y, const shape& filter) {
+    return static_cast<double>(y.elements()) * static_cast<double>(filter[0] * filter[1] * filter[2]);
+  }
+  static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
   static constexpr auto options(const ir::gradient_args& g) {
     return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2));
   }
@@ -67,6 +72,7 @@ struct conv2d_input_gradient : convolution {
     a.out = {a.in[0].type, x};
     return nullptr;
   }
+  static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
   static constexpr void gradient(ir::gradient_args& g);
 };
 
@@ -94,6 +100,7 @@ struct conv2d_filter_gradient : convolution {
     a.out = {a.in[0].type, a.in[2].dims};
     return nullptr;
   }
+  static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
   static constexpr void gradient(ir::gradient_args& g) {
     g.set(0, g.emit_with<conv2d_input_gradient>(options(g), g.in(1), g.upstream, g.in(0)));
     g.set(1, g.emit_with<conv2d>(options(g), g.in(0), g.upstream));

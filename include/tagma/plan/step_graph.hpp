@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
+/// and writes the same bytes as the order of the plan.
+
+#include "tagma/base/config.hpp"
+#include "tagma/base/heap_array.hpp"
+#include "tagma/plan/memory.hpp"
+
+namespace tagma::plan {
+
+class step_graph {
+ public:
+  using step_id = std::int32_t;
+
+  /// A step that waits for another one.
+  struct edge {
+    step_id after = 0;
+    std::int32_t next = 0;  ///< of the edges from the same step; 0 ends them
+  };
+
+  step_graph() = default;
+  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(&plan), steps_(plan.steps.size()) {
+    add_dependencies();
+    add_storage_order();
+    find_ancestors();
+  }
+
+  [[nodiscard]] std::size_t size() const { return steps_.size(); }
+  /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
+  /// One step may be listed more than once.
+  [[nodiscard]] std::int32_t first_edge(std::size_t s) const { return steps_[s].first; }
+  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[at(e)]; }
+  /// How many edges lead to `s`.
+  [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
+  /// True if `after` cannot begin before `before` is done.
+  [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
+    return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
+  }
+
+  /// Chooses an offset for each block so that a block lies over another only if every step that uses the other one is
+  /// done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// @param bytes size of each block
+  /// @param offsets written, one a block
+  [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
+                                                     array_view<std::int64_t> offsets) const {
+    const std::size_t blocks = plan_->blocks.size();
+    const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
+    for (std::size_t s = 0; s < size(); ++s)
+      for (int k = -1; k < plan_->steps[s].operands; ++k) {
+        const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
+        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+    const auto ended = [&](std::size_t other, std::size_t b) {
+      if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
+      const std::uint64_t* const done = ancestors_.data() + at(plan_->blocks[b].first) * words_;
+      for (std::size_t w = 0; w < words_; ++w)
+        if ((users[other * words_ + w] & ~done[w]) != 0) return false;
+      return true;
+    };
+    const heap_array<std::size_t> placed(blocks);  // by offset
+    std::int64_t peak = 0;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const std::int64_t size = rounded(bytes[b]);
+      std::int64_t end = 0, offset = -1;
+      for (std::size_t i = 0; i < b && offset < 0; ++i) {
+        const std::size_t other = placed[i];
+        if (ended(other, b)) continue;
+        if (offsets[other] - end >= size) offset = end;
+        const std::int64_t other_end = offsets[other] + rounded(bytes[other]);
+        if (other_end > end) end = other_end;
+      }
+      offsets[b] = offset < 0 ? end : offset;
+      std::size_t place = b;
+      for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
+      placed[place] = b;
+      if (offsets[b] + size > peak) peak = offsets[b] + size;
+    }
+    return peak;
+  }
+
+ private:
+  struct ends {
+    std::int32_t first = 0;
+    std::int32_t waits = 0;
+  };
+
+  template <class Index>
+  [[nodiscard]] static std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+  }
+
+  /// Operand `k` of a step; -1 is what it writes.
+  [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
+    return k < 0 ? step.node : plan_->operands[step.first_operand + k];
+  }
+
+  TAGMA_COLD void add_edge(step_id before, step_id after) {
+    if (before < 0 || before == after) return;
+    if (edge_count_ + 1 >= edges_.size()) {
+      heap_array<edge> more(2 * edges_.size() + 64);
+      for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
+      edges_ = static_cast<heap_array<edge>&&>(more);
+    }
+    edges_[++edge_count_] = {after, steps_[at(before)].first};
+    steps_[at(before)].first = static_cast<std::int32_t>(edge_count_);
+    ++steps_[at(after)].waits;
+  }
+
+  /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
+  TAGMA_COLD void add_dependencies() {
+    const heap_array<std::int32_t> seen(plan_->nodes.size());
+    for (const plan_node& n : plan_->nodes)
+      if (n.step >= 0) add_sources(n, n.step, seen);
+  }
+  TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
+    for (int k = 0; k < n.inputs + n.controls; ++k) {
+      if (k < n.inputs && k < 64 && ((n.op->shape_only >> k) & 1)) continue;
+      const node_id from = plan_->inputs[n.first_input + k];
+      const plan_node& source = plan_->nodes[from];
+      if (source.step >= 0) {
+        add_edge(source.step, after);
+      } else if (seen[at(from)] != after + 1) {
+        seen[at(from)] = after + 1;
+        add_sources(source, after, seen);
+      }
+    }
+  }
+
+  /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
+  TAGMA_COLD void add_storage_order() {
+    std::size_t cells = plan_->blocks.size();
+    for (const plan_node& n : plan_->nodes)
+      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+        cells = plan_->blocks.size() + at(n.slot) + 1;
+    struct reader {
+      step_id step = 0;
+      std::int32_t next = 0;
+    };
+    const heap_array<step_id> writer(cells);
+    const heap_array<std::int32_t> head(cells);
+    for (std::size_t c = 0; c < cells; ++c) writer[c] = -1;
+    const heap_array<reader> readers(plan_->operands.size() + 1);
+    std::int32_t count = 1;
+    const auto cell_of = [&](const plan_node& n) {
+      return n.storage == storage_kind::arena      ? at(n.slot)
+             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
+                                                   : cells;
+    };
+    for (std::size_t s = 0; s < size(); ++s) {
+      const plan_step& step = plan_->steps[s];
+      const auto self = static_cast<step_id>(s);
+      for (int k = 0; k <= step.operands; ++k) {
+        const bool writes = k == step.operands;  // after its reads
+        const std::size_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
+        if (c == cells) continue;
+        add_edge(writer[c], self);
+        if (!writes) {
+          readers[at(count)] = {self, head[c]};
+          head[c] = count++;
+          continue;
+        }
+        for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
+        head[c] = 0;
+        writer[c] = self;
+      }
+    }
+  }
+
+  TAGMA_COLD void find_ancestors() {
+    words_ = (size() + 63) / 64;
+    ancestors_ = heap_array<std::uint64_t>(size() * words_);
+    for (std::size_t s = 0; s < size(); ++s)
+      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[at(e)].next) {
+        std::uint64_t* const row = ancestors_.data() + at(edges_[at(e)].after) * words_;
+        for (std::size_t w = 0; w <= s / 64; ++w) row[w] |= ancestors_[s * words_ + w];
+        row[s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+  }
+
+  const plan_view* plan_ = nullptr;
+  heap_array<edge> edges_;  // from 1 on
+  std::size_t edge_count_ = 0;
+  heap_array<ends> steps_;
+  heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
+  std::size_t words_ = 0;
+};
+
+}  // namespace tagma::plan

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/plan/step_graph.hpp"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "tagma/tagma.hpp"
+#include "tagma/train.hpp"
+
+namespace {
+
+namespace tg = tagma;
+using tg::plan::plan_view;
+using tg::plan::step_graph;
+using tg::plan::storage_kind;
+
+constexpr auto x = tg::placeholder<"x", float, 16, 16>();
+constexpr auto v = tg::variable<"v", float, 16, 16>(tg::zeros);
+
+template <class Closure>
+const plan_view& plan_of(const Closure&) {
+  return tg::program<Closure>::full_plan::view;
+}
+
+std::size_t step_of(const plan_view& plan, std::string_view op, int which = 0) {
+  for (std::size_t s = 0; s < plan.steps.size(); ++s)
+    if (plan.nodes[plan.steps[s].node].op->name == op && which-- == 0) return s;
+  FAIL("there is no such step");
+  return 0;
+}
+
+/// What a step reads and writes: blocks as they are, variables behind them.
+struct use {
+  std::size_t cell;
+  bool writes;
+};
+std::vector<use> uses(const plan_view& plan, std::size_t s) {
+  std::vector<use> all;
+  const auto add = [&](tg::ir::node_id id, bool writes) {
+    const tg::plan::plan_node& n = plan.nodes[id];
+    if (n.storage == storage_kind::arena) all.push_back({static_cast<std::size_t>(n.slot), writes});
+    if (n.storage == storage_kind::variable)
+      all.push_back({plan.blocks.size() + static_cast<std::size_t>(n.slot), writes});
+  };
+  for (int k = 0; k < plan.steps[s].operands; ++k) add(plan.operands[plan.steps[s].first_operand + k], false);
+  add(plan.steps[s].node, true);
+  return all;
+}
+
+/// What makes every order that keeps the edges give the same bytes.
+void check_order(const plan_view& plan) {
+  const step_graph graph(plan);
+  REQUIRE(graph.size() == plan.steps.size());
+  std::vector<std::int32_t> listed(graph.size());
+  for (std::size_t s = 0; s < graph.size(); ++s)
+    for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
+      const auto t = graph[e].after;
+      CHECK(static_cast<std::size_t>(t) > s);
+      CHECK(graph.ordered(s, static_cast<std::size_t>(t)));
+      ++listed[static_cast<std::size_t>(t)];
+    }
+  for (std::size_t s = 0; s < graph.size(); ++s) CHECK(graph.waits(s) == listed[s]);
+  for (std::size_t s = 0; s < graph.size(); ++s)
+    for (std::size_t t = s + 1; t < graph.size(); ++t)
+      for (const use& a : uses(plan, s))
+        for (const use& b : uses(plan, t))
+          if (a.cell == b.cell && (a.writes || b.writes)) CHECK(graph.ordered(s, t));
+
+  std::vector<std::int64_t> bytes(plan.blocks.size()), offsets(plan.blocks.size());
+  std::int64_t total = 0;
+  for (std::size_t b = 0; b < bytes.size(); ++b) total += bytes[b] = 64 * static_cast<std::int64_t>(1 + b % 3);
+  const std::int64_t arena = graph.place_blocks(bytes, offsets);
+  CHECK(arena <= total);
+  for (std::size_t a = 0; a < bytes.size(); ++a)
+    for (std::size_t b = a + 1; b < bytes.size(); ++b) {
+      if (offsets[a] + bytes[a] <= offsets[b] || offsets[b] + bytes[b] <= offsets[a]) continue;
+      // They lie over each other: whoever uses the first is done before the second is written.
+      CHECK(plan.blocks[a].last < static_cast<std::int32_t>(graph.size()));
+      for (std::size_t s = 0; s < graph.size(); ++s)
+        for (const use& u : uses(plan, s))
+          if (u.cell == a) CHECK(graph.ordered(s, static_cast<std::size_t>(plan.blocks[b].first)));
+    }
+}
+
+TEST_CASE("steps that share nothing are not ordered, steps that follow from one another are") {
+  const auto program = [] { return tg::outputs(tg::matmul(tg::matmul(x, v), tg::matmul(v, x))); };
+  const plan_view& plan = plan_of(program);
+  const step_graph graph(plan);
+  REQUIRE(graph.size() == 3);
+  CHECK_FALSE(graph.ordered(0, 1));
+  CHECK_FALSE(graph.ordered(1, 0));
+  CHECK(graph.ordered(0, 2));
+  CHECK(graph.ordered(1, 2));
+  check_order(plan);
+}
+
+TEST_CASE("control dependencies order steps, also through groups and views") {
+  const auto program = [] {
+    const auto first = tg::softmax(x);
+    const auto shaped = tg::after(tg::group(tg::reshape<256>(first)))(tg::matmul(v, v));
+    return tg::outputs(first, shaped);
+  };
+  const plan_view& plan = plan_of(program);
+  const step_graph graph(plan);
+  CHECK(graph.ordered(step_of(plan, "softmax"), step_of(plan, "matmul")));
+  check_order(plan);
+}
+
+TEST_CASE("an update waits for those who read the old value, and later readers for the update") {
+  const auto program = [] {
+    const auto old = tg::matmul(v, x);
+    const auto update = tg::assign_add(v, x);
+    return tg::outputs(old, update, tg::softmax(update));
+  };
+  const plan_view& plan = plan_of(program);
+  const step_graph graph(plan);
+  CHECK(graph.ordered(step_of(plan, "matmul"), step_of(plan, "assign_add")));
+  CHECK(graph.ordered(step_of(plan, "assign_add"), step_of(plan, "softmax")));
+  check_order(plan);
+}
+
+TEST_CASE("a program that trains keeps its bytes in every order") {
+  const auto program = [] {
+    const auto hidden = tg::dense<"hidden", 8>(x, tg::tanh);
+    const auto other = tg::dense<"other", 8>(tg::dropout(x, 0.3), tg::relu);
+    const auto loss = tg::mean(tg::square(tg::dense<"out", 3>(tg::concat<1>(hidden, other + hidden))));
+    return tg::outputs(loss, tg::minimize(loss, tg::adam{.learning_rate = 0.1}));
+  };
+  check_order(plan_of(program));
+}
+
+TEST_CASE("independent branches keep memory of their own") {
+  const auto program = [] {
+    const auto branch = [](auto in) { return tg::matmul(tg::matmul(tg::matmul(in, v), x), v); };
+    return tg::outputs(tg::sum(branch(x)), tg::sum(branch(tg::transpose(x))));
+  };
+  check_order(plan_of(program));
+}
+
+}  // namespace
