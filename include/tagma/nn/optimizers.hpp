@@ -207,7 +207,7 @@ struct optimizer {
   }
 
   static constexpr void expand(ir::expand_args& e) {
-    ir::node_id updates[2048]{};
+    scratch_array<ir::node_id, 64> updates(e.gradients.size());
     std::size_t count = 0;
     for (const ir::variable_gradient& pair : e.gradients) {
       ir::node_id inputs[16 + 2 * sparse_gradient::limit]{pair.variable};
@@ -235,10 +235,10 @@ struct optimizer {
       } else {
         updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
       }
-      if (e.g.overflow() || count == 2048) return;
+      if (e.g.overflow()) return;
     }
     const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
-    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {{updates, count}});
+    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {{&step, 1}});
   }
 };
