@@ -2564,6 +2564,36 @@ class carried {
 
 #include <initializer_list>
 
+// ---- tagma/base/scratch_array.hpp
+#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+
+/// @file
+/// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
+
+#include <cstddef>
+
+namespace tagma {
+
+template <class T, std::size_t Few>
+class scratch_array {
+ public:
+  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
+  scratch_array(const scratch_array&) = delete;
+  scratch_array& operator=(const scratch_array&) = delete;
+  constexpr ~scratch_array() { delete[] many_; }
+
+  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
+
+ private:
+  T few_[Few]{};
+  T* many_;
+  std::size_t size_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
 // ---- tagma/ir/op.hpp
 #ifndef TAGMA_SINGLE_IR_OP_HPP
 #define TAGMA_SINGLE_IR_OP_HPP
@@ -2842,8 +2872,14 @@ struct op_info {
   bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
+  int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
+
+  /// True if only the shape of input `i` is read.
+  [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
+  /// True if the kernel may write its output over input `i`.
+  [[nodiscard]] constexpr bool writes_over(int i) const { return i < 64 && ((in_place >> i) & 1) != 0; }
 };
 
 class graph;
@@ -2871,6 +2907,8 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
+  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -2991,9 +3029,9 @@ class graph {
   constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
                          const node_extras& extras = {}) {
     if (overflow_) return 0;
-    tensor_spec in[64]{};
+    scratch_array<tensor_spec, 8> in(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
-    infer_args args{{in, inputs.size()}, attributes, {}};
+    infer_args args{in.view(), attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
     if (op.fold != nullptr && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
@@ -4585,20 +4623,21 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   }
   adjoint[y] = seed;
 
-  node_id parts[64]{};
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
     const node_id upstream = adjoint[i];
     if (upstream == no_node || g[i].op->stops_gradient) continue;
     const int count = g[i].inputs;
     bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
     if (!flows) continue;
     if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
-    for (int k = 0; k < count; ++k) parts[k] = no_node;
-    gradient_args args{g, i, upstream, {parts, static_cast<std::size_t>(count)}};
+    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
+    const array_view<node_id> parts = scratch_parts.view();
+    for (node_id& part : parts) part = no_node;
+    gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).kind == op_kind::elementwise;
     for (int k = 0; k < count; ++k) {
@@ -4674,11 +4713,20 @@ constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const n
   array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
   if (given == 0) {
     const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i)
-      if (g.info(i).kind == op_kind::variable && g.attributes(i)[1] != 0)
-        variables[count] = i, gradients[count++] = no_node;
+    for (node_id i = 0; i < loss; ++i) {
+      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.problem = build_problem::too_large;
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
     differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
   } else {
+    if (given > variables.size()) {
+      status.problem = build_problem::too_large;
+      return 0;
+    }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
   }
   if (status.problem != build_problem::none) return 0;
@@ -4711,7 +4759,6 @@ template <std::size_t Nodes, std::size_t Roots>
   bool wanted[Nodes]{};
   const gradient_scratch scratch{adjoint, wanted};
   const record* stack[4 * Nodes]{};
-  node_id inputs[256]{}, controls[1024]{};
 
   for (std::size_t root = 0; root < Roots; ++root) {
     std::size_t depth = 0;
@@ -4735,10 +4782,10 @@ template <std::size_t Nodes, std::size_t Roots>
       if (depth != before) continue;
       --depth;
 
+      scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size());
       for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
       for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
-      const array_view<const node_id> in{inputs, r.inputs.size()};
-      const array_view<const node_id> after{controls, r.controls.size()};
+      const array_view<const node_id> in = inputs.view(), after = controls.view();
       node_id id = 0;
       switch (r.op->info->kind) {
         case op_kind::gradient: {
@@ -4843,7 +4890,7 @@ template <std::size_t N>
     if (n == need::nothing) continue;
     int k = 0;
     for (const node_id in : g.inputs(i))
-      raise(in, n == need::extents || ((g.info(i).shape_only >> k++) & 1) ? need::extents : need::value);
+      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
     if (n == need::value)
       for (const node_id c : g.controls(i)) raise(c, need::value);
   }
@@ -4882,7 +4929,7 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if ((g.info(i).shape_only >> k) & 1 || g.info(i).kind == op_kind::view) return false;
+    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
     const node_id v = base_of(g.inputs(i)[k]);
     return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
   }
@@ -5014,7 +5061,7 @@ template <std::size_t N>
     const node_id mine = f.group[i];
     int k = 0;
     for (const node_id in : g.inputs(i)) {
-      if ((g.info(i).shape_only >> k++) & 1) continue;
+      if (g.info(i).ignores_elements(k++)) continue;
       fusion_reason& why = obstacle[in];
       if (why != fusion_reason::not_elementwise) continue;
       if (!elementwise)
@@ -5103,7 +5150,7 @@ namespace detail {
   for (node_id i = 0; i < g.size(); ++i) {
     if (passes.needs[i] == need::nothing) continue;
     int k = 0;
-    for (const node_id in : g.inputs(i)) edge(in, i, (g.info(i).shape_only >> k++) & 1 ? " [style=dotted]" : "");
+    for (const node_id in : g.inputs(i)) edge(in, i, g.info(i).ignores_elements(k++) ? " [style=dotted]" : "");
     if (passes.needs[i] == need::value)
       for (const node_id c : g.controls(i)) edge(c, i, " [style=dashed]");
   }
@@ -5362,7 +5409,7 @@ template <std::size_t N, std::size_t E>
       if (needs[i] != need::value) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
-        if (!((g.info(i).shape_only >> k++) & 1) && item(in) != item(i)) edge(item(in), item(i));
+        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
       for (const node_id c : g.controls(i)) edge(item(c), item(i));
     }
     for (std::size_t i = 0; i < waits.count; ++i)
@@ -5557,7 +5604,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if ((g.info(m).shape_only >> k++) & 1) continue;
+        if (g.info(m).ignores_elements(k++)) continue;
         const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
         if (inside || position_owner[in] == i) continue;
         position_owner[in] = i;
@@ -5586,7 +5633,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[in];
+        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
         ++k;
       }
       position_owner[m] = i;
@@ -5640,7 +5687,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
     for (int k = 0; k < step.operands && !reused; ++k) {
-      if (!step.fused && !((n.op->in_place >> k) & 1)) continue;
+      if (!step.fused && !n.op->writes_over(k)) continue;
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
       const plan_node& source = p.nodes[from];
@@ -5820,15 +5867,15 @@ template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
   fixed_array<tensor_spec, n + 1> specs{};
-  fixed_array<tensor_spec, 256> in{};
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
+    scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
       in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
     ir::infer_args args{
-        {in.data(), static_cast<std::size_t>(node.inputs)},
+        in.view(),
         ir::attribute_list(Plan::attributes)
             .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
         {}};

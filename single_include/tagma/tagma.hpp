@@ -648,6 +648,36 @@ class carried {
 
 #include <initializer_list>
 
+// ---- tagma/base/scratch_array.hpp
+#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+
+/// @file
+/// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
+
+#include <cstddef>
+
+namespace tagma {
+
+template <class T, std::size_t Few>
+class scratch_array {
+ public:
+  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
+  scratch_array(const scratch_array&) = delete;
+  scratch_array& operator=(const scratch_array&) = delete;
+  constexpr ~scratch_array() { delete[] many_; }
+
+  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
+
+ private:
+  T few_[Few]{};
+  T* many_;
+  std::size_t size_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
 // ---- tagma/ir/op.hpp
 #ifndef TAGMA_SINGLE_IR_OP_HPP
 #define TAGMA_SINGLE_IR_OP_HPP
@@ -1002,8 +1032,14 @@ struct op_info {
   bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
+  int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
+
+  /// True if only the shape of input `i` is read.
+  [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
+  /// True if the kernel may write its output over input `i`.
+  [[nodiscard]] constexpr bool writes_over(int i) const { return i < 64 && ((in_place >> i) & 1) != 0; }
 };
 
 class graph;
@@ -1031,6 +1067,8 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
+  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -1151,9 +1189,9 @@ class graph {
   constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
                          const node_extras& extras = {}) {
     if (overflow_) return 0;
-    tensor_spec in[64]{};
+    scratch_array<tensor_spec, 8> in(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
-    infer_args args{{in, inputs.size()}, attributes, {}};
+    infer_args args{in.view(), attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
     if (op.fold != nullptr && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
@@ -3006,6 +3044,7 @@ namespace op {
 struct matmul {
   static constexpr std::string_view name = "matmul";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int unstretched = 2;
 
   static constexpr const char* infer(ir::infer_args& a) {
     const shape &x = a.in[0].dims, &y = a.in[1].dims;
@@ -5873,7 +5912,9 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE>
 #define TAGMA_SINGLE_NN_INITIALIZERS_HPP
 
 /// @file
-/// Initializers of variables. Random ones are keyed by the seed of the session and the name of the variable.
+/// Initializers of variables, with the names that Keras has for them. Random ones are keyed by the seed of the session
+/// and the name of the variable. Operations of the same names are told apart by their element type: `random_normal(0,
+/// 1)` is an initializer, `random_normal<float, 3>(0, 1)` three numbers.
 
 namespace tagma {
 
@@ -5903,15 +5944,15 @@ namespace detail {
   return detail::make_initializer(initializer_kind::constant, value, 0);
 }
 /// Uniform in [low, high).
-[[nodiscard]] inline carried_initializer uniform(double low, double high) {
+[[nodiscard]] inline carried_initializer random_uniform(double low, double high) {
   return detail::make_initializer(initializer_kind::uniform, low, high);
 }
 /// Normal with a mean and a standard deviation.
-[[nodiscard]] inline carried_initializer normal(double mean = 0, double stddev = 1) {
+[[nodiscard]] inline carried_initializer random_normal(double mean = 0, double stddev = 1) {
   return detail::make_initializer(initializer_kind::normal, mean, stddev);
 }
 /// Normal, redrawn where it is more than two standard deviations from the mean.
-[[nodiscard]] inline carried_initializer truncated_normal_initializer(double mean = 0, double stddev = 1) {
+[[nodiscard]] inline carried_initializer truncated_normal(double mean = 0, double stddev = 1) {
   return detail::make_initializer(initializer_kind::truncated_normal, mean, stddev);
 }
 
@@ -6269,7 +6310,9 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 
 /// @file
 /// Optimizers with TensorFlow's formulas and defaults. `minimize` adds one update for every trainable variable behind
-/// the loss; the graph compiler finds them and their gradients.
+/// the loss; the graph compiler finds them and their gradients. Where a variable is only read by `gather` along its
+/// first axis, its gradient stays sparse: the rows of one index are summed, and then these rows of the variable and of
+/// its slots are updated, all others keep their bytes. Adam and AdamW move all rows, as in TensorFlow.
 
 #include <array>
 #include <utility>
@@ -6530,6 +6573,8 @@ struct slot {
 /// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
 template <int Slots>
 struct optimizer_update : update {
+  /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
+  static constexpr bool moves_all_rows = false;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
@@ -6538,50 +6583,91 @@ struct optimizer_update : update {
 };
 
 struct apply_sgd : optimizer_update<0> {
-  static constexpr std::string_view name = "apply_sgd";
+  static constexpr std::string_view name = "apply_sgd", rows_name = "apply_sgd_rows";
   static constexpr std::array<slot, 0> slots{};
 };
 struct apply_momentum : optimizer_update<1> {
-  static constexpr std::string_view name = "apply_momentum";
+  static constexpr std::string_view name = "apply_momentum", rows_name = "apply_momentum_rows";
   static constexpr std::array<slot, 1> slots{slot{"/momentum"}};
 };
 struct apply_adagrad : optimizer_update<1> {
-  static constexpr std::string_view name = "apply_adagrad";
+  static constexpr std::string_view name = "apply_adagrad", rows_name = "apply_adagrad_rows";
   static constexpr std::array<slot, 1> slots{slot{"/adagrad", 0, 2}};
 };
 struct apply_adadelta : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adadelta";
+  static constexpr std::string_view name = "apply_adadelta", rows_name = "apply_adadelta_rows";
   static constexpr std::array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
 };
 struct apply_rmsprop : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_rmsprop";
+  static constexpr std::string_view name = "apply_rmsprop", rows_name = "apply_rmsprop_rows";
   static constexpr std::array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
 };
 struct apply_centered_rmsprop : optimizer_update<3> {
-  static constexpr std::string_view name = "apply_centered_rmsprop";
+  static constexpr std::string_view name = "apply_centered_rmsprop", rows_name = "apply_centered_rmsprop_rows";
   static constexpr std::array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
                                              slot{"/rmsprop_mean"}};
 };
 struct apply_adam : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adam";
+  static constexpr std::string_view name = "apply_adam", rows_name = "apply_adam_rows";
+  static constexpr bool moves_all_rows = true;
   static constexpr std::array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
 };
 struct apply_adamw : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adamw";
+  static constexpr std::string_view name = "apply_adamw", rows_name = "apply_adamw_rows";
+  static constexpr bool moves_all_rows = true;
   static constexpr std::array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
 };
 struct apply_ftrl : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_ftrl";
+  static constexpr std::string_view name = "apply_ftrl", rows_name = "apply_ftrl_rows";
   static constexpr std::array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
 
-/// v -= lr * rows, only at the rows that a sparse gradient has; rows of equal index add up. Inputs: the variable, the
-/// rows, their indices, the learning rate.
-struct apply_sgd_rows : update {
-  static constexpr std::string_view name = "apply_sgd_rows";
+/// The same update for a sparse gradient. It is given by parts, as many as attribute 0 says: a part has rows and the
+/// index that each row goes to. Inputs: as those of `Update`, with the rows of the first part for the gradient; then
+/// its indices, and rows and indices of the other parts.
+template <class Update>
+struct apply_rows : update {
+  static constexpr std::string_view name = Update::rows_name;
+  static constexpr std::size_t slots = Update::slots.size();
+
+  /// The input that has the rows or the indices of a part.
+  static constexpr std::size_t rows_input(std::size_t inputs, std::size_t parts, std::size_t part) {
+    return part == 0 ? 1 + slots : inputs - 2 * (parts - part);
+  }
+  static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
+    return inputs + 1 - 2 * (parts - part);
+  }
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
+    const auto parts = static_cast<std::size_t>(a.attributes[0]);
+    for (std::size_t p = 0; p < parts; ++p) {
+      const tensor_spec part[] = {a.in[rows_input(a.in.size(), parts, p)], a.in[index_input(a.in.size(), parts, p)],
+                                  a.out};
+      const ir::attribute axis = 0;
+      ir::infer_args rows{part, {&axis, 1}, {}};
+      if (const char* problem = scatter_rows::infer(rows)) return problem;
+    }
     return nullptr;
+  }
+};
+
+/// The parts of a gradient that is a sum of rows of a variable: a lookup each.
+struct sparse_gradient {
+  static constexpr std::size_t limit = 16;
+  ir::node_id parts[limit]{};
+  std::size_t count = 0;
+
+  /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
+  constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
+    const ir::node& n = g[gradient];
+    if (n.op == &ir::rules<op::add> && g.spec(g.input(gradient, 0)) == n.spec && g.spec(g.input(gradient, 1)) == n.spec)
+      return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
+    if (n.op != &ir::rules<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
+    // Rows of the variable itself would change while they are read.
+    ir::node_id from = g.input(gradient, 0);
+    while (g.info(from).kind == ir::op_kind::view || g.info(from).kind == ir::op_kind::update) from = g.input(from, 0);
+    parts[count++] = gradient;
+    return from != variable;
   }
 };
 
@@ -6597,18 +6683,11 @@ struct optimizer {
   }
 
   static constexpr void expand(ir::expand_args& e) {
-    ir::node_id updates[2048]{};
+    scratch_array<ir::node_id, 64> updates(e.gradients.size());
     std::size_t count = 0;
     for (const ir::variable_gradient& pair : e.gradients) {
-      ir::node_id inputs[16]{pair.variable};
+      ir::node_id inputs[16 + 2 * sparse_gradient::limit]{pair.variable};
       std::size_t n = 1;
-      if (std::is_same_v<Update, apply_sgd> && e.g[pair.gradient].op == &ir::rules<scatter_rows> &&
-          e.g.attributes(pair.gradient)[0] == 0) {
-        const auto rows = e.g.inputs(pair.gradient);
-        const ir::node_id sparse[] = {pair.variable, rows[0], rows[1], e.inputs[0]};
-        updates[count++] = e.g.emit(ir::rules<apply_sgd_rows>, sparse);
-        continue;
-      }
       const tensor_spec spec = e.g.spec(pair.variable);
       for (const slot& s : Update::slots) {
         const bool given = s.input >= 0;
@@ -6618,13 +6697,24 @@ struct optimizer {
         inputs[n++] = e.g.emit_as(ir::rules<variable>, spec, {}, attributes.list(),
                                   {{}, e.g[pair.variable].name, s.suffix, key, {}});
       }
-      inputs[n++] = pair.gradient;
+      sparse_gradient sparse;
+      const bool by_rows = sparse.add(e.g, pair.gradient, pair.variable);
+      inputs[n++] = by_rows ? e.g.input(sparse.parts[0], 0) : pair.gradient;
       for (const ir::node_id i : e.inputs) inputs[n++] = i;
-      updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
-      if (e.g.overflow() || count == 2048) return;
+      if (by_rows) {
+        for (std::size_t p = 0; p < sparse.count; ++p) {
+          if (p > 0) inputs[n++] = e.g.input(sparse.parts[p], 0);
+          inputs[n++] = e.g.input(sparse.parts[p], 1);
+        }
+        updates[count++] =
+            e.g.emit(ir::rules<apply_rows<Update>>, {inputs, n}, ir::pack_attributes(sparse.count).list());
+      } else {
+        updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
+      }
+      if (e.g.overflow()) return;
     }
     const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
-    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {{updates, count}});
+    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {{&step, 1}});
   }
 };
@@ -7230,20 +7320,21 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   }
   adjoint[y] = seed;
 
-  node_id parts[64]{};
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
     const node_id upstream = adjoint[i];
     if (upstream == no_node || g[i].op->stops_gradient) continue;
     const int count = g[i].inputs;
     bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
     if (!flows) continue;
     if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
-    for (int k = 0; k < count; ++k) parts[k] = no_node;
-    gradient_args args{g, i, upstream, {parts, static_cast<std::size_t>(count)}};
+    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
+    const array_view<node_id> parts = scratch_parts.view();
+    for (node_id& part : parts) part = no_node;
+    gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).kind == op_kind::elementwise;
     for (int k = 0; k < count; ++k) {
@@ -7319,11 +7410,20 @@ constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const n
   array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
   if (given == 0) {
     const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i)
-      if (g.info(i).kind == op_kind::variable && g.attributes(i)[1] != 0)
-        variables[count] = i, gradients[count++] = no_node;
+    for (node_id i = 0; i < loss; ++i) {
+      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.problem = build_problem::too_large;
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
     differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
   } else {
+    if (given > variables.size()) {
+      status.problem = build_problem::too_large;
+      return 0;
+    }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
   }
   if (status.problem != build_problem::none) return 0;
@@ -7356,7 +7456,6 @@ template <std::size_t Nodes, std::size_t Roots>
   bool wanted[Nodes]{};
   const gradient_scratch scratch{adjoint, wanted};
   const record* stack[4 * Nodes]{};
-  node_id inputs[256]{}, controls[1024]{};
 
   for (std::size_t root = 0; root < Roots; ++root) {
     std::size_t depth = 0;
@@ -7380,10 +7479,10 @@ template <std::size_t Nodes, std::size_t Roots>
       if (depth != before) continue;
       --depth;
 
+      scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size());
       for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
       for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
-      const array_view<const node_id> in{inputs, r.inputs.size()};
-      const array_view<const node_id> after{controls, r.controls.size()};
+      const array_view<const node_id> in = inputs.view(), after = controls.view();
       node_id id = 0;
       switch (r.op->info->kind) {
         case op_kind::gradient: {
@@ -7488,7 +7587,7 @@ template <std::size_t N>
     if (n == need::nothing) continue;
     int k = 0;
     for (const node_id in : g.inputs(i))
-      raise(in, n == need::extents || ((g.info(i).shape_only >> k++) & 1) ? need::extents : need::value);
+      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
     if (n == need::value)
       for (const node_id c : g.controls(i)) raise(c, need::value);
   }
@@ -7527,7 +7626,7 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if ((g.info(i).shape_only >> k) & 1 || g.info(i).kind == op_kind::view) return false;
+    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
     const node_id v = base_of(g.inputs(i)[k]);
     return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
   }
@@ -7659,7 +7758,7 @@ template <std::size_t N>
     const node_id mine = f.group[i];
     int k = 0;
     for (const node_id in : g.inputs(i)) {
-      if ((g.info(i).shape_only >> k++) & 1) continue;
+      if (g.info(i).ignores_elements(k++)) continue;
       fusion_reason& why = obstacle[in];
       if (why != fusion_reason::not_elementwise) continue;
       if (!elementwise)
@@ -7767,7 +7866,7 @@ template <std::size_t N, std::size_t E>
       if (needs[i] != need::value) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
-        if (!((g.info(i).shape_only >> k++) & 1) && item(in) != item(i)) edge(item(in), item(i));
+        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
       for (const node_id c : g.controls(i)) edge(item(c), item(i));
     }
     for (std::size_t i = 0; i < waits.count; ++i)
@@ -7962,7 +8061,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if ((g.info(m).shape_only >> k++) & 1) continue;
+        if (g.info(m).ignores_elements(k++)) continue;
         const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
         if (inside || position_owner[in] == i) continue;
         position_owner[in] = i;
@@ -7991,7 +8090,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[in];
+        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
         ++k;
       }
       position_owner[m] = i;
@@ -8045,7 +8144,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
     for (int k = 0; k < step.operands && !reused; ++k) {
-      if (!step.fused && !((n.op->in_place >> k) & 1)) continue;
+      if (!step.fused && !n.op->writes_over(k)) continue;
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
       const plan_node& source = p.nodes[from];
@@ -8225,15 +8324,15 @@ template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
   fixed_array<tensor_spec, n + 1> specs{};
-  fixed_array<tensor_spec, 256> in{};
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
+    scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
       in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
     ir::infer_args args{
-        {in.data(), static_cast<std::size_t>(node.inputs)},
+        in.view(),
         ir::attribute_list(Plan::attributes)
             .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
         {}};
@@ -8460,6 +8559,25 @@ struct random_key {
 /// @param low, high the upper 21 bits of `low` become the lower bits of the result
 [[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
+}
+
+namespace scalar_math {
+inline double sqrt(double x) { return __builtin_sqrt(x); }
+inline double log(double x) { return __builtin_log(x); }
+inline double cos(double x) { return __builtin_cos(x); }
+}  // namespace scalar_math
+
+/// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
+/// on the generation of random normal deviates" (1958).
+/// @tparam T the type of one number
+/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
+/// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
+template <class T, class N>
+TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
+  using scalar_math::cos;
+  using scalar_math::log;
+  using scalar_math::sqrt;
+  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
 }
 
 /// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
@@ -8690,31 +8808,26 @@ class step_graph {
  public:
   using step_id = std::int32_t;
 
-  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(plan) {
+  /// A step that waits for another one.
+  struct edge {
+    step_id after = 0;
+    std::int32_t next = 0;  ///< of the edges from the same step; 0 ends them
+  };
+
+  step_graph() = default;
+  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(&plan), steps_(plan.steps.size()) {
     add_dependencies();
     add_storage_order();
-    const std::size_t n = size();
-    first_ = heap_array<std::int32_t>(n + 1);
-    waits_ = heap_array<std::int32_t>(n);
-    successors_ = heap_array<step_id>(edge_count_);
-    for (std::size_t e = 0; e < edge_count_; ++e) ++first_[at(edges_[e].before) + 1], ++waits_[at(edges_[e].after)];
-    for (std::size_t s = 0; s < n; ++s) first_[s + 1] += first_[s];
-    const heap_array<std::int32_t> used(n);
-    for (std::size_t e = 0; e < edge_count_; ++e) {
-      const std::size_t s = at(edges_[e].before);
-      successors_[at(first_[s] + used[s]++)] = edges_[e].after;
-    }
-    edges_ = {};
     find_ancestors();
   }
 
-  [[nodiscard]] std::size_t size() const { return plan_.steps.size(); }
-  /// Steps that wait for `s`, all behind it in the order of the plan; one may be listed more than once.
-  [[nodiscard]] array_view<const step_id> successors(std::size_t s) const {
-    return {successors_.data() + first_[s], at(first_[s + 1] - first_[s])};
-  }
-  /// How many times `s` is listed as a successor.
-  [[nodiscard]] std::int32_t waits(std::size_t s) const { return waits_[s]; }
+  [[nodiscard]] std::size_t size() const { return steps_.size(); }
+  /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
+  /// One step may be listed more than once.
+  [[nodiscard]] std::int32_t first_edge(std::size_t s) const { return steps_[s].first; }
+  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[at(e)]; }
+  /// How many edges lead to `s`.
+  [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
   /// True if `after` cannot begin before `before` is done.
   [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
     return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
@@ -8726,16 +8839,18 @@ class step_graph {
   /// @param offsets written, one a block
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
                                                      array_view<std::int64_t> offsets) const {
-    const std::size_t blocks = plan_.blocks.size();
-    heap_array<step_id> users(size() + plan_.operands.size()), first(blocks + 1);
-    for_each_use([&](std::size_t block, step_id) { ++first[block + 1]; });
-    for (std::size_t b = 0; b < blocks; ++b) first[b + 1] += first[b];
-    const heap_array<std::int32_t> used(blocks);
-    for_each_use([&](std::size_t block, step_id s) { users[at(first[block] + used[block]++)] = s; });
+    const std::size_t blocks = plan_->blocks.size();
+    const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
+    for (std::size_t s = 0; s < size(); ++s)
+      for (int k = -1; k < plan_->steps[s].operands; ++k) {
+        const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
+        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+      }
     const auto ended = [&](std::size_t other, std::size_t b) {
-      if (plan_.blocks[other].last >= plan_.blocks[b].first) return false;
-      for (step_id u = first[other]; u < first[other + 1]; ++u)
-        if (!ordered(at(users[at(u)]), at(plan_.blocks[b].first))) return false;
+      if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
+      const std::uint64_t* const done = ancestors_.data() + at(plan_->blocks[b].first) * words_;
+      for (std::size_t w = 0; w < words_; ++w)
+        if ((users[other * words_ + w] & ~done[w]) != 0) return false;
       return true;
     };
     const heap_array<std::size_t> placed(blocks);  // by offset
@@ -8760,9 +8875,9 @@ class step_graph {
   }
 
  private:
-  struct edge {
-    step_id before = 0;
-    step_id after = 0;
+  struct ends {
+    std::int32_t first = 0;
+    std::int32_t waits = 0;
   };
 
   template <class Index>
@@ -8770,27 +8885,34 @@ class step_graph {
     return static_cast<std::size_t>(i);
   }
 
+  /// Operand `k` of a step; -1 is what it writes.
+  [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
+    return k < 0 ? step.node : plan_->operands[step.first_operand + k];
+  }
+
   TAGMA_COLD void add_edge(step_id before, step_id after) {
     if (before < 0 || before == after) return;
-    if (edge_count_ == edges_.size()) {
-      heap_array<edge> more(2 * edge_count_ + 64);
-      for (std::size_t e = 0; e < edge_count_; ++e) more[e] = edges_[e];
+    if (edge_count_ + 1 >= edges_.size()) {
+      heap_array<edge> more(2 * edges_.size() + 64);
+      for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
       edges_ = static_cast<heap_array<edge>&&>(more);
     }
-    edges_[edge_count_++] = {before, after};
+    edges_[++edge_count_] = {after, steps_[at(before)].first};
+    steps_[at(before)].first = static_cast<std::int32_t>(edge_count_);
+    ++steps_[at(after)].waits;
   }
 
   /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
   TAGMA_COLD void add_dependencies() {
-    const heap_array<std::int32_t> seen(plan_.nodes.size());
-    for (const plan_node& n : plan_.nodes)
+    const heap_array<std::int32_t> seen(plan_->nodes.size());
+    for (const plan_node& n : plan_->nodes)
       if (n.step >= 0) add_sources(n, n.step, seen);
   }
   TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
     for (int k = 0; k < n.inputs + n.controls; ++k) {
-      if (k < n.inputs && k < 64 && ((n.op->shape_only >> k) & 1)) continue;
-      const node_id from = plan_.inputs[n.first_input + k];
-      const plan_node& source = plan_.nodes[from];
+      if (k < n.inputs && n.op->ignores_elements(k)) continue;
+      const node_id from = plan_->inputs[n.first_input + k];
+      const plan_node& source = plan_->nodes[from];
       if (source.step >= 0) {
         add_edge(source.step, after);
       } else if (seen[at(from)] != after + 1) {
@@ -8802,10 +8924,10 @@ class step_graph {
 
   /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
   TAGMA_COLD void add_storage_order() {
-    std::size_t cells = plan_.blocks.size();
-    for (const plan_node& n : plan_.nodes)
-      if (n.storage == storage_kind::variable && plan_.blocks.size() + at(n.slot) >= cells)
-        cells = plan_.blocks.size() + at(n.slot) + 1;
+    std::size_t cells = plan_->blocks.size();
+    for (const plan_node& n : plan_->nodes)
+      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+        cells = plan_->blocks.size() + at(n.slot) + 1;
     struct reader {
       step_id step = 0;
       std::int32_t next = 0;
@@ -8813,29 +8935,30 @@ class step_graph {
     const heap_array<step_id> writer(cells);
     const heap_array<std::int32_t> head(cells);
     for (std::size_t c = 0; c < cells; ++c) writer[c] = -1;
-    const heap_array<reader> readers(plan_.operands.size() + 1);
+    const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
       return n.storage == storage_kind::arena      ? at(n.slot)
-             : n.storage == storage_kind::variable ? plan_.blocks.size() + at(n.slot)
+             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
                                                    : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
-      const plan_step& step = plan_.steps[s];
+      const plan_step& step = plan_->steps[s];
       const auto self = static_cast<step_id>(s);
-      for (int k = 0; k < step.operands; ++k) {
-        const std::size_t c = cell_of(plan_.nodes[plan_.operands[step.first_operand + k]]);
+      for (int k = 0; k <= step.operands; ++k) {
+        const bool writes = k == step.operands;  // after its reads
+        const std::size_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
         if (c == cells) continue;
         add_edge(writer[c], self);
-        readers[at(count)] = {self, head[c]};
-        head[c] = count++;
+        if (!writes) {
+          readers[at(count)] = {self, head[c]};
+          head[c] = count++;
+          continue;
+        }
+        for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
+        head[c] = 0;
+        writer[c] = self;
       }
-      const std::size_t c = cell_of(plan_.nodes[step.node]);
-      if (c == cells) continue;
-      add_edge(writer[c], self);
-      for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
-      head[c] = 0;
-      writer[c] = self;
     }
   }
 
@@ -8843,31 +8966,17 @@ class step_graph {
     words_ = (size() + 63) / 64;
     ancestors_ = heap_array<std::uint64_t>(size() * words_);
     for (std::size_t s = 0; s < size(); ++s)
-      for (const step_id t : successors(s)) {
-        std::uint64_t* const row = ancestors_.data() + at(t) * words_;
+      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[at(e)].next) {
+        std::uint64_t* const row = ancestors_.data() + at(edges_[at(e)].after) * words_;
         for (std::size_t w = 0; w <= s / 64; ++w) row[w] |= ancestors_[s * words_ + w];
         row[s / 64] |= std::uint64_t{1} << (s % 64);
       }
   }
 
-  /// Calls `use(block, step)` for every block that a step reads or writes.
-  template <class Use>
-  void for_each_use(const Use& use) const {
-    for (std::size_t s = 0; s < size(); ++s) {
-      const plan_step& step = plan_.steps[s];
-      for (int k = -1; k < step.operands; ++k) {
-        const plan_node& n = plan_.nodes[k < 0 ? step.node : plan_.operands[step.first_operand + k]];
-        if (n.storage == storage_kind::arena) use(at(n.slot), static_cast<step_id>(s));
-      }
-    }
-  }
-
-  const plan_view& plan_;
-  heap_array<edge> edges_;
+  const plan_view* plan_ = nullptr;
+  heap_array<edge> edges_;  // from 1 on
   std::size_t edge_count_ = 0;
-  heap_array<std::int32_t> first_;
-  heap_array<std::int32_t> waits_;
-  heap_array<step_id> successors_;
+  heap_array<ends> steps_;
   heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
   std::size_t words_ = 0;
 };
@@ -8956,6 +9065,7 @@ class condition {
 /// Waiting for a word of memory to change.
 
 #include <atomic>
+#include <cstdint>
 
 namespace tagma::runtime {
 
@@ -8967,14 +9077,19 @@ inline void relax() {
 #endif
 }
 
-/// Waits until `done` says so: a short while awake, then asleep on `word`, until somebody notifies it.
-template <class Word, class Done>
-void wait_until(const std::atomic<Word>& word, const Done& done) {
+/// Waits until `word` is no longer `seen`: a short while awake, then asleep until somebody notifies.
+[[gnu::noinline]] inline void wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t seen) {
   for (int i = 0; i < 1000; ++i) {
-    if (done(word.load(std::memory_order_acquire))) return;
+    if (word.load(std::memory_order_acquire) != seen) return;
     relax();
   }
-  for (Word seen; !done(seen = word.load(std::memory_order_acquire));) word.wait(seen, std::memory_order_acquire);
+  word.wait(seen, std::memory_order_acquire);
+}
+
+/// Changes `word` and wakes one thread that waits for that, or all.
+[[gnu::noinline]] inline void change(std::atomic<std::uint32_t>& word, bool all) {
+  word.fetch_add(1, std::memory_order_acq_rel);
+  all ? word.notify_all() : word.notify_one();
 }
 
 }  // namespace tagma::runtime
@@ -8990,30 +9105,31 @@ class step_runner final : public shared_work {
   /// Does step `s`; may throw.
   using step_function = void (*)(void* context, std::size_t s);
 
-  /// @param cost of each step in nanoseconds, roughly
-  /// @param threads how many may share the steps
-  TAGMA_COLD step_runner(plan::step_graph graph, array_view<const double> cost, int threads)
-      : shared_work(threads - 1),
-        graph_(static_cast<plan::step_graph&&>(graph)),
-        urgency_(cost.size()),
-        cheap_(cost.size()),
-        pending_(cost.size()),
-        ready_(cost.size()) {
-    for (std::size_t s = cost.size(); s-- > 0;) {
-      cheap_[s] = cost[s] < cheap_below;
-      for (const step_id t : graph_.successors(s))
-        if (urgency_[index(t)] > urgency_[s]) urgency_[s] = urgency_[index(t)];
-      urgency_[s] += cost[s];
-    }
+  step_runner() : shared_work(0) {}
+  TAGMA_COLD ~step_runner() = default;
+
+  /// Finds out what waits for what; before that, and until `cost` is filled in, nothing may be run.
+  TAGMA_COLD void set_plan(const plan::plan_view& plan) {
+    graph_ = plan::step_graph(plan);
+    steps_ = heap_array<step_state>(graph_.size());
   }
+  /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
+  TAGMA_COLD void set_cost(std::size_t s, double cost) {
+    step_state& own = steps_[s];
+    own.cheap = cost < cheap_below;
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+      if (const double after = steps_[index(graph_[e].after)].urgency; after > own.urgency) own.urgency = after;
+    own.urgency += cost;
+    if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
+  }
+  /// From now on as many threads share the steps.
+  void set_threads(int threads) { most_helpers = threads - 1; }
+  /// False until `set_threads` asked for more than one.
+  [[nodiscard]] bool shares() const { return most_helpers > 0; }
 
   [[nodiscard]] const plan::step_graph& graph() const { return graph_; }
-  /// The time of the longest chain of steps, in the unit of the costs.
-  [[nodiscard]] double longest_chain() const {
-    double longest = 0;
-    for (const double u : urgency_) longest = u > longest ? u : longest;
-    return longest;
-  }
+  /// The time of the longest chain of steps, in nanoseconds.
+  [[nodiscard]] double longest_chain() const { return longest_chain_; }
 
   /// Does every step once and returns when all have ended. The first exception is thrown again here; steps that had
   /// not begun by then are left out.
@@ -9026,7 +9142,7 @@ class step_runner final : public shared_work {
     error_ = nullptr;
     remaining_.store(static_cast<std::int32_t>(n), std::memory_order_relaxed);
     for (std::size_t s = 0; s < n; ++s) {
-      pending_[s].store(graph_.waits(s), std::memory_order_relaxed);
+      steps_[s].pending.store(graph_.waits(s), std::memory_order_relaxed);
       if (graph_.waits(s) == 0) insert(static_cast<step_id>(s));
     }
     offered_ = threads.offer(*this);
@@ -9036,7 +9152,7 @@ class step_runner final : public shared_work {
       const std::uint32_t seen = events_.load(std::memory_order_acquire);
       help();
       if (remaining_.load(std::memory_order_acquire) == 0) break;
-      wait_until(events_, [seen](std::uint32_t events) { return events != seen; });
+      wait_for_change(events_, seen);
     }
     if (offered_) threads.withdraw(*this);
     if (error_) std::rethrow_exception(error_);
@@ -9046,13 +9162,19 @@ class step_runner final : public shared_work {
 
   void help() noexcept override {
     local_steps local;
-    for (step_id s; (s = take()) >= 0;) do {
-        s = finish(s, local);
-      } while (s >= 0);
+    for (step_id s; (s = take()) >= 0;)
+      while (s >= 0) s = finish(s, local);
   }
 
  private:
   static constexpr double cheap_below = 1500;  // ns: less than it takes to hand a step to another thread
+
+  struct step_state {
+    double urgency = 0;  ///< the time from its begin to the end of the run
+    std::atomic<std::int32_t> pending{0};
+    step_id ready = 0;  ///< an entry of the heap, not of this step
+    bool cheap = false;
+  };
 
   /// Cheap steps that this thread does next.
   struct local_steps {
@@ -9077,14 +9199,15 @@ class step_runner final : public shared_work {
     }
     step_id next = -1;
     int shared = 0;
-    for (step_id t : graph_.successors(index(s))) {
-      if (pending_[index(t)].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-      if (cheap_[index(t)] && local.count < 16) {
+    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
+      step_id t = graph_[e].after;
+      if (steps_[index(t)].pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (steps_[index(t)].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
       }
       if (next >= 0) {
-        if (urgency_[index(t)] > urgency_[index(next)]) {
+        if (steps_[index(t)].urgency > steps_[index(next)].urgency) {
           const step_id less = next;
           next = t;
           t = less;
@@ -9104,8 +9227,7 @@ class step_runner final : public shared_work {
   }
 
   void announce(int steps) noexcept {
-    events_.fetch_add(1, std::memory_order_release);
-    events_.notify_all();  // the caller of `run`, should it wait
+    change(events_, true);  // for the caller of `run`, should it wait
     if (steps > 0 && offered_) threads_->call_helpers(steps);
   }
 
@@ -9114,39 +9236,39 @@ class step_runner final : public shared_work {
     insert(s);
   }
 
+  [[nodiscard]] double urgency_of_ready(std::size_t i) const { return steps_[index(steps_[i].ready)].urgency; }
+
   // The ready steps are a heap, the most urgent one on top.
-  void insert(step_id s) noexcept {
+  [[gnu::noinline]] void insert(step_id s) noexcept {
     const std::int32_t count = ready_count_.load(std::memory_order_relaxed);
     std::size_t i = index(count);
-    for (; i > 0 && urgency_[index(ready_[(i - 1) / 2])] < urgency_[index(s)]; i = (i - 1) / 2)
-      ready_[i] = ready_[(i - 1) / 2];
-    ready_[i] = s;
+    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[index(s)].urgency; i = (i - 1) / 2)
+      steps_[i].ready = steps_[(i - 1) / 2].ready;
+    steps_[i].ready = s;
     ready_count_.store(count + 1, std::memory_order_relaxed);
   }
 
   /// The most urgent step that is ready, or -1.
-  step_id take() noexcept {
+  [[gnu::noinline]] step_id take() noexcept {
     const mutex_lock lock(mutex_);
     const std::int32_t count = ready_count_.load(std::memory_order_relaxed) - 1;
     if (count < 0) return -1;
-    const step_id top = ready_[0], last = ready_[index(count)];
+    const step_id top = steps_[0].ready, last = steps_[index(count)].ready;
     std::size_t i = 0;
     for (std::size_t child = 1; child < index(count); child = 2 * i + 1) {
-      if (child + 1 < index(count) && urgency_[index(ready_[child + 1])] > urgency_[index(ready_[child])]) ++child;
-      if (urgency_[index(last)] >= urgency_[index(ready_[child])]) break;
-      ready_[i] = ready_[child];
+      if (child + 1 < index(count) && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
+      if (steps_[index(last)].urgency >= urgency_of_ready(child)) break;
+      steps_[i].ready = steps_[child].ready;
       i = child;
     }
-    ready_[i] = last;
+    steps_[i].ready = last;
     ready_count_.store(count, std::memory_order_relaxed);
     return top;
   }
 
   plan::step_graph graph_;
-  heap_array<double> urgency_;  // the time from here to the end
-  heap_array<bool> cheap_;
-  heap_array<std::atomic<std::int32_t>> pending_;
-  heap_array<step_id> ready_;
+  heap_array<step_state> steps_;
+  double longest_chain_ = 0;
   std::atomic<std::int32_t> ready_count_{0};
   std::atomic<std::int32_t> remaining_{0};
   std::atomic<std::uint32_t> events_{0};
@@ -9429,7 +9551,7 @@ class bound_plan {
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
   /// What runs the steps on several threads, or nullptr where that would not pay.
-  [[nodiscard]] step_runner* shared_steps() const { return runner_.get(); }
+  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() ? &runner_ : nullptr; }
   void run_step(std::size_t s, const run_context& context) {
     try {
       kernels_[s].run(calls_[s], context);
@@ -9505,13 +9627,13 @@ class bound_plan {
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
   TAGMA_COLD void check_stretching(const plan::plan_node& n, const shape& out) {
-    if (n.op->kind != ir::op_kind::elementwise) return;
+    if (n.op->unstretched < 0) return;
     int k = 0;
     for (const auto i : inputs_of(n)) {
-      if ((n.op->shape_only >> k++) & 1) continue;
+      if (n.op->ignores_elements(k++)) continue;
       const shape& declared = plan_.nodes[static_cast<std::size_t>(i)].spec.dims;
       const shape& actual = dims_[static_cast<std::size_t>(i)];
-      for (int axis = 0; axis < actual.rank; ++axis)
+      for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
         if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
           fail(status_code::invalid_argument, extents_text(n, "a dynamic extent does not stretch"));
     }
@@ -9569,19 +9691,17 @@ class bound_plan {
     const int threads = e.step_threads();
     const std::size_t n = plan_.steps.size();
     if (threads < 2 || n < 2 || n > most_shared_steps) return;
-    const heap_array<double> costs(n);
+    runner_.set_plan(plan_);
     double work = 0, in_order = 0;
-    for (std::size_t s = 0; s < n; ++s) {
-      costs[s] = cost(plan_.steps[s]);
-      work += costs[s];
-      in_order += e.threads() < 2 || costs[s] < shared_kernel ? costs[s] : shared_kernel / 4 + costs[s] / e.threads();
+    for (std::size_t s = n; s-- > 0;) {
+      const double own = cost(plan_.steps[s]);
+      runner_.set_cost(s, own);
+      work += own;
+      in_order += e.threads() < 2 || own < shared_kernel ? own : shared_kernel / 4 + own / e.threads();
     }
-    if (work < 2 * start_of_sharing) return;
-    owned<step_runner> runner = make_owned<step_runner>(plan::step_graph(plan_), costs, threads);
     // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
-    const double chain = runner->longest_chain();
-    const double together = (work - chain) / threads + chain;
-    if (together + start_of_sharing < 0.9 * in_order) runner_ = std::move(runner);
+    const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
+    if (together + start_of_sharing < 0.9 * in_order) runner_.set_threads(threads);
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -9596,8 +9716,8 @@ class bound_plan {
       bytes[b] = static_cast<std::int64_t>(count_elements(dims_[id], size_of(plan_.nodes[id].spec.type))) *
                  static_cast<std::int64_t>(size_of(plan_.nodes[id].spec.type));
     }
-    const std::int64_t size = runner_ == nullptr ? plan::plan_memory(plan_.blocks, bytes, offsets, live)
-                                                 : runner_->graph().place_blocks(bytes, offsets);
+    const std::int64_t size = runner_.shares() ? runner_.graph().place_blocks(bytes, offsets)
+                                               : plan::plan_memory(plan_.blocks, bytes, offsets, live);
     arena_ = aligned_bytes(static_cast<std::size_t>(size));
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b) block_address_[b] = arena_.data() + offsets[b];
@@ -9678,7 +9798,7 @@ class bound_plan {
   std::span<const kernel_entry> kernels_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
-  owned<step_runner> runner_;
+  step_runner runner_;
   aligned_bytes arena_;
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
@@ -10061,11 +10181,6 @@ class session_core {
 
 namespace tagma::runtime {
 
-/// A standard normal number from two uniform ones (Box and Muller 1958). The first must not be zero.
-[[nodiscard]] inline double normal_from(double u1, double u2) {
-  return __builtin_sqrt(-2.0 * __builtin_log(u1)) * __builtin_cos(6.283185307179586476925 * u2);
-}
-
 /// The number of element `i` of a random initializer.
 [[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
                                            double b) {
@@ -10075,7 +10190,7 @@ namespace tagma::runtime {
   }
   for (std::uint16_t attempt = 0;; ++attempt) {
     const philox_block r = random_block(key, i, attempt);
-    const double z = normal_from(1.0 - uniform01(r[0], r[1]), uniform01(r[2], r[3]));
+    const double z = normal_from<double>(uniform01(r[0], r[1]), uniform01(r[2], r[3]));
     if (kind == initializer_kind::normal || (z > -2 && z < 2)) return a + b * z;
   }
 }
@@ -10904,8 +11019,7 @@ class thread_pool {
   ~thread_pool() {
     if (getpid() != owner_) return;
     stop_.store(true, std::memory_order_relaxed);
-    round_.fetch_add(1);
-    round_.notify_all();
+    runtime::change(round_, true);
     for (int i = 0; i < workers_; ++i) pthread_join(threads_[static_cast<std::size_t>(i)], nullptr);
   }
 
@@ -10924,9 +11038,8 @@ class thread_pool {
 
   /// Wakes up to `count` workers to look at what is on offer.
   void wake(int count) {
-    round_.fetch_add(1);
-    if (count >= workers_) return round_.notify_all();
-    for (int i = 0; i < count; ++i) round_.notify_one();
+    if (count >= workers_) return runtime::change(round_, true);
+    for (int i = 0; i < count; ++i) runtime::change(round_, false);
   }
 
   /// Takes back what was offered; returns when no worker helps with it any more.
@@ -10938,7 +11051,7 @@ class thread_pool {
     while (work.helping > 0) {
       const std::uint32_t seen = left_.load(std::memory_order_relaxed);
       mutex_.unlock();
-      runtime::wait_until(left_, [seen](std::uint32_t left) { return left != seen; });
+      runtime::wait_for_change(left_, seen);
       mutex_.lock();
     }
     mutex_.unlock();
@@ -11018,9 +11131,8 @@ class thread_pool {
       // Once the count is 0 and the lock is open, the work may be gone.
       const mutex_lock lock(mutex_);
       --work->helping;
-      left_.fetch_add(1, std::memory_order_release);
     }
-    left_.notify_all();
+    runtime::change(left_, true);
     return true;
   }
 
@@ -11031,7 +11143,7 @@ class thread_pool {
       const std::uint32_t seen = pool.round_.load(std::memory_order_acquire);
       if (pool.stop_.load(std::memory_order_relaxed)) return nullptr;
       if (pool.help()) continue;
-      runtime::wait_until(pool.round_, [seen](std::uint32_t round) { return round != seen; });
+      runtime::wait_for_change(pool.round_, seen);
     }
   }
 
@@ -14424,7 +14536,84 @@ struct kernel<ir::info<op::matmul>> {
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_OPTIMIZERS_HPP
 
 /// @file
-/// Updates of optimizers on the CPU: one pass over a variable, its slots and its gradient.
+/// Updates of optimizers on the CPU: one pass over a variable, its slots and its gradient, or over the rows
+/// of a sparse gradient.
+
+// ---- tagma/device/cpu/sparse_rows.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_SPARSE_ROWS_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_SPARSE_ROWS_HPP
+
+/// @file
+/// Rows of a sparse gradient, sorted by the row of the table that they go to.
+
+namespace tagma::device::cpu {
+
+/// A row of a gradient: where it goes and where it is.
+struct gradient_row {
+  std::int64_t row = 0;
+  const std::byte* from = nullptr;
+};
+
+/// Element `i` of a tensor of indices.
+[[nodiscard]] inline std::int64_t index_at(const runtime::operand& indices, std::int64_t i) {
+  switch (indices.type) {
+    case dtype::int64:
+      return indices.as<const std::int64_t>()[i];
+    case dtype::int32:
+      return indices.as<const std::int32_t>()[i];
+    default:
+      return indices.as<const std::uint8_t>()[i];
+  }
+}
+
+/// Collects the rows of a gradient and sorts them; rows that go to one place stay in the order in which they were
+/// added. Memory is taken once, time is linear.
+class row_sorter final : public runtime::kernel_state {
+ public:
+  /// @param capacity rows of one run
+  explicit row_sorter(std::size_t capacity) : rows_(capacity), scratch_(capacity) {}
+
+  /// Adds the rows of one tensor; OutOfRange if an index is not one of `table` rows.
+  void add(const runtime::operand& rows, const runtime::operand& indices, extent table) {
+    const std::int64_t count = indices.elements();
+    const std::int64_t bytes = count == 0 ? 0 : rows.elements() / count * static_cast<std::int64_t>(size_of(rows.type));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t row = index_at(indices, i);
+      if (row < 0 || row >= table) {
+        count_ = 0;
+        fail(status_code::out_of_range,
+             {"index ", row, " at position ", i, " is not below the extent of the axis, ", table});
+      }
+      rows_[static_cast<std::size_t>(count_++)] = {row, rows.data + i * bytes};
+    }
+  }
+
+  /// The rows that were added, sorted; the next `add` begins anew.
+  [[nodiscard]] std::span<const gradient_row> sorted(extent table) {
+    gradient_row *from = rows_.data(), *to = scratch_.data();
+    // Radix sort, a byte at a time, as many as a row number of the table has.
+    for (int shift = 0; (table - 1) >> shift > 0; shift += 8) {
+      std::int64_t place[257]{};
+      const auto digit = [&](const gradient_row& r) { return static_cast<std::size_t>(r.row >> shift & 255); };
+      for (std::int64_t i = 0; i < count_; ++i) ++place[digit(from[i]) + 1];
+      for (std::size_t d = 0; d < 255; ++d) place[d + 1] += place[d];
+      for (std::int64_t i = 0; i < count_; ++i) to[place[digit(from[i])]++] = from[i];
+      gradient_row* const sorted = to;
+      to = from;
+      from = sorted;
+    }
+    const auto count = static_cast<std::size_t>(count_);
+    count_ = 0;
+    return {from, count};
+  }
+
+ private:
+  heap_array<gradient_row> rows_, scratch_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_SPARSE_ROWS_HPP
 
 namespace tagma::device::cpu {
 
@@ -14563,60 +14752,154 @@ struct update_body {
   }
 };
 
-template <class Update, class T>
-void apply_update(const kernel_args& args, const run_context& context) {
-  using C = compute_t<T>;
-  constexpr std::size_t slots = Update::slots.size();
-  T* slot[slots + 1]{};
-  for (std::size_t k = 0; k < slots; ++k) slot[k] = args.in[1 + k].template as<T>();
-  const auto number = [&](std::size_t i) { return *args.in[slots + 2 + i].template as<const double>(); };
+/// The numbers of an update, which stand behind its gradient; of its inputs, the first `end` count.
+template <class Update, class C>
+[[nodiscard]] update_numbers<C> read_numbers(const kernel_args& args, std::size_t end) {
+  constexpr std::size_t first = Update::slots.size() + 2;
+  const auto number = [&](std::size_t i) { return *args.in[first + i].template as<const double>(); };
   double learning_rate = number(0);
-  const double step = static_cast<double>(*args.in[slots + 3].template as<const std::int64_t>()) + 1;
+  const double step = static_cast<double>(*args.in[first + 1].template as<const std::int64_t>()) + 1;
   update_numbers<C> h;
-  for (std::size_t i = slots + 4; i < args.in.size(); ++i)
-    h.number[i - slots - 4] = static_cast<C>(*args.in[i].template as<const double>());
+  for (std::size_t i = 2; first + i < end; ++i) h.number[i - 2] = static_cast<C>(number(i));
   if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * number(5));
   if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
     learning_rate *= __builtin_sqrt(1 - __builtin_pow(number(3), step)) / (1 - __builtin_pow(number(2), step));
   h.rate = static_cast<C>(learning_rate);
+  return h;
+}
+
+/// Updates `n` elements from element `at` on, with the gradient of just these elements.
+template <class Update, class T>
+void update_piece(const kernel_args& args, const update_numbers<compute_t<T>>& h, std::int64_t at, const T* g,
+                  std::int64_t n) {
+  constexpr std::size_t slots = Update::slots.size();
+  T* slot[slots + 1]{};
+  for (std::size_t k = 0; k < slots; ++k) slot[k] = args.in[1 + k].template as<T>() + at;
+  dispatch<update_body<Update, T>>(args.out.as<T>() + at, static_cast<T* const*>(slot), g, &h, std::int64_t{0}, n);
+}
+
+/// Elements that are a task of their own.
+inline constexpr std::int64_t update_task = 65536;
+
+template <class Update, class T>
+void apply_update(const kernel_args& args, const run_context& context) {
+  constexpr std::size_t slots = Update::slots.size();
+  const auto h = read_numbers<Update, compute_t<T>>(args, args.in.size());
   const T* g = args.in[1 + slots].template as<const T>();
-  T* v = args.out.template as<T>();
   const std::int64_t n = args.out.elements();
-  constexpr std::int64_t chunk = 65536;
   const auto some = [&](std::int64_t t) {
-    const std::int64_t first = t * chunk, last = first + chunk < n ? first + chunk : n;
-    dispatch<update_body<Update, T>>(v, static_cast<T* const*>(slot), g, static_cast<const update_numbers<C>*>(&h),
-                                     first, last);
+    const std::int64_t first = t * update_task, rest = n - first;
+    update_piece<Update, T>(args, h, first, g + first, rest < update_task ? rest : update_task);
   };
-  const std::int64_t tasks = (n + chunk - 1) / chunk;
+  const std::int64_t tasks = (n + update_task - 1) / update_task;
   if (tasks == 1)
     some(0);
   else
     context.threads->parallel_for(tasks, some);
 }
 
-template <class T>
-struct row_update_body {
-  using C = compute_t<T>;
-  TAGMA_INLINE static void run(T* v, const T* g, C rate, std::int64_t n) {
-    std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) store(v + i, load<8>(v + i) - load<8>(g + i) * rate);
-    for (; i < n; ++i) v[i] = T(static_cast<C>(v[i]) - static_cast<C>(g[i]) * rate);
+/// Updates by a sparse gradient. Rows are sorted by where they go; a task owns the rows of the variable whose first
+/// gradient is in its share, so that neither writes nor the order of additions depend on the threads.
+template <class Update, class T>
+class row_updates {
+ public:
+  row_updates(const kernel_args& args, const run_context& context)
+      : args_(args),
+        width_(args.out.dims.sub(1, args.out.dims.rank).elements()),
+        table_(args.out.dims[0]),
+        h_(read_numbers<Update, compute_t<T>>(args, op::apply_rows<Update>::index_input(args.in.size(), parts(), 0))) {
+    if (args.out.elements() == 0) return;
+    auto& sorter = static_cast<row_sorter&>(*args.state);
+    for (std::size_t p = 0; p < parts(); ++p) sorter.add(rows_of(args, p), indices_of(args, p), table_);
+    rows_ = sorter.sorted(table_);
+    count_ = static_cast<std::int64_t>(rows_.size());
+    if constexpr (Update::moves_all_rows) {
+      const std::int64_t rows = 1 + update_task / width_, tasks = (table_ + rows - 1) / rows;
+      context.threads->parallel_for(
+          tasks, [&](std::int64_t t) { all_rows(t * rows, t + 1 < tasks ? (t + 1) * rows : table_); });
+    } else {
+      over_pieces(count_, width_ * static_cast<std::int64_t>(sizeof(T)), context,
+                  [&](std::int64_t first, std::int64_t last) { some_rows(first, last); });
+    }
   }
-};
 
-template <class T, class Index>
-void apply_sgd_rows(const kernel_args& args, const run_context&) {
-  const shape& dims = args.out.dims;
-  const std::int64_t width = dims.sub(1, dims.rank).elements(), count = args.in[2].elements();
-  const Index* index = args.in[2].as<const Index>();
-  const auto rate = static_cast<compute_t<T>>(*args.in[3].as<const double>());
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto row = static_cast<std::int64_t>(index[i]);
-    if (row < 0 || row >= dims[0]) fail(status_code::out_of_range, {"index ", row, " is not below ", dims[0]});
-    dispatch<row_update_body<T>>(args.out.as<T>() + row * width, args.in[1].as<const T>() + i * width, rate, width);
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
+    std::int64_t count = 0;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(args.attributes[0]); ++p)
+      count += indices_of(args, p).elements();
+    return make_owned<row_sorter>(static_cast<std::size_t>(count));
   }
-}
+  static void run(const kernel_args& args, const run_context& context) { row_updates(args, context); }
+
+ private:
+  /// Elements of a sum of gradients, or of a gradient of zero, that are made at a time.
+  static constexpr std::int64_t piece = 1024;
+
+  [[nodiscard]] static const operand& rows_of(const kernel_args& args, std::size_t part) {
+    return args
+        .in[op::apply_rows<Update>::rows_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
+  }
+  [[nodiscard]] static const operand& indices_of(const kernel_args& args, std::size_t part) {
+    return args
+        .in[op::apply_rows<Update>::index_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
+  }
+  [[nodiscard]] std::size_t parts() const { return static_cast<std::size_t>(args_.attributes[0]); }
+  [[nodiscard]] const T* gradient(std::int64_t i) const { return reinterpret_cast<const T*>(at(i).from); }
+  [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[static_cast<std::size_t>(i)]; }
+
+  /// Updates the row that gradient `i` and perhaps its successors go to; the first gradient that goes elsewhere.
+  std::int64_t one_row(std::int64_t i) const {
+    const std::int64_t row = at(i).row;
+    std::int64_t end = i + 1;
+    while (end < count_ && at(end).row == row) ++end;
+    if (end == i + 1) {
+      update_piece<Update, T>(args_, h_, row * width_, gradient(i), width_);
+      return end;
+    }
+    T sum[piece];
+    for (std::int64_t from = 0; from < width_; from += piece) {
+      const std::int64_t n = from + piece < width_ ? piece : width_ - from;
+      for (std::int64_t k = 0; k < n; ++k) sum[k] = gradient(i)[from + k];
+      for (std::int64_t j = i + 1; j < end; ++j)
+        dispatch<accumulate_body<T, true>>(static_cast<T*>(sum), gradient(j) + from, n);
+      update_piece<Update, T>(args_, h_, row * width_ + from, sum, n);
+    }
+    return end;
+  }
+  /// The rows whose first gradient is one of `first` to `last` - 1.
+  void some_rows(std::int64_t first, std::int64_t last) const {
+    while (first < last && first > 0 && at(first).row == at(first - 1).row) ++first;
+    while (first < last) first = one_row(first);
+  }
+  /// The rows `first` to `last` - 1 of the variable, whether there is a gradient for them or not.
+  void all_rows(std::int64_t first, std::int64_t last) const {
+    const T zeros[piece]{};
+    std::int64_t i = first_gradient_at(first);
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t next = i < count_ && at(i).row < last ? at(i).row : last;
+      for (std::int64_t e = row * width_; e < next * width_; e += piece)
+        update_piece<Update, T>(args_, h_, e, zeros, e + piece < next * width_ ? piece : next * width_ - e);
+      if (next < last) i = one_row(i);
+      row = next;
+    }
+  }
+  [[nodiscard]] std::int64_t first_gradient_at(std::int64_t row) const {
+    std::int64_t low = 0, high = count_;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (at(middle).row < row)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  const kernel_args& args_;
+  std::int64_t width_, table_, count_ = 0;
+  update_numbers<compute_t<T>> h_;
+  std::span<const gradient_row> rows_;
+};
 
 inline void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
@@ -14628,32 +14911,52 @@ struct update_kernel {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&apply_update<Update, stored<Out>>};
 };
+template <class Update>
+struct row_update_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&row_updates<Update, stored<Out>>::run,
+                                      &row_updates<Update, stored<Out>>::prepare};
+};
 
 }  // namespace detail
 
 template <>
 struct kernel<ir::info<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
 template <>
+struct kernel<ir::info<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
+template <>
 struct kernel<ir::info<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
+template <>
+struct kernel<ir::info<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
 template <>
 struct kernel<ir::info<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
 template <>
+struct kernel<ir::info<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
+template <>
 struct kernel<ir::info<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
+template <>
+struct kernel<ir::info<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
 template <>
 struct kernel<ir::info<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
 template <>
+struct kernel<ir::info<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
+template <>
 struct kernel<ir::info<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
+template <>
+struct kernel<ir::info<op::apply_rows<op::apply_centered_rmsprop>>>
+    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
 template <>
 struct kernel<ir::info<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
 template <>
+struct kernel<ir::info<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
+template <>
 struct kernel<ir::info<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
+template <>
+struct kernel<ir::info<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
 template <>
 struct kernel<ir::info<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
 template <>
-struct kernel<ir::info<op::apply_sgd_rows>> {
-  template <dtype Out, dtype, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::apply_sgd_rows<stored<Out>, stored<Index>>};
-};
+struct kernel<ir::info<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
 template <>
 struct kernel<ir::info<op::scheduled_rate>> {
   template <dtype, dtype...>
@@ -14984,9 +15287,9 @@ TAGMA_INLINE pack<T, W> random_uniform(const random_key& key, std::uint64_t firs
   return load<W>(u);
 }
 
-/// Elements `first` to `first + W - 1` of a tensor of normal numbers with mean 0 and deviation 1, by the method of
-/// Box and Muller, "A note on the generation of random normal deviates" (1958). Floats lie within 5.8, doubles
-/// within 8.6. The variants of a loop may differ in the last bits, as those of the functions in math.hpp do.
+/// Elements `first` to `first + W - 1` of a tensor of normal numbers with mean 0 and deviation 1. Floats lie
+/// within 5.8, doubles within 8.6. The variants of a loop may differ in the last bits, as those of the functions in
+/// math.hpp do.
 /// @param first   a multiple of 4
 /// @param attempt which redraw this is
 template <class T, int W = default_width>
@@ -14994,7 +15297,7 @@ TAGMA_INLINE pack<T, W> random_normal(const random_key& key, std::uint64_t first
   static_assert(detail::floating<T> && W % 4 == 0);
   pack<T, W> radius, turns;
   detail::random_pairs(key, first, attempt, radius, turns);
-  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
+  return normal_from<T>(radius, turns);
 }
 
 /// The same, where every element outside (-2, 2) is drawn again until it is inside.

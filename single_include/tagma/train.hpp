@@ -2006,8 +2006,14 @@ struct op_info {
   bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
+  int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
+
+  /// True if only the shape of input `i` is read.
+  [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
+  /// True if the kernel may write its output over input `i`.
+  [[nodiscard]] constexpr bool writes_over(int i) const { return i < 64 && ((in_place >> i) & 1) != 0; }
 };
 
 class graph;
@@ -2035,6 +2041,8 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
+  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -2552,6 +2560,37 @@ class carried {
 
 #include <initializer_list>
 
+// ---- tagma/base/scratch_array.hpp
+#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+
+/// @file
+/// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
+
+#include <cstddef>
+
+namespace tagma {
+
+template <class T, std::size_t Few>
+class scratch_array {
+ public:
+  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
+  scratch_array(const scratch_array&) = delete;
+  scratch_array& operator=(const scratch_array&) = delete;
+  constexpr ~scratch_array() { delete[] many_; }
+
+  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
+
+ private:
+  T few_[Few]{};
+  T* many_;
+  std::size_t size_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+
 namespace tagma::ir {
 
 /// One node of a flat graph. Inputs and control dependencies are consecutive entries of the graph's edge list.
@@ -2613,9 +2652,9 @@ class graph {
   constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
                          const node_extras& extras = {}) {
     if (overflow_) return 0;
-    tensor_spec in[64]{};
+    scratch_array<tensor_spec, 8> in(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
-    infer_args args{{in, inputs.size()}, attributes, {}};
+    infer_args args{in.view(), attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
     if (op.fold != nullptr && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
@@ -4207,20 +4246,21 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   }
   adjoint[y] = seed;
 
-  node_id parts[64]{};
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
     const node_id upstream = adjoint[i];
     if (upstream == no_node || g[i].op->stops_gradient) continue;
     const int count = g[i].inputs;
     bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
     if (!flows) continue;
     if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
-    for (int k = 0; k < count; ++k) parts[k] = no_node;
-    gradient_args args{g, i, upstream, {parts, static_cast<std::size_t>(count)}};
+    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
+    const array_view<node_id> parts = scratch_parts.view();
+    for (node_id& part : parts) part = no_node;
+    gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).kind == op_kind::elementwise;
     for (int k = 0; k < count; ++k) {
@@ -4296,11 +4336,20 @@ constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const n
   array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
   if (given == 0) {
     const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i)
-      if (g.info(i).kind == op_kind::variable && g.attributes(i)[1] != 0)
-        variables[count] = i, gradients[count++] = no_node;
+    for (node_id i = 0; i < loss; ++i) {
+      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.problem = build_problem::too_large;
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
     differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
   } else {
+    if (given > variables.size()) {
+      status.problem = build_problem::too_large;
+      return 0;
+    }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
   }
   if (status.problem != build_problem::none) return 0;
@@ -4333,7 +4382,6 @@ template <std::size_t Nodes, std::size_t Roots>
   bool wanted[Nodes]{};
   const gradient_scratch scratch{adjoint, wanted};
   const record* stack[4 * Nodes]{};
-  node_id inputs[256]{}, controls[1024]{};
 
   for (std::size_t root = 0; root < Roots; ++root) {
     std::size_t depth = 0;
@@ -4357,10 +4405,10 @@ template <std::size_t Nodes, std::size_t Roots>
       if (depth != before) continue;
       --depth;
 
+      scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size());
       for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
       for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
-      const array_view<const node_id> in{inputs, r.inputs.size()};
-      const array_view<const node_id> after{controls, r.controls.size()};
+      const array_view<const node_id> in = inputs.view(), after = controls.view();
       node_id id = 0;
       switch (r.op->info->kind) {
         case op_kind::gradient: {
@@ -4465,7 +4513,7 @@ template <std::size_t N>
     if (n == need::nothing) continue;
     int k = 0;
     for (const node_id in : g.inputs(i))
-      raise(in, n == need::extents || ((g.info(i).shape_only >> k++) & 1) ? need::extents : need::value);
+      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
     if (n == need::value)
       for (const node_id c : g.controls(i)) raise(c, need::value);
   }
@@ -4504,7 +4552,7 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if ((g.info(i).shape_only >> k) & 1 || g.info(i).kind == op_kind::view) return false;
+    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
     const node_id v = base_of(g.inputs(i)[k]);
     return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
   }
@@ -4636,7 +4684,7 @@ template <std::size_t N>
     const node_id mine = f.group[i];
     int k = 0;
     for (const node_id in : g.inputs(i)) {
-      if ((g.info(i).shape_only >> k++) & 1) continue;
+      if (g.info(i).ignores_elements(k++)) continue;
       fusion_reason& why = obstacle[in];
       if (why != fusion_reason::not_elementwise) continue;
       if (!elementwise)
@@ -4744,7 +4792,7 @@ template <std::size_t N, std::size_t E>
       if (needs[i] != need::value) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
-        if (!((g.info(i).shape_only >> k++) & 1) && item(in) != item(i)) edge(item(in), item(i));
+        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
       for (const node_id c : g.controls(i)) edge(item(c), item(i));
     }
     for (std::size_t i = 0; i < waits.count; ++i)
@@ -4939,7 +4987,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if ((g.info(m).shape_only >> k++) & 1) continue;
+        if (g.info(m).ignores_elements(k++)) continue;
         const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
         if (inside || position_owner[in] == i) continue;
         position_owner[in] = i;
@@ -4968,7 +5016,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[in];
+        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
         ++k;
       }
       position_owner[m] = i;
@@ -5022,7 +5070,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
     for (int k = 0; k < step.operands && !reused; ++k) {
-      if (!step.fused && !((n.op->in_place >> k) & 1)) continue;
+      if (!step.fused && !n.op->writes_over(k)) continue;
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
       const plan_node& source = p.nodes[from];
@@ -5202,15 +5250,15 @@ template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
   fixed_array<tensor_spec, n + 1> specs{};
-  fixed_array<tensor_spec, 256> in{};
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
+    scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
       in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
     ir::infer_args args{
-        {in.data(), static_cast<std::size_t>(node.inputs)},
+        in.view(),
         ir::attribute_list(Plan::attributes)
             .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
         {}};
@@ -5427,6 +5475,25 @@ struct random_key {
 /// @param low, high the upper 21 bits of `low` become the lower bits of the result
 [[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
+}
+
+namespace scalar_math {
+inline double sqrt(double x) { return __builtin_sqrt(x); }
+inline double log(double x) { return __builtin_log(x); }
+inline double cos(double x) { return __builtin_cos(x); }
+}  // namespace scalar_math
+
+/// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
+/// on the generation of random normal deviates" (1958).
+/// @tparam T the type of one number
+/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
+/// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
+template <class T, class N>
+TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
+  using scalar_math::cos;
+  using scalar_math::log;
+  using scalar_math::sqrt;
+  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
 }
 
 /// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
@@ -5882,31 +5949,26 @@ class step_graph {
  public:
   using step_id = std::int32_t;
 
-  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(plan) {
+  /// A step that waits for another one.
+  struct edge {
+    step_id after = 0;
+    std::int32_t next = 0;  ///< of the edges from the same step; 0 ends them
+  };
+
+  step_graph() = default;
+  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(&plan), steps_(plan.steps.size()) {
     add_dependencies();
     add_storage_order();
-    const std::size_t n = size();
-    first_ = heap_array<std::int32_t>(n + 1);
-    waits_ = heap_array<std::int32_t>(n);
-    successors_ = heap_array<step_id>(edge_count_);
-    for (std::size_t e = 0; e < edge_count_; ++e) ++first_[at(edges_[e].before) + 1], ++waits_[at(edges_[e].after)];
-    for (std::size_t s = 0; s < n; ++s) first_[s + 1] += first_[s];
-    const heap_array<std::int32_t> used(n);
-    for (std::size_t e = 0; e < edge_count_; ++e) {
-      const std::size_t s = at(edges_[e].before);
-      successors_[at(first_[s] + used[s]++)] = edges_[e].after;
-    }
-    edges_ = {};
     find_ancestors();
   }
 
-  [[nodiscard]] std::size_t size() const { return plan_.steps.size(); }
-  /// Steps that wait for `s`, all behind it in the order of the plan; one may be listed more than once.
-  [[nodiscard]] array_view<const step_id> successors(std::size_t s) const {
-    return {successors_.data() + first_[s], at(first_[s + 1] - first_[s])};
-  }
-  /// How many times `s` is listed as a successor.
-  [[nodiscard]] std::int32_t waits(std::size_t s) const { return waits_[s]; }
+  [[nodiscard]] std::size_t size() const { return steps_.size(); }
+  /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
+  /// One step may be listed more than once.
+  [[nodiscard]] std::int32_t first_edge(std::size_t s) const { return steps_[s].first; }
+  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[at(e)]; }
+  /// How many edges lead to `s`.
+  [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
   /// True if `after` cannot begin before `before` is done.
   [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
     return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
@@ -5918,16 +5980,18 @@ class step_graph {
   /// @param offsets written, one a block
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
                                                      array_view<std::int64_t> offsets) const {
-    const std::size_t blocks = plan_.blocks.size();
-    heap_array<step_id> users(size() + plan_.operands.size()), first(blocks + 1);
-    for_each_use([&](std::size_t block, step_id) { ++first[block + 1]; });
-    for (std::size_t b = 0; b < blocks; ++b) first[b + 1] += first[b];
-    const heap_array<std::int32_t> used(blocks);
-    for_each_use([&](std::size_t block, step_id s) { users[at(first[block] + used[block]++)] = s; });
+    const std::size_t blocks = plan_->blocks.size();
+    const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
+    for (std::size_t s = 0; s < size(); ++s)
+      for (int k = -1; k < plan_->steps[s].operands; ++k) {
+        const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
+        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+      }
     const auto ended = [&](std::size_t other, std::size_t b) {
-      if (plan_.blocks[other].last >= plan_.blocks[b].first) return false;
-      for (step_id u = first[other]; u < first[other + 1]; ++u)
-        if (!ordered(at(users[at(u)]), at(plan_.blocks[b].first))) return false;
+      if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
+      const std::uint64_t* const done = ancestors_.data() + at(plan_->blocks[b].first) * words_;
+      for (std::size_t w = 0; w < words_; ++w)
+        if ((users[other * words_ + w] & ~done[w]) != 0) return false;
       return true;
     };
     const heap_array<std::size_t> placed(blocks);  // by offset
@@ -5952,9 +6016,9 @@ class step_graph {
   }
 
  private:
-  struct edge {
-    step_id before = 0;
-    step_id after = 0;
+  struct ends {
+    std::int32_t first = 0;
+    std::int32_t waits = 0;
   };
 
   template <class Index>
@@ -5962,27 +6026,34 @@ class step_graph {
     return static_cast<std::size_t>(i);
   }
 
+  /// Operand `k` of a step; -1 is what it writes.
+  [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
+    return k < 0 ? step.node : plan_->operands[step.first_operand + k];
+  }
+
   TAGMA_COLD void add_edge(step_id before, step_id after) {
     if (before < 0 || before == after) return;
-    if (edge_count_ == edges_.size()) {
-      heap_array<edge> more(2 * edge_count_ + 64);
-      for (std::size_t e = 0; e < edge_count_; ++e) more[e] = edges_[e];
+    if (edge_count_ + 1 >= edges_.size()) {
+      heap_array<edge> more(2 * edges_.size() + 64);
+      for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
       edges_ = static_cast<heap_array<edge>&&>(more);
     }
-    edges_[edge_count_++] = {before, after};
+    edges_[++edge_count_] = {after, steps_[at(before)].first};
+    steps_[at(before)].first = static_cast<std::int32_t>(edge_count_);
+    ++steps_[at(after)].waits;
   }
 
   /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
   TAGMA_COLD void add_dependencies() {
-    const heap_array<std::int32_t> seen(plan_.nodes.size());
-    for (const plan_node& n : plan_.nodes)
+    const heap_array<std::int32_t> seen(plan_->nodes.size());
+    for (const plan_node& n : plan_->nodes)
       if (n.step >= 0) add_sources(n, n.step, seen);
   }
   TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
     for (int k = 0; k < n.inputs + n.controls; ++k) {
-      if (k < n.inputs && k < 64 && ((n.op->shape_only >> k) & 1)) continue;
-      const node_id from = plan_.inputs[n.first_input + k];
-      const plan_node& source = plan_.nodes[from];
+      if (k < n.inputs && n.op->ignores_elements(k)) continue;
+      const node_id from = plan_->inputs[n.first_input + k];
+      const plan_node& source = plan_->nodes[from];
       if (source.step >= 0) {
         add_edge(source.step, after);
       } else if (seen[at(from)] != after + 1) {
@@ -5994,10 +6065,10 @@ class step_graph {
 
   /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
   TAGMA_COLD void add_storage_order() {
-    std::size_t cells = plan_.blocks.size();
-    for (const plan_node& n : plan_.nodes)
-      if (n.storage == storage_kind::variable && plan_.blocks.size() + at(n.slot) >= cells)
-        cells = plan_.blocks.size() + at(n.slot) + 1;
+    std::size_t cells = plan_->blocks.size();
+    for (const plan_node& n : plan_->nodes)
+      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+        cells = plan_->blocks.size() + at(n.slot) + 1;
     struct reader {
       step_id step = 0;
       std::int32_t next = 0;
@@ -6005,29 +6076,30 @@ class step_graph {
     const heap_array<step_id> writer(cells);
     const heap_array<std::int32_t> head(cells);
     for (std::size_t c = 0; c < cells; ++c) writer[c] = -1;
-    const heap_array<reader> readers(plan_.operands.size() + 1);
+    const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
       return n.storage == storage_kind::arena      ? at(n.slot)
-             : n.storage == storage_kind::variable ? plan_.blocks.size() + at(n.slot)
+             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
                                                    : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
-      const plan_step& step = plan_.steps[s];
+      const plan_step& step = plan_->steps[s];
       const auto self = static_cast<step_id>(s);
-      for (int k = 0; k < step.operands; ++k) {
-        const std::size_t c = cell_of(plan_.nodes[plan_.operands[step.first_operand + k]]);
+      for (int k = 0; k <= step.operands; ++k) {
+        const bool writes = k == step.operands;  // after its reads
+        const std::size_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
         if (c == cells) continue;
         add_edge(writer[c], self);
-        readers[at(count)] = {self, head[c]};
-        head[c] = count++;
+        if (!writes) {
+          readers[at(count)] = {self, head[c]};
+          head[c] = count++;
+          continue;
+        }
+        for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
+        head[c] = 0;
+        writer[c] = self;
       }
-      const std::size_t c = cell_of(plan_.nodes[step.node]);
-      if (c == cells) continue;
-      add_edge(writer[c], self);
-      for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
-      head[c] = 0;
-      writer[c] = self;
     }
   }
 
@@ -6035,31 +6107,17 @@ class step_graph {
     words_ = (size() + 63) / 64;
     ancestors_ = heap_array<std::uint64_t>(size() * words_);
     for (std::size_t s = 0; s < size(); ++s)
-      for (const step_id t : successors(s)) {
-        std::uint64_t* const row = ancestors_.data() + at(t) * words_;
+      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[at(e)].next) {
+        std::uint64_t* const row = ancestors_.data() + at(edges_[at(e)].after) * words_;
         for (std::size_t w = 0; w <= s / 64; ++w) row[w] |= ancestors_[s * words_ + w];
         row[s / 64] |= std::uint64_t{1} << (s % 64);
       }
   }
 
-  /// Calls `use(block, step)` for every block that a step reads or writes.
-  template <class Use>
-  void for_each_use(const Use& use) const {
-    for (std::size_t s = 0; s < size(); ++s) {
-      const plan_step& step = plan_.steps[s];
-      for (int k = -1; k < step.operands; ++k) {
-        const plan_node& n = plan_.nodes[k < 0 ? step.node : plan_.operands[step.first_operand + k]];
-        if (n.storage == storage_kind::arena) use(at(n.slot), static_cast<step_id>(s));
-      }
-    }
-  }
-
-  const plan_view& plan_;
-  heap_array<edge> edges_;
+  const plan_view* plan_ = nullptr;
+  heap_array<edge> edges_;  // from 1 on
   std::size_t edge_count_ = 0;
-  heap_array<std::int32_t> first_;
-  heap_array<std::int32_t> waits_;
-  heap_array<step_id> successors_;
+  heap_array<ends> steps_;
   heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
   std::size_t words_ = 0;
 };
@@ -6148,6 +6206,7 @@ class condition {
 /// Waiting for a word of memory to change.
 
 #include <atomic>
+#include <cstdint>
 
 namespace tagma::runtime {
 
@@ -6159,14 +6218,19 @@ inline void relax() {
 #endif
 }
 
-/// Waits until `done` says so: a short while awake, then asleep on `word`, until somebody notifies it.
-template <class Word, class Done>
-void wait_until(const std::atomic<Word>& word, const Done& done) {
+/// Waits until `word` is no longer `seen`: a short while awake, then asleep until somebody notifies.
+[[gnu::noinline]] inline void wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t seen) {
   for (int i = 0; i < 1000; ++i) {
-    if (done(word.load(std::memory_order_acquire))) return;
+    if (word.load(std::memory_order_acquire) != seen) return;
     relax();
   }
-  for (Word seen; !done(seen = word.load(std::memory_order_acquire));) word.wait(seen, std::memory_order_acquire);
+  word.wait(seen, std::memory_order_acquire);
+}
+
+/// Changes `word` and wakes one thread that waits for that, or all.
+[[gnu::noinline]] inline void change(std::atomic<std::uint32_t>& word, bool all) {
+  word.fetch_add(1, std::memory_order_acq_rel);
+  all ? word.notify_all() : word.notify_one();
 }
 
 }  // namespace tagma::runtime
@@ -6182,30 +6246,31 @@ class step_runner final : public shared_work {
   /// Does step `s`; may throw.
   using step_function = void (*)(void* context, std::size_t s);
 
-  /// @param cost of each step in nanoseconds, roughly
-  /// @param threads how many may share the steps
-  TAGMA_COLD step_runner(plan::step_graph graph, array_view<const double> cost, int threads)
-      : shared_work(threads - 1),
-        graph_(static_cast<plan::step_graph&&>(graph)),
-        urgency_(cost.size()),
-        cheap_(cost.size()),
-        pending_(cost.size()),
-        ready_(cost.size()) {
-    for (std::size_t s = cost.size(); s-- > 0;) {
-      cheap_[s] = cost[s] < cheap_below;
-      for (const step_id t : graph_.successors(s))
-        if (urgency_[index(t)] > urgency_[s]) urgency_[s] = urgency_[index(t)];
-      urgency_[s] += cost[s];
-    }
+  step_runner() : shared_work(0) {}
+  TAGMA_COLD ~step_runner() = default;
+
+  /// Finds out what waits for what; before that, and until `cost` is filled in, nothing may be run.
+  TAGMA_COLD void set_plan(const plan::plan_view& plan) {
+    graph_ = plan::step_graph(plan);
+    steps_ = heap_array<step_state>(graph_.size());
   }
+  /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
+  TAGMA_COLD void set_cost(std::size_t s, double cost) {
+    step_state& own = steps_[s];
+    own.cheap = cost < cheap_below;
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+      if (const double after = steps_[index(graph_[e].after)].urgency; after > own.urgency) own.urgency = after;
+    own.urgency += cost;
+    if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
+  }
+  /// From now on as many threads share the steps.
+  void set_threads(int threads) { most_helpers = threads - 1; }
+  /// False until `set_threads` asked for more than one.
+  [[nodiscard]] bool shares() const { return most_helpers > 0; }
 
   [[nodiscard]] const plan::step_graph& graph() const { return graph_; }
-  /// The time of the longest chain of steps, in the unit of the costs.
-  [[nodiscard]] double longest_chain() const {
-    double longest = 0;
-    for (const double u : urgency_) longest = u > longest ? u : longest;
-    return longest;
-  }
+  /// The time of the longest chain of steps, in nanoseconds.
+  [[nodiscard]] double longest_chain() const { return longest_chain_; }
 
   /// Does every step once and returns when all have ended. The first exception is thrown again here; steps that had
   /// not begun by then are left out.
@@ -6218,7 +6283,7 @@ class step_runner final : public shared_work {
     error_ = nullptr;
     remaining_.store(static_cast<std::int32_t>(n), std::memory_order_relaxed);
     for (std::size_t s = 0; s < n; ++s) {
-      pending_[s].store(graph_.waits(s), std::memory_order_relaxed);
+      steps_[s].pending.store(graph_.waits(s), std::memory_order_relaxed);
       if (graph_.waits(s) == 0) insert(static_cast<step_id>(s));
     }
     offered_ = threads.offer(*this);
@@ -6228,7 +6293,7 @@ class step_runner final : public shared_work {
       const std::uint32_t seen = events_.load(std::memory_order_acquire);
       help();
       if (remaining_.load(std::memory_order_acquire) == 0) break;
-      wait_until(events_, [seen](std::uint32_t events) { return events != seen; });
+      wait_for_change(events_, seen);
     }
     if (offered_) threads.withdraw(*this);
     if (error_) std::rethrow_exception(error_);
@@ -6238,13 +6303,19 @@ class step_runner final : public shared_work {
 
   void help() noexcept override {
     local_steps local;
-    for (step_id s; (s = take()) >= 0;) do {
-        s = finish(s, local);
-      } while (s >= 0);
+    for (step_id s; (s = take()) >= 0;)
+      while (s >= 0) s = finish(s, local);
   }
 
  private:
   static constexpr double cheap_below = 1500;  // ns: less than it takes to hand a step to another thread
+
+  struct step_state {
+    double urgency = 0;  ///< the time from its begin to the end of the run
+    std::atomic<std::int32_t> pending{0};
+    step_id ready = 0;  ///< an entry of the heap, not of this step
+    bool cheap = false;
+  };
 
   /// Cheap steps that this thread does next.
   struct local_steps {
@@ -6269,14 +6340,15 @@ class step_runner final : public shared_work {
     }
     step_id next = -1;
     int shared = 0;
-    for (step_id t : graph_.successors(index(s))) {
-      if (pending_[index(t)].fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-      if (cheap_[index(t)] && local.count < 16) {
+    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
+      step_id t = graph_[e].after;
+      if (steps_[index(t)].pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (steps_[index(t)].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
       }
       if (next >= 0) {
-        if (urgency_[index(t)] > urgency_[index(next)]) {
+        if (steps_[index(t)].urgency > steps_[index(next)].urgency) {
           const step_id less = next;
           next = t;
           t = less;
@@ -6296,8 +6368,7 @@ class step_runner final : public shared_work {
   }
 
   void announce(int steps) noexcept {
-    events_.fetch_add(1, std::memory_order_release);
-    events_.notify_all();  // the caller of `run`, should it wait
+    change(events_, true);  // for the caller of `run`, should it wait
     if (steps > 0 && offered_) threads_->call_helpers(steps);
   }
 
@@ -6306,39 +6377,39 @@ class step_runner final : public shared_work {
     insert(s);
   }
 
+  [[nodiscard]] double urgency_of_ready(std::size_t i) const { return steps_[index(steps_[i].ready)].urgency; }
+
   // The ready steps are a heap, the most urgent one on top.
-  void insert(step_id s) noexcept {
+  [[gnu::noinline]] void insert(step_id s) noexcept {
     const std::int32_t count = ready_count_.load(std::memory_order_relaxed);
     std::size_t i = index(count);
-    for (; i > 0 && urgency_[index(ready_[(i - 1) / 2])] < urgency_[index(s)]; i = (i - 1) / 2)
-      ready_[i] = ready_[(i - 1) / 2];
-    ready_[i] = s;
+    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[index(s)].urgency; i = (i - 1) / 2)
+      steps_[i].ready = steps_[(i - 1) / 2].ready;
+    steps_[i].ready = s;
     ready_count_.store(count + 1, std::memory_order_relaxed);
   }
 
   /// The most urgent step that is ready, or -1.
-  step_id take() noexcept {
+  [[gnu::noinline]] step_id take() noexcept {
     const mutex_lock lock(mutex_);
     const std::int32_t count = ready_count_.load(std::memory_order_relaxed) - 1;
     if (count < 0) return -1;
-    const step_id top = ready_[0], last = ready_[index(count)];
+    const step_id top = steps_[0].ready, last = steps_[index(count)].ready;
     std::size_t i = 0;
     for (std::size_t child = 1; child < index(count); child = 2 * i + 1) {
-      if (child + 1 < index(count) && urgency_[index(ready_[child + 1])] > urgency_[index(ready_[child])]) ++child;
-      if (urgency_[index(last)] >= urgency_[index(ready_[child])]) break;
-      ready_[i] = ready_[child];
+      if (child + 1 < index(count) && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
+      if (steps_[index(last)].urgency >= urgency_of_ready(child)) break;
+      steps_[i].ready = steps_[child].ready;
       i = child;
     }
-    ready_[i] = last;
+    steps_[i].ready = last;
     ready_count_.store(count, std::memory_order_relaxed);
     return top;
   }
 
   plan::step_graph graph_;
-  heap_array<double> urgency_;  // the time from here to the end
-  heap_array<bool> cheap_;
-  heap_array<std::atomic<std::int32_t>> pending_;
-  heap_array<step_id> ready_;
+  heap_array<step_state> steps_;
+  double longest_chain_ = 0;
   std::atomic<std::int32_t> ready_count_{0};
   std::atomic<std::int32_t> remaining_{0};
   std::atomic<std::uint32_t> events_{0};
@@ -6470,7 +6541,7 @@ class bound_plan {
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
   /// What runs the steps on several threads, or nullptr where that would not pay.
-  [[nodiscard]] step_runner* shared_steps() const { return runner_.get(); }
+  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() ? &runner_ : nullptr; }
   void run_step(std::size_t s, const run_context& context) {
     try {
       kernels_[s].run(calls_[s], context);
@@ -6546,13 +6617,13 @@ class bound_plan {
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
   TAGMA_COLD void check_stretching(const plan::plan_node& n, const shape& out) {
-    if (n.op->kind != ir::op_kind::elementwise) return;
+    if (n.op->unstretched < 0) return;
     int k = 0;
     for (const auto i : inputs_of(n)) {
-      if ((n.op->shape_only >> k++) & 1) continue;
+      if (n.op->ignores_elements(k++)) continue;
       const shape& declared = plan_.nodes[static_cast<std::size_t>(i)].spec.dims;
       const shape& actual = dims_[static_cast<std::size_t>(i)];
-      for (int axis = 0; axis < actual.rank; ++axis)
+      for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
         if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
           fail(status_code::invalid_argument, extents_text(n, "a dynamic extent does not stretch"));
     }
@@ -6610,19 +6681,17 @@ class bound_plan {
     const int threads = e.step_threads();
     const std::size_t n = plan_.steps.size();
     if (threads < 2 || n < 2 || n > most_shared_steps) return;
-    const heap_array<double> costs(n);
+    runner_.set_plan(plan_);
     double work = 0, in_order = 0;
-    for (std::size_t s = 0; s < n; ++s) {
-      costs[s] = cost(plan_.steps[s]);
-      work += costs[s];
-      in_order += e.threads() < 2 || costs[s] < shared_kernel ? costs[s] : shared_kernel / 4 + costs[s] / e.threads();
+    for (std::size_t s = n; s-- > 0;) {
+      const double own = cost(plan_.steps[s]);
+      runner_.set_cost(s, own);
+      work += own;
+      in_order += e.threads() < 2 || own < shared_kernel ? own : shared_kernel / 4 + own / e.threads();
     }
-    if (work < 2 * start_of_sharing) return;
-    owned<step_runner> runner = make_owned<step_runner>(plan::step_graph(plan_), costs, threads);
     // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
-    const double chain = runner->longest_chain();
-    const double together = (work - chain) / threads + chain;
-    if (together + start_of_sharing < 0.9 * in_order) runner_ = std::move(runner);
+    const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
+    if (together + start_of_sharing < 0.9 * in_order) runner_.set_threads(threads);
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -6637,8 +6706,8 @@ class bound_plan {
       bytes[b] = static_cast<std::int64_t>(count_elements(dims_[id], size_of(plan_.nodes[id].spec.type))) *
                  static_cast<std::int64_t>(size_of(plan_.nodes[id].spec.type));
     }
-    const std::int64_t size = runner_ == nullptr ? plan::plan_memory(plan_.blocks, bytes, offsets, live)
-                                                 : runner_->graph().place_blocks(bytes, offsets);
+    const std::int64_t size = runner_.shares() ? runner_.graph().place_blocks(bytes, offsets)
+                                               : plan::plan_memory(plan_.blocks, bytes, offsets, live);
     arena_ = aligned_bytes(static_cast<std::size_t>(size));
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b) block_address_[b] = arena_.data() + offsets[b];
@@ -6719,7 +6788,7 @@ class bound_plan {
   std::span<const kernel_entry> kernels_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
-  owned<step_runner> runner_;
+  step_runner runner_;
   aligned_bytes arena_;
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
@@ -7102,11 +7171,6 @@ class session_core {
 
 namespace tagma::runtime {
 
-/// A standard normal number from two uniform ones (Box and Muller 1958). The first must not be zero.
-[[nodiscard]] inline double normal_from(double u1, double u2) {
-  return __builtin_sqrt(-2.0 * __builtin_log(u1)) * __builtin_cos(6.283185307179586476925 * u2);
-}
-
 /// The number of element `i` of a random initializer.
 [[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
                                            double b) {
@@ -7116,7 +7180,7 @@ namespace tagma::runtime {
   }
   for (std::uint16_t attempt = 0;; ++attempt) {
     const philox_block r = random_block(key, i, attempt);
-    const double z = normal_from(1.0 - uniform01(r[0], r[1]), uniform01(r[2], r[3]));
+    const double z = normal_from<double>(uniform01(r[0], r[1]), uniform01(r[2], r[3]));
     if (kind == initializer_kind::normal || (z > -2 && z < 2)) return a + b * z;
   }
 }

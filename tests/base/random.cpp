@@ -2,6 +2,7 @@
 #include "tagma/base/random.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <set>
 
 using tagma::philox;
@@ -60,4 +61,12 @@ TEST_CASE("uniform numbers have the moments of a uniform distribution", "[random
   constexpr double n = 4.0 * blocks;
   CHECK(sum / n == Approx(0.5).margin(0.004));
   CHECK(squares / n == Approx(1.0 / 3).margin(0.004));
+}
+
+TEST_CASE("two uniform numbers make a normal one", "[random]") {
+  CHECK(tagma::normal_from<double>(0.0, 0.3) == 0);
+  const double one = 1 - std::exp(-0.5);  // one deviation from the middle
+  CHECK(tagma::normal_from<double>(one, 0.0) == Approx(1));
+  CHECK(tagma::normal_from<double>(one, 0.5) == Approx(-1));
+  CHECK(tagma::normal_from<double>(one, 0.25) == Approx(0).margin(1e-12));
 }

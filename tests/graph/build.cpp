@@ -2,12 +2,17 @@
 #include "tagma/graph/build.hpp"
 
 #include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "support/graphs.hpp"
+#include "tagma/expr/op/concat.hpp"
 #include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/gradient.hpp"
 #include "tagma/expr/op/state.hpp"
 #include "tagma/expr/operators.hpp"
+#include "tagma/nn/optimizers.hpp"
 
 namespace {
 
@@ -92,3 +97,83 @@ TEST_CASE("a graph larger than its arrays is refused, not cut") {
 }
 
 }  // namespace
+
+namespace {
+
+/// Records of many variables, made by hand: written as expressions they would keep the compiler busy.
+struct many_variables {
+  std::vector<std::string> names;
+  std::vector<ir::record> records;
+  std::vector<const ir::record*> all;
+  static constexpr ir::attribute attributes[3]{0, 1, 0};
+
+  explicit many_variables(std::size_t count) : names(count), records(count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      names[i] = "v" + std::to_string(i);
+      records[i].op = &ir::rules<op::variable>;
+      records[i].hash = i + 1;
+      records[i].spec = {dtype::float32, {3}};
+      records[i].attributes = attributes;
+      records[i].name = names[i];
+      all.push_back(&records[i]);
+    }
+  }
+};
+
+template <std::size_t Nodes>
+auto build_record(const ir::record& r) {
+  return std::make_unique<ir::built_graph<Nodes, 1>>(ir::build_graph<Nodes, 1>({{&r}}));
+}
+
+}  // namespace
+
+TEST_CASE("a node has as many inputs and control dependencies as anyone writes") {
+  const many_variables v(1100);
+  const ir::attribute axis = 0;
+  ir::record joined;
+  joined.op = &ir::rules<op::concat>;
+  joined.hash = 5000;
+  joined.spec = {dtype::float32, {3300}};
+  joined.inputs = v.all;
+  joined.attributes = {&axis, 1};
+  const auto concat = build_record<4096>(joined);
+  REQUIRE(concat->status.problem == ir::build_problem::none);
+  CHECK(view_of(*concat).inputs(concat->roots[0]).size() == 1100);
+
+  ir::record together;
+  together.op = &ir::rules<op::group>;
+  together.hash = 5001;
+  together.controls = v.all;
+  const auto group = build_record<4096>(together);
+  REQUIRE(group->status.problem == ir::build_problem::none);
+  CHECK(view_of(*group).controls(group->roots[0]).size() == 1100);
+}
+
+TEST_CASE("an optimizer is given as many variables as anyone writes; a graph that is too small for them says so") {
+  const many_variables v(200);
+  const auto step = variable<"step", std::int64_t>(static_initializer<initializer_kind::zeros>{}, not_trainable);
+  const double number = 0.5;
+  const ir::attribute bits = std::bit_cast<ir::attribute>(number);
+  ir::record rate;
+  rate.op = &ir::rules<ir::constant_op>;
+  rate.hash = 6000;
+  rate.spec = {dtype::float64, {}};
+  rate.attributes = {&bits, 1};
+  std::vector<const ir::record*> inputs;
+  for (const ir::record* one : v.all) {
+    inputs.push_back(one);
+    inputs.push_back(&x.record());
+  }
+  inputs.push_back(&rate);
+  inputs.push_back(&step.record());
+  const ir::attribute pairs = 200;
+  ir::record train;
+  train.op = &ir::rules<op::optimizer<op::apply_sgd>>;
+  train.hash = 6001;
+  train.inputs = inputs;
+  train.attributes = {&pairs, 1};
+  const auto built = build_record<1024>(train);
+  REQUIRE(built->status.problem == ir::build_problem::none);
+  CHECK(count_of(view_of(*built), "apply_sgd") == 200);
+  CHECK(build_record<256>(train)->status.problem == ir::build_problem::too_large);
+}

@@ -29,9 +29,9 @@ moments moments_of(const tg::tensor<float>& t) {
 TEST_CASE("initial values have the moments of their distribution and depend on seed and name alone") {
   const auto glorot = tg::variable<"glorot", float, 100, 200>(tg::glorot_uniform);
   const auto he = tg::variable<"he", float, 100, 200>(tg::he_normal);
-  const auto uniform = tg::variable<"uniform", float, 100, 200>(tg::uniform(-2, 4));
-  const auto normal = tg::variable<"normal", float, 100, 200>(tg::normal(1, 0.5));
-  const auto cut = tg::variable<"cut", float, 100, 200>(tg::truncated_normal_initializer(0, 1));
+  const auto uniform = tg::variable<"uniform", float, 100, 200>(tg::random_uniform(-2, 4));
+  const auto normal = tg::variable<"normal", float, 100, 200>(tg::random_normal(1, 0.5));
+  const auto cut = tg::variable<"cut", float, 100, 200>(tg::truncated_normal(0, 1));
   const auto filled = tg::variable<"filled", float, 3>(tg::filled_with(0.25));
   const auto filter = tg::variable<"filter", float, 5, 5, 4, 8>(tg::he_uniform);
   const auto program = tg::compile([=] { return tg::outputs(glorot, he, uniform, normal, cut, filled, filter); });

@@ -173,7 +173,7 @@ TEST_CASE("long short-term memory is its loop") {
 
 TEST_CASE("an unrolled layer has its weights once, one product a step, and as many steps as the input") {
   constexpr auto long_input = tg::placeholder<"x", double, tg::dyn, 70, 2>();
-  const auto sequence = tg::rnn<"r", 1>(long_input, tg::return_sequences, tg::uniform(0.1, 0.2));
+  const auto sequence = tg::rnn<"r", 1>(long_input, tg::return_sequences, tg::random_uniform(0.1, 0.2));
   const auto program = tg::compile([=] { return tg::outputs(sequence); });
   using plan = decltype(program)::full_plan;
   CHECK(kernels<plan>("matmul") == 70);

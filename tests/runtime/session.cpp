@@ -292,6 +292,33 @@ TEST_CASE("from its second run on, a step of training takes nothing from the hea
   CHECK(after < before);
 }
 
+TEST_CASE("neither does a step that updates rows of a table") {
+  constexpr auto ids = tg::placeholder<"ids", std::int32_t, tg::dyn>();
+  const auto table = tg::variable<"table", float, 5000, 16>(tg::zeros);
+  const auto error = tg::sum(tg::square(tg::embedding_lookup(table, ids) - 1.0f));
+  const auto by_rows = tg::minimize(error, tg::adagrad{.learning_rate = 0.1});
+  const auto by_all = tg::minimize(error, tg::adam{.learning_rate = 0.1});
+  tg::session session(tg::compile([=] { return tg::outputs(error, by_rows, by_all); }), {.intra_op_threads = 2});
+  tg::tensor<std::int32_t> many(tg::shape{20'000}), few(tg::shape{3}, {7, 4999, 7});
+  for (tg::extent i = 0; i < 20'000; ++i) many[i] = static_cast<std::int32_t>(i * 7919 % 4000);
+  const auto steps = [&] {
+    session.run(by_rows, ids = many);
+    session.run(by_all, ids = many);
+    session.run(by_rows, ids = few);
+    session.run(by_all, ids = few);
+  };
+  const float before = session.run(error, ids = many);
+  for (int i = 0; i < 2; ++i) steps();
+  counting = true;
+  ::operator delete(::operator new(1));
+  const std::size_t noticed = allocations.exchange(0);
+  for (int i = 0; i < 5; ++i) steps();
+  counting = false;
+  CHECK(noticed == (counts ? 1 : 0));
+  CHECK(allocations.load() == 0);
+  CHECK(session.run(error, ids = many) < before);
+}
+
 TEST_CASE("threads that run at once: readers together, updates one at a time") {
   const auto update = tg::assign_add(w, v);
   const auto spread = tg::reduce_max(w) - tg::reduce_min(w);  // 0 at every moment, unless an update is seen half done

@@ -17,8 +17,8 @@ template <expression... E>
   return ir::build_graph<room>(roots);
 }
 
-template <std::size_t Roots>
-[[nodiscard]] constexpr ir::graph_view view_of(const ir::built_graph<room, Roots>& built) {
+template <std::size_t Nodes, std::size_t Roots>
+[[nodiscard]] constexpr ir::graph_view view_of(const ir::built_graph<Nodes, Roots>& built) {
   return {{built.storage.nodes, static_cast<std::size_t>(built.nodes)},
           {built.storage.edges, static_cast<std::size_t>(built.edges)},
           {built.storage.attributes, static_cast<std::size_t>(built.attributes)},

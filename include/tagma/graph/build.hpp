@@ -59,11 +59,20 @@ constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const n
   array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
   if (given == 0) {
     const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i)
-      if (g.info(i).kind == op_kind::variable && g.attributes(i)[1] != 0)
-        variables[count] = i, gradients[count++] = no_node;
+    for (node_id i = 0; i < loss; ++i) {
+      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.problem = build_problem::too_large;
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
     differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
   } else {
+    if (given > variables.size()) {
+      status.problem = build_problem::too_large;
+      return 0;
+    }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
   }
   if (status.problem != build_problem::none) return 0;
@@ -96,7 +105,6 @@ template <std::size_t Nodes, std::size_t Roots>
   bool wanted[Nodes]{};
   const gradient_scratch scratch{adjoint, wanted};
   const record* stack[4 * Nodes]{};
-  node_id inputs[256]{}, controls[1024]{};
 
   for (std::size_t root = 0; root < Roots; ++root) {
     std::size_t depth = 0;
@@ -120,10 +128,10 @@ template <std::size_t Nodes, std::size_t Roots>
       if (depth != before) continue;
       --depth;
 
+      scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size());
       for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
       for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
-      const array_view<const node_id> in{inputs, r.inputs.size()};
-      const array_view<const node_id> after{controls, r.controls.size()};
+      const array_view<const node_id> in = inputs.view(), after = controls.view();
       node_id id = 0;
       switch (r.op->info->kind) {
         case op_kind::gradient: {

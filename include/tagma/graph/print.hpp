@@ -80,7 +80,7 @@ namespace detail {
   for (node_id i = 0; i < g.size(); ++i) {
     if (passes.needs[i] == need::nothing) continue;
     int k = 0;
-    for (const node_id in : g.inputs(i)) edge(in, i, (g.info(i).shape_only >> k++) & 1 ? " [style=dotted]" : "");
+    for (const node_id in : g.inputs(i)) edge(in, i, g.info(i).ignores_elements(k++) ? " [style=dotted]" : "");
     if (passes.needs[i] == need::value)
       for (const node_id c : g.controls(i)) edge(c, i, " [style=dashed]");
   }

@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 
+#include "tagma/base/scratch_array.hpp"
 #include "tagma/ir/op.hpp"
 
 namespace tagma::ir {
@@ -70,9 +71,9 @@ class graph {
   constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
                          const node_extras& extras = {}) {
     if (overflow_) return 0;
-    tensor_spec in[64]{};
+    scratch_array<tensor_spec, 8> in(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
-    infer_args args{{in, inputs.size()}, attributes, {}};
+    infer_args args{in.view(), attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
     if (op.fold != nullptr && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);

@@ -56,8 +56,14 @@ struct op_info {
   bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
+  int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
+
+  /// True if only the shape of input `i` is read.
+  [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
+  /// True if the kernel may write its output over input `i`.
+  [[nodiscard]] constexpr bool writes_over(int i) const { return i < 64 && ((in_place >> i) & 1) != 0; }
 };
 
 class graph;
@@ -85,6 +91,8 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
+  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;

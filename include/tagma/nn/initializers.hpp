@@ -2,7 +2,9 @@
 #pragma once
 
 /// @file
-/// Initializers of variables. Random ones are keyed by the seed of the session and the name of the variable.
+/// Initializers of variables, with the names that Keras has for them. Random ones are keyed by the seed of the session
+/// and the name of the variable. Operations of the same names are told apart by their element type: `random_normal(0,
+/// 1)` is an initializer, `random_normal<float, 3>(0, 1)` three numbers.
 
 #include "tagma/expr/variable.hpp"
 
@@ -34,15 +36,15 @@ namespace detail {
   return detail::make_initializer(initializer_kind::constant, value, 0);
 }
 /// Uniform in [low, high).
-[[nodiscard]] inline carried_initializer uniform(double low, double high) {
+[[nodiscard]] inline carried_initializer random_uniform(double low, double high) {
   return detail::make_initializer(initializer_kind::uniform, low, high);
 }
 /// Normal with a mean and a standard deviation.
-[[nodiscard]] inline carried_initializer normal(double mean = 0, double stddev = 1) {
+[[nodiscard]] inline carried_initializer random_normal(double mean = 0, double stddev = 1) {
   return detail::make_initializer(initializer_kind::normal, mean, stddev);
 }
 /// Normal, redrawn where it is more than two standard deviations from the mean.
-[[nodiscard]] inline carried_initializer truncated_normal_initializer(double mean = 0, double stddev = 1) {
+[[nodiscard]] inline carried_initializer truncated_normal(double mean = 0, double stddev = 1) {
   return detail::make_initializer(initializer_kind::truncated_normal, mean, stddev);
 }
 

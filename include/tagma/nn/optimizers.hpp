@@ -3,11 +3,14 @@
 
 /// @file
 /// Optimizers with TensorFlow's formulas and defaults. `minimize` adds one update for every trainable variable behind
-/// the loss; the graph compiler finds them and their gradients.
+/// the loss; the graph compiler finds them and their gradients. Where a variable is only read by `gather` along its
+/// first axis, its gradient stays sparse: the rows of one index are summed, and then these rows of the variable and of
+/// its slots are updated, all others keep their bytes. Adam and AdamW move all rows, as in TensorFlow.
 
 #include <array>
 #include <utility>
 
+#include "tagma/expr/op/arithmetic.hpp"
 #include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/gradient.hpp"
@@ -94,6 +97,8 @@ struct slot {
 /// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
 template <int Slots>
 struct optimizer_update : update {
+  /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
+  static constexpr bool moves_all_rows = false;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
@@ -102,50 +107,91 @@ struct optimizer_update : update {
 };
 
 struct apply_sgd : optimizer_update<0> {
-  static constexpr std::string_view name = "apply_sgd";
+  static constexpr std::string_view name = "apply_sgd", rows_name = "apply_sgd_rows";
   static constexpr std::array<slot, 0> slots{};
 };
 struct apply_momentum : optimizer_update<1> {
-  static constexpr std::string_view name = "apply_momentum";
+  static constexpr std::string_view name = "apply_momentum", rows_name = "apply_momentum_rows";
   static constexpr std::array<slot, 1> slots{slot{"/momentum"}};
 };
 struct apply_adagrad : optimizer_update<1> {
-  static constexpr std::string_view name = "apply_adagrad";
+  static constexpr std::string_view name = "apply_adagrad", rows_name = "apply_adagrad_rows";
   static constexpr std::array<slot, 1> slots{slot{"/adagrad", 0, 2}};
 };
 struct apply_adadelta : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adadelta";
+  static constexpr std::string_view name = "apply_adadelta", rows_name = "apply_adadelta_rows";
   static constexpr std::array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
 };
 struct apply_rmsprop : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_rmsprop";
+  static constexpr std::string_view name = "apply_rmsprop", rows_name = "apply_rmsprop_rows";
   static constexpr std::array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
 };
 struct apply_centered_rmsprop : optimizer_update<3> {
-  static constexpr std::string_view name = "apply_centered_rmsprop";
+  static constexpr std::string_view name = "apply_centered_rmsprop", rows_name = "apply_centered_rmsprop_rows";
   static constexpr std::array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
                                              slot{"/rmsprop_mean"}};
 };
 struct apply_adam : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adam";
+  static constexpr std::string_view name = "apply_adam", rows_name = "apply_adam_rows";
+  static constexpr bool moves_all_rows = true;
   static constexpr std::array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
 };
 struct apply_adamw : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adamw";
+  static constexpr std::string_view name = "apply_adamw", rows_name = "apply_adamw_rows";
+  static constexpr bool moves_all_rows = true;
   static constexpr std::array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
 };
 struct apply_ftrl : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_ftrl";
+  static constexpr std::string_view name = "apply_ftrl", rows_name = "apply_ftrl_rows";
   static constexpr std::array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
 
-/// v -= lr * rows, only at the rows that a sparse gradient has; rows of equal index add up. Inputs: the variable, the
-/// rows, their indices, the learning rate.
-struct apply_sgd_rows : update {
-  static constexpr std::string_view name = "apply_sgd_rows";
+/// The same update for a sparse gradient. It is given by parts, as many as attribute 0 says: a part has rows and the
+/// index that each row goes to. Inputs: as those of `Update`, with the rows of the first part for the gradient; then
+/// its indices, and rows and indices of the other parts.
+template <class Update>
+struct apply_rows : update {
+  static constexpr std::string_view name = Update::rows_name;
+  static constexpr std::size_t slots = Update::slots.size();
+
+  /// The input that has the rows or the indices of a part.
+  static constexpr std::size_t rows_input(std::size_t inputs, std::size_t parts, std::size_t part) {
+    return part == 0 ? 1 + slots : inputs - 2 * (parts - part);
+  }
+  static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
+    return inputs + 1 - 2 * (parts - part);
+  }
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
+    const auto parts = static_cast<std::size_t>(a.attributes[0]);
+    for (std::size_t p = 0; p < parts; ++p) {
+      const tensor_spec part[] = {a.in[rows_input(a.in.size(), parts, p)], a.in[index_input(a.in.size(), parts, p)],
+                                  a.out};
+      const ir::attribute axis = 0;
+      ir::infer_args rows{part, {&axis, 1}, {}};
+      if (const char* problem = scatter_rows::infer(rows)) return problem;
+    }
     return nullptr;
+  }
+};
+
+/// The parts of a gradient that is a sum of rows of a variable: a lookup each.
+struct sparse_gradient {
+  static constexpr std::size_t limit = 16;
+  ir::node_id parts[limit]{};
+  std::size_t count = 0;
+
+  /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
+  constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
+    const ir::node& n = g[gradient];
+    if (n.op == &ir::rules<op::add> && g.spec(g.input(gradient, 0)) == n.spec && g.spec(g.input(gradient, 1)) == n.spec)
+      return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
+    if (n.op != &ir::rules<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
+    // Rows of the variable itself would change while they are read.
+    ir::node_id from = g.input(gradient, 0);
+    while (g.info(from).kind == ir::op_kind::view || g.info(from).kind == ir::op_kind::update) from = g.input(from, 0);
+    parts[count++] = gradient;
+    return from != variable;
   }
 };
 
@@ -161,18 +207,11 @@ struct optimizer {
   }
 
   static constexpr void expand(ir::expand_args& e) {
-    ir::node_id updates[2048]{};
+    scratch_array<ir::node_id, 64> updates(e.gradients.size());
     std::size_t count = 0;
     for (const ir::variable_gradient& pair : e.gradients) {
-      ir::node_id inputs[16]{pair.variable};
+      ir::node_id inputs[16 + 2 * sparse_gradient::limit]{pair.variable};
       std::size_t n = 1;
-      if (std::is_same_v<Update, apply_sgd> && e.g[pair.gradient].op == &ir::rules<scatter_rows> &&
-          e.g.attributes(pair.gradient)[0] == 0) {
-        const auto rows = e.g.inputs(pair.gradient);
-        const ir::node_id sparse[] = {pair.variable, rows[0], rows[1], e.inputs[0]};
-        updates[count++] = e.g.emit(ir::rules<apply_sgd_rows>, sparse);
-        continue;
-      }
       const tensor_spec spec = e.g.spec(pair.variable);
       for (const slot& s : Update::slots) {
         const bool given = s.input >= 0;
@@ -182,13 +221,24 @@ struct optimizer {
         inputs[n++] = e.g.emit_as(ir::rules<variable>, spec, {}, attributes.list(),
                                   {{}, e.g[pair.variable].name, s.suffix, key, {}});
       }
-      inputs[n++] = pair.gradient;
+      sparse_gradient sparse;
+      const bool by_rows = sparse.add(e.g, pair.gradient, pair.variable);
+      inputs[n++] = by_rows ? e.g.input(sparse.parts[0], 0) : pair.gradient;
       for (const ir::node_id i : e.inputs) inputs[n++] = i;
-      updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
-      if (e.g.overflow() || count == 2048) return;
+      if (by_rows) {
+        for (std::size_t p = 0; p < sparse.count; ++p) {
+          if (p > 0) inputs[n++] = e.g.input(sparse.parts[p], 0);
+          inputs[n++] = e.g.input(sparse.parts[p], 1);
+        }
+        updates[count++] =
+            e.g.emit(ir::rules<apply_rows<Update>>, {inputs, n}, ir::pack_attributes(sparse.count).list());
+      } else {
+        updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
+      }
+      if (e.g.overflow()) return;
     }
     const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
-    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {{updates, count}});
+    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
     e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {{&step, 1}});
   }
 };

@@ -160,7 +160,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if ((g.info(m).shape_only >> k++) & 1) continue;
+        if (g.info(m).ignores_elements(k++)) continue;
         const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
         if (inside || position_owner[in] == i) continue;
         position_owner[in] = i;
@@ -189,7 +189,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
       int k = 0;
       for (const node_id in : g.inputs(m)) {
-        if (!((g.info(m).shape_only >> k) & 1)) operation.operand[k] = position[in];
+        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
         ++k;
       }
       position_owner[m] = i;
@@ -243,7 +243,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
     for (int k = 0; k < step.operands && !reused; ++k) {
-      if (!step.fused && !((n.op->in_place >> k) & 1)) continue;
+      if (!step.fused && !n.op->writes_over(k)) continue;
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
       const plan_node& source = p.nodes[from];

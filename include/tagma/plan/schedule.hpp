@@ -98,7 +98,7 @@ template <std::size_t N, std::size_t E>
       if (needs[i] != need::value) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
-        if (!((g.info(i).shape_only >> k++) & 1) && item(in) != item(i)) edge(item(in), item(i));
+        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
       for (const node_id c : g.controls(i)) edge(item(c), item(i));
     }
     for (std::size_t i = 0; i < waits.count; ++i)

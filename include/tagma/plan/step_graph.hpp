@@ -117,7 +117,7 @@ class step_graph {
   }
   TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
     for (int k = 0; k < n.inputs + n.controls; ++k) {
-      if (k < n.inputs && k < 64 && ((n.op->shape_only >> k) & 1)) continue;
+      if (k < n.inputs && n.op->ignores_elements(k)) continue;
       const node_id from = plan_->inputs[n.first_input + k];
       const plan_node& source = plan_->nodes[from];
       if (source.step >= 0) {

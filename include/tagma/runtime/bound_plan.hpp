@@ -214,13 +214,13 @@ class bound_plan {
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
   TAGMA_COLD void check_stretching(const plan::plan_node& n, const shape& out) {
-    if (n.op->kind != ir::op_kind::elementwise) return;
+    if (n.op->unstretched < 0) return;
     int k = 0;
     for (const auto i : inputs_of(n)) {
-      if ((n.op->shape_only >> k++) & 1) continue;
+      if (n.op->ignores_elements(k++)) continue;
       const shape& declared = plan_.nodes[static_cast<std::size_t>(i)].spec.dims;
       const shape& actual = dims_[static_cast<std::size_t>(i)];
-      for (int axis = 0; axis < actual.rank; ++axis)
+      for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
         if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
           fail(status_code::invalid_argument, extents_text(n, "a dynamic extent does not stretch"));
     }

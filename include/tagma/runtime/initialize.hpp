@@ -8,11 +8,6 @@
 
 namespace tagma::runtime {
 
-/// A standard normal number from two uniform ones (Box and Muller 1958). The first must not be zero.
-[[nodiscard]] inline double normal_from(double u1, double u2) {
-  return __builtin_sqrt(-2.0 * __builtin_log(u1)) * __builtin_cos(6.283185307179586476925 * u2);
-}
-
 /// The number of element `i` of a random initializer.
 [[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
                                            double b) {
@@ -22,7 +17,7 @@ namespace tagma::runtime {
   }
   for (std::uint16_t attempt = 0;; ++attempt) {
     const philox_block r = random_block(key, i, attempt);
-    const double z = normal_from(1.0 - uniform01(r[0], r[1]), uniform01(r[2], r[3]));
+    const double z = normal_from<double>(uniform01(r[0], r[1]), uniform01(r[2], r[3]));
     if (kind == initializer_kind::normal || (z > -2 && z < 2)) return a + b * z;
   }
 }

@@ -68,4 +68,19 @@ TEST_CASE("the curvature of a product of dynamic batches") {
   }
 }
 
+TEST_CASE("a dynamic batch does not stretch beside a larger one, neither forward nor in a gradient") {
+  constexpr auto some = tg::placeholder<"some", double, tg::dyn, 2, 3>();
+  constexpr auto four = tg::placeholder<"four", double, 4, 3, 2>();
+  const auto y = tg::matmul(some, four);
+  const auto by_some = tg::gradient(tg::sum(y), some);
+  tg::session session(tg::compile([=] { return tg::outputs(y, by_some); }));
+  const auto one = scattered<double>({1, 2, 3}, -1, 1, 1), all = scattered<double>({4, 2, 3}, -1, 1, 1);
+  const auto other = scattered<double>({4, 3, 2}, -1, 1, 2);
+  const auto refused = Catch::Contains(": a dynamic extent does not stretch; its inputs are float64 [1, 2, 3] and float64 [4, 3, 2]");
+  CHECK_THROWS_WITH(session.run(y, some = one, four = other), refused);
+  CHECK_THROWS_WITH(session.run(by_some, some = one, four = other), refused);
+  CHECK(session.run(y, some = all, four = other).dims() == tg::shape{4, 2, 2});
+  CHECK(session.run(by_some, some = all, four = other).dims() == tg::shape{4, 2, 3});
+}
+
 }  // namespace

@@ -60,9 +60,9 @@ TAGMA_INLINE pack<T, W> random_uniform(const random_key& key, std::uint64_t firs
   return load<W>(u);
 }
 
-/// Elements `first` to `first + W - 1` of a tensor of normal numbers with mean 0 and deviation 1, by the method of
-/// Box and Muller, "A note on the generation of random normal deviates" (1958). Floats lie within 5.8, doubles
-/// within 8.6. The variants of a loop may differ in the last bits, as those of the functions in math.hpp do.
+/// Elements `first` to `first + W - 1` of a tensor of normal numbers with mean 0 and deviation 1. Floats lie
+/// within 5.8, doubles within 8.6. The variants of a loop may differ in the last bits, as those of the functions in
+/// math.hpp do.
 /// @param first   a multiple of 4
 /// @param attempt which redraw this is
 template <class T, int W = default_width>
@@ -70,7 +70,7 @@ TAGMA_INLINE pack<T, W> random_normal(const random_key& key, std::uint64_t first
   static_assert(detail::floating<T> && W % 4 == 0);
   pack<T, W> radius, turns;
   detail::random_pairs(key, first, attempt, radius, turns);
-  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
+  return normal_from<T>(radius, turns);
 }
 
 /// The same, where every element outside (-2, 2) is drawn again until it is inside.

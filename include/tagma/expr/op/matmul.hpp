@@ -28,6 +28,7 @@ namespace op {
 struct matmul {
   static constexpr std::string_view name = "matmul";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int unstretched = 2;
 
   static constexpr const char* infer(ir::infer_args& a) {
     const shape &x = a.in[0].dims, &y = a.in[1].dims;

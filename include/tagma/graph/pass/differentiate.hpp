@@ -51,20 +51,21 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   }
   adjoint[y] = seed;
 
-  node_id parts[64]{};
   for (node_id i = y; i >= 0 && !g.overflow(); --i) {
     const node_id upstream = adjoint[i];
     if (upstream == no_node || g[i].op->stops_gradient) continue;
     const int count = g[i].inputs;
     bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !((g.info(i).shape_only >> k) & 1));
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
     if (!flows) continue;
     if (g[i].op->gradient == nullptr) {
       status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
       return;
     }
-    for (int k = 0; k < count; ++k) parts[k] = no_node;
-    gradient_args args{g, i, upstream, {parts, static_cast<std::size_t>(count)}};
+    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
+    const array_view<node_id> parts = scratch_parts.view();
+    for (node_id& part : parts) part = no_node;
+    gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).kind == op_kind::elementwise;
     for (int k = 0; k < count; ++k) {

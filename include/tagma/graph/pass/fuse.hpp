@@ -99,7 +99,7 @@ template <std::size_t N>
     const node_id mine = f.group[i];
     int k = 0;
     for (const node_id in : g.inputs(i)) {
-      if ((g.info(i).shape_only >> k++) & 1) continue;
+      if (g.info(i).ignores_elements(k++)) continue;
       fusion_reason& why = obstacle[in];
       if (why != fusion_reason::not_elementwise) continue;
       if (!elementwise)

@@ -25,7 +25,7 @@ template <std::size_t N>
     if (n == need::nothing) continue;
     int k = 0;
     for (const node_id in : g.inputs(i))
-      raise(in, n == need::extents || ((g.info(i).shape_only >> k++) & 1) ? need::extents : need::value);
+      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
     if (n == need::value)
       for (const node_id c : g.controls(i)) raise(c, need::value);
   }

@@ -37,7 +37,7 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if ((g.info(i).shape_only >> k) & 1 || g.info(i).kind == op_kind::view) return false;
+    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
     const node_id v = base_of(g.inputs(i)[k]);
     return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
   }

@@ -2,9 +2,12 @@
 #pragma once
 
 /// @file
-/// Updates of optimizers on the CPU: one pass over a variable, its slots and its gradient.
+/// Updates of optimizers on the CPU: one pass over a variable, its slots and its gradient, or over the rows
+/// of a sparse gradient.
 
-#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/kernel/state.hpp"
+#include "tagma/device/cpu/sparse_rows.hpp"
 #include "tagma/nn/optimizers.hpp"
 
 namespace tagma::device::cpu {
@@ -144,60 +147,154 @@ struct update_body {
   }
 };
 
-template <class Update, class T>
-void apply_update(const kernel_args& args, const run_context& context) {
-  using C = compute_t<T>;
-  constexpr std::size_t slots = Update::slots.size();
-  T* slot[slots + 1]{};
-  for (std::size_t k = 0; k < slots; ++k) slot[k] = args.in[1 + k].template as<T>();
-  const auto number = [&](std::size_t i) { return *args.in[slots + 2 + i].template as<const double>(); };
+/// The numbers of an update, which stand behind its gradient; of its inputs, the first `end` count.
+template <class Update, class C>
+[[nodiscard]] update_numbers<C> read_numbers(const kernel_args& args, std::size_t end) {
+  constexpr std::size_t first = Update::slots.size() + 2;
+  const auto number = [&](std::size_t i) { return *args.in[first + i].template as<const double>(); };
   double learning_rate = number(0);
-  const double step = static_cast<double>(*args.in[slots + 3].template as<const std::int64_t>()) + 1;
+  const double step = static_cast<double>(*args.in[first + 1].template as<const std::int64_t>()) + 1;
   update_numbers<C> h;
-  for (std::size_t i = slots + 4; i < args.in.size(); ++i)
-    h.number[i - slots - 4] = static_cast<C>(*args.in[i].template as<const double>());
+  for (std::size_t i = 2; first + i < end; ++i) h.number[i - 2] = static_cast<C>(number(i));
   if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * number(5));
   if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
     learning_rate *= __builtin_sqrt(1 - __builtin_pow(number(3), step)) / (1 - __builtin_pow(number(2), step));
   h.rate = static_cast<C>(learning_rate);
+  return h;
+}
+
+/// Updates `n` elements from element `at` on, with the gradient of just these elements.
+template <class Update, class T>
+void update_piece(const kernel_args& args, const update_numbers<compute_t<T>>& h, std::int64_t at, const T* g,
+                  std::int64_t n) {
+  constexpr std::size_t slots = Update::slots.size();
+  T* slot[slots + 1]{};
+  for (std::size_t k = 0; k < slots; ++k) slot[k] = args.in[1 + k].template as<T>() + at;
+  dispatch<update_body<Update, T>>(args.out.as<T>() + at, static_cast<T* const*>(slot), g, &h, std::int64_t{0}, n);
+}
+
+/// Elements that are a task of their own.
+inline constexpr std::int64_t update_task = 65536;
+
+template <class Update, class T>
+void apply_update(const kernel_args& args, const run_context& context) {
+  constexpr std::size_t slots = Update::slots.size();
+  const auto h = read_numbers<Update, compute_t<T>>(args, args.in.size());
   const T* g = args.in[1 + slots].template as<const T>();
-  T* v = args.out.template as<T>();
   const std::int64_t n = args.out.elements();
-  constexpr std::int64_t chunk = 65536;
   const auto some = [&](std::int64_t t) {
-    const std::int64_t first = t * chunk, last = first + chunk < n ? first + chunk : n;
-    dispatch<update_body<Update, T>>(v, static_cast<T* const*>(slot), g, static_cast<const update_numbers<C>*>(&h),
-                                     first, last);
+    const std::int64_t first = t * update_task, rest = n - first;
+    update_piece<Update, T>(args, h, first, g + first, rest < update_task ? rest : update_task);
   };
-  const std::int64_t tasks = (n + chunk - 1) / chunk;
+  const std::int64_t tasks = (n + update_task - 1) / update_task;
   if (tasks == 1)
     some(0);
   else
     context.threads->parallel_for(tasks, some);
 }
 
-template <class T>
-struct row_update_body {
-  using C = compute_t<T>;
-  TAGMA_INLINE static void run(T* v, const T* g, C rate, std::int64_t n) {
-    std::int64_t i = 0;
-    for (; i + 8 <= n; i += 8) store(v + i, load<8>(v + i) - load<8>(g + i) * rate);
-    for (; i < n; ++i) v[i] = T(static_cast<C>(v[i]) - static_cast<C>(g[i]) * rate);
+/// Updates by a sparse gradient. Rows are sorted by where they go; a task owns the rows of the variable whose first
+/// gradient is in its share, so that neither writes nor the order of additions depend on the threads.
+template <class Update, class T>
+class row_updates {
+ public:
+  row_updates(const kernel_args& args, const run_context& context)
+      : args_(args),
+        width_(args.out.dims.sub(1, args.out.dims.rank).elements()),
+        table_(args.out.dims[0]),
+        h_(read_numbers<Update, compute_t<T>>(args, op::apply_rows<Update>::index_input(args.in.size(), parts(), 0))) {
+    if (args.out.elements() == 0) return;
+    auto& sorter = static_cast<row_sorter&>(*args.state);
+    for (std::size_t p = 0; p < parts(); ++p) sorter.add(rows_of(args, p), indices_of(args, p), table_);
+    rows_ = sorter.sorted(table_);
+    count_ = static_cast<std::int64_t>(rows_.size());
+    if constexpr (Update::moves_all_rows) {
+      const std::int64_t rows = 1 + update_task / width_, tasks = (table_ + rows - 1) / rows;
+      context.threads->parallel_for(
+          tasks, [&](std::int64_t t) { all_rows(t * rows, t + 1 < tasks ? (t + 1) * rows : table_); });
+    } else {
+      over_pieces(count_, width_ * static_cast<std::int64_t>(sizeof(T)), context,
+                  [&](std::int64_t first, std::int64_t last) { some_rows(first, last); });
+    }
   }
-};
 
-template <class T, class Index>
-void apply_sgd_rows(const kernel_args& args, const run_context&) {
-  const shape& dims = args.out.dims;
-  const std::int64_t width = dims.sub(1, dims.rank).elements(), count = args.in[2].elements();
-  const Index* index = args.in[2].as<const Index>();
-  const auto rate = static_cast<compute_t<T>>(*args.in[3].as<const double>());
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto row = static_cast<std::int64_t>(index[i]);
-    if (row < 0 || row >= dims[0]) fail(status_code::out_of_range, {"index ", row, " is not below ", dims[0]});
-    dispatch<row_update_body<T>>(args.out.as<T>() + row * width, args.in[1].as<const T>() + i * width, rate, width);
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
+    std::int64_t count = 0;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(args.attributes[0]); ++p)
+      count += indices_of(args, p).elements();
+    return make_owned<row_sorter>(static_cast<std::size_t>(count));
   }
-}
+  static void run(const kernel_args& args, const run_context& context) { row_updates(args, context); }
+
+ private:
+  /// Elements of a sum of gradients, or of a gradient of zero, that are made at a time.
+  static constexpr std::int64_t piece = 1024;
+
+  [[nodiscard]] static const operand& rows_of(const kernel_args& args, std::size_t part) {
+    return args
+        .in[op::apply_rows<Update>::rows_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
+  }
+  [[nodiscard]] static const operand& indices_of(const kernel_args& args, std::size_t part) {
+    return args
+        .in[op::apply_rows<Update>::index_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
+  }
+  [[nodiscard]] std::size_t parts() const { return static_cast<std::size_t>(args_.attributes[0]); }
+  [[nodiscard]] const T* gradient(std::int64_t i) const { return reinterpret_cast<const T*>(at(i).from); }
+  [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[static_cast<std::size_t>(i)]; }
+
+  /// Updates the row that gradient `i` and perhaps its successors go to; the first gradient that goes elsewhere.
+  std::int64_t one_row(std::int64_t i) const {
+    const std::int64_t row = at(i).row;
+    std::int64_t end = i + 1;
+    while (end < count_ && at(end).row == row) ++end;
+    if (end == i + 1) {
+      update_piece<Update, T>(args_, h_, row * width_, gradient(i), width_);
+      return end;
+    }
+    T sum[piece];
+    for (std::int64_t from = 0; from < width_; from += piece) {
+      const std::int64_t n = from + piece < width_ ? piece : width_ - from;
+      for (std::int64_t k = 0; k < n; ++k) sum[k] = gradient(i)[from + k];
+      for (std::int64_t j = i + 1; j < end; ++j)
+        dispatch<accumulate_body<T, true>>(static_cast<T*>(sum), gradient(j) + from, n);
+      update_piece<Update, T>(args_, h_, row * width_ + from, sum, n);
+    }
+    return end;
+  }
+  /// The rows whose first gradient is one of `first` to `last` - 1.
+  void some_rows(std::int64_t first, std::int64_t last) const {
+    while (first < last && first > 0 && at(first).row == at(first - 1).row) ++first;
+    while (first < last) first = one_row(first);
+  }
+  /// The rows `first` to `last` - 1 of the variable, whether there is a gradient for them or not.
+  void all_rows(std::int64_t first, std::int64_t last) const {
+    const T zeros[piece]{};
+    std::int64_t i = first_gradient_at(first);
+    for (std::int64_t row = first; row < last; ++row) {
+      const std::int64_t next = i < count_ && at(i).row < last ? at(i).row : last;
+      for (std::int64_t e = row * width_; e < next * width_; e += piece)
+        update_piece<Update, T>(args_, h_, e, zeros, e + piece < next * width_ ? piece : next * width_ - e);
+      if (next < last) i = one_row(i);
+      row = next;
+    }
+  }
+  [[nodiscard]] std::int64_t first_gradient_at(std::int64_t row) const {
+    std::int64_t low = 0, high = count_;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (at(middle).row < row)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  const kernel_args& args_;
+  std::int64_t width_, table_, count_ = 0;
+  update_numbers<compute_t<T>> h_;
+  std::span<const gradient_row> rows_;
+};
 
 inline void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
@@ -209,32 +306,52 @@ struct update_kernel {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&apply_update<Update, stored<Out>>};
 };
+template <class Update>
+struct row_update_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&row_updates<Update, stored<Out>>::run,
+                                      &row_updates<Update, stored<Out>>::prepare};
+};
 
 }  // namespace detail
 
 template <>
 struct kernel<ir::info<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
 template <>
+struct kernel<ir::info<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
+template <>
 struct kernel<ir::info<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
+template <>
+struct kernel<ir::info<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
 template <>
 struct kernel<ir::info<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
 template <>
+struct kernel<ir::info<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
+template <>
 struct kernel<ir::info<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
+template <>
+struct kernel<ir::info<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
 template <>
 struct kernel<ir::info<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
 template <>
+struct kernel<ir::info<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
+template <>
 struct kernel<ir::info<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
+template <>
+struct kernel<ir::info<op::apply_rows<op::apply_centered_rmsprop>>>
+    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
 template <>
 struct kernel<ir::info<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
 template <>
+struct kernel<ir::info<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
+template <>
 struct kernel<ir::info<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
+template <>
+struct kernel<ir::info<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
 template <>
 struct kernel<ir::info<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
 template <>
-struct kernel<ir::info<op::apply_sgd_rows>> {
-  template <dtype Out, dtype, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::apply_sgd_rows<stored<Out>, stored<Index>>};
-};
+struct kernel<ir::info<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
 template <>
 struct kernel<ir::info<op::scheduled_rate>> {
   template <dtype, dtype...>
