@@ -12795,6 +12795,13 @@ struct scalar_kernel {
   static constexpr bool missing = true;
 };
 
+/// Memory of a kernel that keeps nothing from one run to the next.
+template <class T>
+struct scratch final : kernel_state {
+  explicit scratch(std::int64_t size) : values(static_cast<std::size_t>(size)) {}
+  heap_array<T> values;
+};
+
 /// The C++ type of the elements behind an id, `char` for a node without value.
 template <dtype D>
 using stored = element_of<D>;
@@ -13063,8 +13070,6 @@ struct sum_vectors {
 
 #include <cstdint>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
 #include <dlfcn.h>
@@ -13099,28 +13104,47 @@ struct gemm_args {
 
 namespace detail {
 
-/// Register tiles of 4 rows by 8 columns over packed panels of `b`; for element types without a library.
+/// Register tiles of 4 rows by 8 columns over packed panels of `b`; for element types without a library. Longer sums
+/// are formed panel by panel, in `c`.
 template <class T>
 struct portable_gemm {
   using P = pack<T, 8>;
-  TAGMA_INLINE static void run(const gemm_args<T>* g, T* panel) {
+  static constexpr std::int64_t depth = 256;  // of a panel, which lies on the stack
+
+  /// Adds `count` products to each of Rows times 8 elements of `c`, from column j of row i on.
+  template <int Rows>
+  TAGMA_INLINE static void tile(const gemm_args<T>* g, std::int64_t i, std::int64_t j, std::int64_t first,
+                                std::int64_t count, const T* panel, int columns) {
+    T* const c = g->c + i * g->ldc + j;
+    const std::int64_t row = g->transpose_a ? 1 : g->lda, column = g->transpose_a ? g->lda : 1;
+    const T* const a = g->a + i * row + first * column;
+    P sum[static_cast<std::size_t>(Rows)];
+    for (int r = 0; r < Rows; ++r) sum[r] = first > 0 ? load<8>(c + r * g->ldc, columns) : splat<P>(T(0));
+    for (std::int64_t p = 0; p < count; ++p) {
+      const P b = load<8>(panel + p * 8);
+      for (int r = 0; r < Rows; ++r) sum[r] = mul_add(splat<P>(a[r * row + p * column]), b, sum[r]);
+    }
+    for (int r = 0; r < Rows; ++r) store(c + r * g->ldc, sum[r], columns);
+  }
+
+  TAGMA_INLINE static void run(const gemm_args<T>* g) {
+    T panel[depth * 8];
     for (std::int64_t j = 0; j < g->n; j += 8) {
       const int columns = static_cast<int>(g->n - j < 8 ? g->n - j : 8);
-      for (std::int64_t p = 0; p < g->k; ++p)
-        for (int c = 0; c < 8; ++c)
-          panel[p * 8 + c] = c >= columns     ? T(0)
-                             : g->transpose_b ? g->b[(j + c) * g->ldb + p]
-                                              : g->b[p * g->ldb + j + c];
-      for (std::int64_t i = 0; i < g->m; i += 4) {
-        const int rows = static_cast<int>(g->m - i < 4 ? g->m - i : 4);
-        P sum[4] = {splat<P>(T(0)), splat<P>(T(0)), splat<P>(T(0)), splat<P>(T(0))};
-        for (std::int64_t p = 0; p < g->k; ++p) {
-          const P b = load<8>(panel + p * 8);
-          for (int r = 0; r < rows; ++r)
-            sum[r] =
-                mul_add(splat<P>(g->transpose_a ? g->a[p * g->lda + i + r] : g->a[(i + r) * g->lda + p]), b, sum[r]);
+      for (std::int64_t first = 0; first < g->k; first += depth) {
+        const std::int64_t count = g->k - first < depth ? g->k - first : depth;
+        for (std::int64_t p = 0; p < count; ++p)
+          for (int c = 0; c < 8; ++c)
+            panel[p * 8 + c] = c >= columns     ? T(0)
+                               : g->transpose_b ? g->b[(j + c) * g->ldb + first + p]
+                                                : g->b[(first + p) * g->ldb + j + c];
+        for (std::int64_t i = 0; i < g->m; i += 4) {
+          const int rows = static_cast<int>(g->m - i < 4 ? g->m - i : 4);
+          rows == 4   ? tile<4>(g, i, j, first, count, panel, columns)
+          : rows == 3 ? tile<3>(g, i, j, first, count, panel, columns)
+          : rows == 2 ? tile<2>(g, i, j, first, count, panel, columns)
+                      : tile<1>(g, i, j, first, count, panel, columns);
         }
-        for (int r = 0; r < rows; ++r) store(g->c + (i + r) * g->ldc + j, sum[r], columns);
       }
     }
   }
@@ -13189,10 +13213,7 @@ void gemm(const gemm_args<T>& g) {
 #else
   if constexpr (std::is_same_v<T, float>) return detail::library_gemm<T>(g);
 #endif
-  if constexpr (std::is_same_v<T, double>) {
-    std::vector<T> panel(static_cast<std::size_t>(g.k) * 8);
-    dispatch<detail::portable_gemm<T>>(&g, panel.data());
-  }
+  if constexpr (std::is_same_v<T, double>) dispatch<detail::portable_gemm<T>>(&g);
 }
 
 }  // namespace tagma::device::cpu
@@ -14410,17 +14431,6 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// Operands of 16-bit floats are widened once, the product is rounded once.
-template <class T>
-struct widened {
-  std::vector<float> values;
-  const float* data = nullptr;
-  widened(const T* from, std::int64_t count) : values(static_cast<std::size_t>(count)) {
-    for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(from[i]);
-    data = values.data();
-  }
-};
-
 template <class T>
 void split_gemm(const gemm_args<T>& g, const run_context& context) {
   const product_split split(g.m, g.n, g.k);
@@ -14496,20 +14506,50 @@ inline owned<kernel_state> prepare_product(const kernel_args& args, const run_co
 }
 #endif
 
-/// Products of 16-bit floats, in float.
+/// Copies with a conversion, and rounds where the target has 16 bits.
+struct convert_elements {
+  template <class From, class To>
+  TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
+    for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
+    const int rest = static_cast<int>(n % 8);
+    if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
+  }
+};
+
+/// Operands of 16-bit floats are widened once, the product is rounded once.
+struct half_product final : kernel_state {
+  explicit half_product(const kernel_args& args)
+      : values(static_cast<std::size_t>(args.in[0].elements() + args.in[1].elements() + args.out.elements())),
+        in{args.in[0], args.in[1]},
+        wide(args) {
+    in[0].data = reinterpret_cast<std::byte*>(values.data());
+    in[1].data = in[0].data + 4 * args.in[0].elements();
+    wide.out.data = in[1].data + 4 * args.in[1].elements();
+    in[0].type = in[1].type = wide.out.type = dtype::float32;
+    wide.in = in;
+  }
+  heap_array<float> values;
+  operand in[2];
+  kernel_args wide;
+  owned<kernel_state> product;
+};
+
+inline owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context) {
+  auto state = make_owned<half_product>(args);
+#if TAGMA_ONEDNN_PRIMITIVES
+  state->product = prepare_product(state->wide, context);
+  state->wide.state = state->product.get();
+#endif
+  return state;
+}
+
 template <class T>
 void matmul_half(const kernel_args& args, const run_context& context) {
-  const widened<T> a(args.in[0].as<const T>(), args.in[0].elements()),
-      b(args.in[1].as<const T>(), args.in[1].elements());
-  std::vector<float> c(static_cast<std::size_t>(args.out.elements()));
-  operand in[] = {args.in[0], args.in[1]};
-  in[0].data = reinterpret_cast<std::byte*>(const_cast<float*>(a.data));
-  in[1].data = reinterpret_cast<std::byte*>(const_cast<float*>(b.data));
-  kernel_args wide = args;
-  wide.in = in;
-  wide.out.data = reinterpret_cast<std::byte*>(c.data());
-  matmul<float>(wide, context);
-  for (std::size_t i = 0; i < c.size(); ++i) args.out.as<T>()[i] = T(c[i]);
+  const auto& state = *static_cast<const half_product*>(args.state);
+  for (std::size_t i = 0; i < 2; ++i)
+    dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
+  matmul<float>(state.wide, context);
+  dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
 }
 
 }  // namespace detail
@@ -14519,7 +14559,7 @@ struct kernel<ir::info<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)
-      return kernel_entry{&detail::matmul_half<stored<Out>>};
+      return kernel_entry{&detail::matmul_half<stored<Out>>, &detail::prepare_half_product};
 #if TAGMA_ONEDNN_PRIMITIVES
     else if constexpr (Out == dtype::float32)
       return kernel_entry{&detail::matmul<float>, &detail::prepare_product};
@@ -15395,8 +15435,6 @@ struct kernel<ir::info<op::truncated_normal>> {
 /// @file
 /// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
 
-#include <vector>
-
 namespace tagma::device::cpu {
 
 namespace detail {
@@ -15554,14 +15592,11 @@ void reduce(const kernel_args& args, const run_context& context) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const T* from = args.in[0].as<const T>();
   const std::int64_t results = args.out.elements();
-  std::vector<C> widened;
   C* to = nullptr;
-  if constexpr (std::is_same_v<T, C>) {
+  if constexpr (std::is_same_v<T, C>)
     to = args.out.as<T>();
-  } else {
-    widened.resize(static_cast<std::size_t>(results));
-    to = widened.data();
-  }
+  else
+    to = static_cast<scratch<C>*>(args.state)->values.data();
   for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
   if (args.in[0].elements() > 0) {
     const int last = axes.count - 1;
@@ -15591,7 +15626,6 @@ void reduce(const kernel_args& args, const run_context& context) {
         strides[a] = axes.reduced[a] ? 0 : stride;
         if (!axes.reduced[a]) stride *= axes.extents[a];
       }
-      std::vector<C> partial(static_cast<std::size_t>(axes.reduced[last] ? m : 0));
       for (std::int64_t o = 0; o < outer; ++o) {
         std::int64_t rest = o, at = 0;
         for (int a = last - 2; a >= 0; --a) {
@@ -15613,6 +15647,20 @@ void reduce(const kernel_args& args, const run_context& context) {
   }
   if constexpr (!std::is_same_v<T, C>)
     for (std::int64_t i = 0; i < results; ++i) args.out.as<T>()[i] = T(to[i]);
+}
+
+/// Sums of 16-bit floats are formed in wider ones.
+template <class T>
+owned<kernel_state> prepare_reduce(const kernel_args& args, const run_context&) {
+  return make_owned<scratch<compute_t<T>>>(args.out.elements());
+}
+
+template <class T, class Join>
+constexpr kernel_entry reduce_entry() {
+  if constexpr (std::is_same_v<T, compute_t<T>>)
+    return {&reduce<T, Join>};
+  else
+    return {&reduce<T, Join>, &prepare_reduce<T>};
 }
 
 template <class T>
@@ -15671,22 +15719,22 @@ void arg_extreme(const kernel_args& args, const run_context&) {
 template <>
 struct kernel<ir::info<op::sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_sum>};
+  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_sum>();
 };
 template <>
 struct kernel<ir::info<op::product>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_product>};
+  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_product>();
 };
 template <>
 struct kernel<ir::info<op::reduce_max>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_max>};
+  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_max>();
 };
 template <>
 struct kernel<ir::info<op::reduce_min>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_min>};
+  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_min>();
 };
 template <>
 struct kernel<ir::info<op::fraction>> {

@@ -147,8 +147,9 @@ TEST_CASE("extents that do not fit are refused by name, and the session goes on"
   const auto both = n * m;
   tg::session session(tg::compile([=] { return tg::outputs(rows, stretched, both); }));
 
-  CHECK_THROWS_WITH(session.run(rows, x = tg::tensor<float>(tg::shape{2, 5})),
-                    Catch::StartsWith("InvalidArgument: feed of placeholder 'x' has shape [2, 5], which does not fit [?, 4]"));
+  CHECK_THROWS_WITH(
+      session.run(rows, x = tg::tensor<float>(tg::shape{2, 5})),
+      Catch::StartsWith("InvalidArgument: feed of placeholder 'x' has shape [2, 5], which does not fit [?, 4]"));
   CHECK_THROWS_WITH(session.run(rows, x = tg::tensor<float>(tg::shape{8})), Catch::Contains("'x' has shape [8]"));
   for (const tg::extent count : {1, 2, 4}) {
     CHECK_THROWS_WITH(session.run(stretched, n = tg::tensor<float>(tg::shape{count})),
@@ -317,6 +318,28 @@ TEST_CASE("neither does a step that updates rows of a table") {
   CHECK(noticed == (counts ? 1 : 0));
   CHECK(allocations.load() == 0);
   CHECK(session.run(error, ids = many) < before);
+}
+
+TEST_CASE("nor does a step of other types, whatever it needs to work with") {
+  constexpr auto in = tg::placeholder<"in", double, 60, 5, 300>();
+  const auto types = [](const auto& e) {
+    const auto products = tg::matmul<false, true>(e, e);
+    const auto flat = tg::matmul(tg::reshape<300, 300>(e), tg::reshape<300, 300>(e));
+    return tg::cast<double>(tg::sum(tg::argmax<0>(tg::sum<0, 2>(products)))) +
+           tg::cast<double>(tg::sum(tg::top_k<3>(flat).first) + tg::sum(tg::reduce_max<0, 2>(tg::softmax(e))));
+  };
+  const auto all = types(in) + types(tg::cast<tg::bfloat16>(in)) + types(tg::cast<tg::float16>(in));
+  tg::session session(tg::compile([=] { return tg::outputs(all); }), {.intra_op_threads = 2});
+  tg::tensor<double> values(tg::shape{60, 5, 300});
+  for (tg::extent i = 0; i < values.dims().elements(); ++i) values[i] = static_cast<double>(i % 19) / 19;
+  const double first = session.run(all, in = values);
+  for (int i = 0; i < 3; ++i) session.run(all, in = values);
+  allocations = 0;
+  counting = true;
+  const double again = session.run(all, in = values);
+  counting = false;
+  CHECK(allocations.exchange(0) == 0);
+  CHECK(again == first);
 }
 
 TEST_CASE("threads that run at once: readers together, updates one at a time") {

@@ -6,8 +6,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "tagma/base/error.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
@@ -46,28 +44,47 @@ struct gemm_args {
 
 namespace detail {
 
-/// Register tiles of 4 rows by 8 columns over packed panels of `b`; for element types without a library.
+/// Register tiles of 4 rows by 8 columns over packed panels of `b`; for element types without a library. Longer sums
+/// are formed panel by panel, in `c`.
 template <class T>
 struct portable_gemm {
   using P = pack<T, 8>;
-  TAGMA_INLINE static void run(const gemm_args<T>* g, T* panel) {
+  static constexpr std::int64_t depth = 256;  // of a panel, which lies on the stack
+
+  /// Adds `count` products to each of Rows times 8 elements of `c`, from column j of row i on.
+  template <int Rows>
+  TAGMA_INLINE static void tile(const gemm_args<T>* g, std::int64_t i, std::int64_t j, std::int64_t first,
+                                std::int64_t count, const T* panel, int columns) {
+    T* const c = g->c + i * g->ldc + j;
+    const std::int64_t row = g->transpose_a ? 1 : g->lda, column = g->transpose_a ? g->lda : 1;
+    const T* const a = g->a + i * row + first * column;
+    P sum[static_cast<std::size_t>(Rows)];
+    for (int r = 0; r < Rows; ++r) sum[r] = first > 0 ? load<8>(c + r * g->ldc, columns) : splat<P>(T(0));
+    for (std::int64_t p = 0; p < count; ++p) {
+      const P b = load<8>(panel + p * 8);
+      for (int r = 0; r < Rows; ++r) sum[r] = mul_add(splat<P>(a[r * row + p * column]), b, sum[r]);
+    }
+    for (int r = 0; r < Rows; ++r) store(c + r * g->ldc, sum[r], columns);
+  }
+
+  TAGMA_INLINE static void run(const gemm_args<T>* g) {
+    T panel[depth * 8];
     for (std::int64_t j = 0; j < g->n; j += 8) {
       const int columns = static_cast<int>(g->n - j < 8 ? g->n - j : 8);
-      for (std::int64_t p = 0; p < g->k; ++p)
-        for (int c = 0; c < 8; ++c)
-          panel[p * 8 + c] = c >= columns     ? T(0)
-                             : g->transpose_b ? g->b[(j + c) * g->ldb + p]
-                                              : g->b[p * g->ldb + j + c];
-      for (std::int64_t i = 0; i < g->m; i += 4) {
-        const int rows = static_cast<int>(g->m - i < 4 ? g->m - i : 4);
-        P sum[4] = {splat<P>(T(0)), splat<P>(T(0)), splat<P>(T(0)), splat<P>(T(0))};
-        for (std::int64_t p = 0; p < g->k; ++p) {
-          const P b = load<8>(panel + p * 8);
-          for (int r = 0; r < rows; ++r)
-            sum[r] =
-                mul_add(splat<P>(g->transpose_a ? g->a[p * g->lda + i + r] : g->a[(i + r) * g->lda + p]), b, sum[r]);
+      for (std::int64_t first = 0; first < g->k; first += depth) {
+        const std::int64_t count = g->k - first < depth ? g->k - first : depth;
+        for (std::int64_t p = 0; p < count; ++p)
+          for (int c = 0; c < 8; ++c)
+            panel[p * 8 + c] = c >= columns     ? T(0)
+                               : g->transpose_b ? g->b[(j + c) * g->ldb + first + p]
+                                                : g->b[(first + p) * g->ldb + j + c];
+        for (std::int64_t i = 0; i < g->m; i += 4) {
+          const int rows = static_cast<int>(g->m - i < 4 ? g->m - i : 4);
+          rows == 4   ? tile<4>(g, i, j, first, count, panel, columns)
+          : rows == 3 ? tile<3>(g, i, j, first, count, panel, columns)
+          : rows == 2 ? tile<2>(g, i, j, first, count, panel, columns)
+                      : tile<1>(g, i, j, first, count, panel, columns);
         }
-        for (int r = 0; r < rows; ++r) store(g->c + (i + r) * g->ldc + j, sum[r], columns);
       }
     }
   }
@@ -136,10 +153,7 @@ void gemm(const gemm_args<T>& g) {
 #else
   if constexpr (std::is_same_v<T, float>) return detail::library_gemm<T>(g);
 #endif
-  if constexpr (std::is_same_v<T, double>) {
-    std::vector<T> panel(static_cast<std::size_t>(g.k) * 8);
-    dispatch<detail::portable_gemm<T>>(&g, panel.data());
-  }
+  if constexpr (std::is_same_v<T, double>) dispatch<detail::portable_gemm<T>>(&g);
 }
 
 }  // namespace tagma::device::cpu

@@ -5,6 +5,7 @@
 /// How a kernel of the CPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
 /// element-wise one. Operations of a user's own are registered the same way, outside these headers.
 
+#include "tagma/base/heap_array.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/math.hpp"
 #include "tagma/runtime/kernel.hpp"
@@ -29,6 +30,13 @@ struct kernel {
 template <const ir::op_info& Operation>
 struct scalar_kernel {
   static constexpr bool missing = true;
+};
+
+/// Memory of a kernel that keeps nothing from one run to the next.
+template <class T>
+struct scratch final : kernel_state {
+  explicit scratch(std::int64_t size) : values(static_cast<std::size_t>(size)) {}
+  heap_array<T> values;
 };
 
 /// The C++ type of the elements behind an id, `char` for a node without value.

@@ -14,17 +14,6 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// Operands of 16-bit floats are widened once, the product is rounded once.
-template <class T>
-struct widened {
-  std::vector<float> values;
-  const float* data = nullptr;
-  widened(const T* from, std::int64_t count) : values(static_cast<std::size_t>(count)) {
-    for (std::int64_t i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(from[i]);
-    data = values.data();
-  }
-};
-
 template <class T>
 void split_gemm(const gemm_args<T>& g, const run_context& context) {
   const product_split split(g.m, g.n, g.k);
@@ -100,20 +89,50 @@ inline owned<kernel_state> prepare_product(const kernel_args& args, const run_co
 }
 #endif
 
-/// Products of 16-bit floats, in float.
+/// Copies with a conversion, and rounds where the target has 16 bits.
+struct convert_elements {
+  template <class From, class To>
+  TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
+    for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
+    const int rest = static_cast<int>(n % 8);
+    if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
+  }
+};
+
+/// Operands of 16-bit floats are widened once, the product is rounded once.
+struct half_product final : kernel_state {
+  explicit half_product(const kernel_args& args)
+      : values(static_cast<std::size_t>(args.in[0].elements() + args.in[1].elements() + args.out.elements())),
+        in{args.in[0], args.in[1]},
+        wide(args) {
+    in[0].data = reinterpret_cast<std::byte*>(values.data());
+    in[1].data = in[0].data + 4 * args.in[0].elements();
+    wide.out.data = in[1].data + 4 * args.in[1].elements();
+    in[0].type = in[1].type = wide.out.type = dtype::float32;
+    wide.in = in;
+  }
+  heap_array<float> values;
+  operand in[2];
+  kernel_args wide;
+  owned<kernel_state> product;
+};
+
+inline owned<kernel_state> prepare_half_product(const kernel_args& args, [[maybe_unused]] const run_context& context) {
+  auto state = make_owned<half_product>(args);
+#if TAGMA_ONEDNN_PRIMITIVES
+  state->product = prepare_product(state->wide, context);
+  state->wide.state = state->product.get();
+#endif
+  return state;
+}
+
 template <class T>
 void matmul_half(const kernel_args& args, const run_context& context) {
-  const widened<T> a(args.in[0].as<const T>(), args.in[0].elements()),
-      b(args.in[1].as<const T>(), args.in[1].elements());
-  std::vector<float> c(static_cast<std::size_t>(args.out.elements()));
-  operand in[] = {args.in[0], args.in[1]};
-  in[0].data = reinterpret_cast<std::byte*>(const_cast<float*>(a.data));
-  in[1].data = reinterpret_cast<std::byte*>(const_cast<float*>(b.data));
-  kernel_args wide = args;
-  wide.in = in;
-  wide.out.data = reinterpret_cast<std::byte*>(c.data());
-  matmul<float>(wide, context);
-  for (std::size_t i = 0; i < c.size(); ++i) args.out.as<T>()[i] = T(c[i]);
+  const auto& state = *static_cast<const half_product*>(args.state);
+  for (std::size_t i = 0; i < 2; ++i)
+    dispatch<convert_elements>(args.in[i].as<const T>(), state.in[i].as<float>(), args.in[i].elements());
+  matmul<float>(state.wide, context);
+  dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
 }
 
 }  // namespace detail
@@ -123,7 +142,7 @@ struct kernel<ir::info<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)
-      return kernel_entry{&detail::matmul_half<stored<Out>>};
+      return kernel_entry{&detail::matmul_half<stored<Out>>, &detail::prepare_half_product};
 #if TAGMA_ONEDNN_PRIMITIVES
     else if constexpr (Out == dtype::float32)
       return kernel_entry{&detail::matmul<float>, &detail::prepare_product};

@@ -4,8 +4,6 @@
 /// @file
 /// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
 
-#include <vector>
-
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/reduce.hpp"
 
@@ -166,14 +164,11 @@ void reduce(const kernel_args& args, const run_context& context) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const T* from = args.in[0].as<const T>();
   const std::int64_t results = args.out.elements();
-  std::vector<C> widened;
   C* to = nullptr;
-  if constexpr (std::is_same_v<T, C>) {
+  if constexpr (std::is_same_v<T, C>)
     to = args.out.as<T>();
-  } else {
-    widened.resize(static_cast<std::size_t>(results));
-    to = widened.data();
-  }
+  else
+    to = static_cast<scratch<C>*>(args.state)->values.data();
   for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
   if (args.in[0].elements() > 0) {
     const int last = axes.count - 1;
@@ -203,7 +198,6 @@ void reduce(const kernel_args& args, const run_context& context) {
         strides[a] = axes.reduced[a] ? 0 : stride;
         if (!axes.reduced[a]) stride *= axes.extents[a];
       }
-      std::vector<C> partial(static_cast<std::size_t>(axes.reduced[last] ? m : 0));
       for (std::int64_t o = 0; o < outer; ++o) {
         std::int64_t rest = o, at = 0;
         for (int a = last - 2; a >= 0; --a) {
@@ -225,6 +219,20 @@ void reduce(const kernel_args& args, const run_context& context) {
   }
   if constexpr (!std::is_same_v<T, C>)
     for (std::int64_t i = 0; i < results; ++i) args.out.as<T>()[i] = T(to[i]);
+}
+
+/// Sums of 16-bit floats are formed in wider ones.
+template <class T>
+owned<kernel_state> prepare_reduce(const kernel_args& args, const run_context&) {
+  return make_owned<scratch<compute_t<T>>>(args.out.elements());
+}
+
+template <class T, class Join>
+constexpr kernel_entry reduce_entry() {
+  if constexpr (std::is_same_v<T, compute_t<T>>)
+    return {&reduce<T, Join>};
+  else
+    return {&reduce<T, Join>, &prepare_reduce<T>};
 }
 
 template <class T>
@@ -283,22 +291,22 @@ void arg_extreme(const kernel_args& args, const run_context&) {
 template <>
 struct kernel<ir::info<op::sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_sum>};
+  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_sum>();
 };
 template <>
 struct kernel<ir::info<op::product>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_product>};
+  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_product>();
 };
 template <>
 struct kernel<ir::info<op::reduce_max>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_max>};
+  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_max>();
 };
 template <>
 struct kernel<ir::info<op::reduce_min>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce<stored<Out>, detail::join_min>};
+  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_min>();
 };
 template <>
 struct kernel<ir::info<op::fraction>> {
