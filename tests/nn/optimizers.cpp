@@ -45,18 +45,22 @@ TEST_CASE("optimizers agree with TensorFlow's numbers") {
   const auto a = start<"adagrad">(1, 2);
   const auto f = start<"ftrl">(0, 0);
   const auto r = start<"ftrl_l1_l2">(1, 2);
+  const auto k = start<"ftrl_shrinkage">(1, 2);
   const auto m = start<"momentum">(1, 2);
   const auto train_a = tg::minimize(loss_of(a), tg::adagrad{.learning_rate = 3.0, .initial_accumulator = 0.1});
   const auto train_f = tg::minimize(loss_of(f), tg::ftrl{.learning_rate = 3.0, .initial_accumulator = 0.1});
   const auto train_r =
       tg::minimize(loss_of(r), tg::ftrl{.learning_rate = 3.0, .initial_accumulator = 0.1, .l1 = 0.001, .l2 = 2.0});
+  const auto train_k = tg::minimize(
+      loss_of(k), tg::ftrl{.learning_rate = 3.0, .initial_accumulator = 0.1, .l1 = 0.001, .l2 = 2.0, .shrinkage = 0.1});
   const auto train_m = tg::minimize(loss_of(m), tg::momentum{.learning_rate = 2.0, .momentum = 0.9});
   const auto program =
-      tg::compile([=] { return tg::outputs(train_a, train_f, train_r, train_m, a, f, r, m); });
+      tg::compile([=] { return tg::outputs(train_a, train_f, train_r, train_k, train_m, a, f, r, k, m); });
   tg::session session(program);
   check(after(session, train_a, a, 3, 0.1, 0.1), -1.6026098728179932, -0.6026098728179932);
   check(after(session, train_f, f, 3, 0.1, 0.2), -2.60260963, -4.29698515);
   check(after(session, train_r, r, 10, 0.1, 0.2), -0.24059935, -0.46829352);
+  check(after(session, train_k, k, 10, 0.1, 0.2), -0.22578995, -0.44345796);
   const double second = 0.9 * 0.1 + 0.1;
   check(after(session, train_m, m, 2, 0.1, 0.1), 1 - 0.1 * 2.0 - second * 2.0, 2 - 0.1 * 2.0 - second * 2.0);
 }
@@ -72,21 +76,23 @@ TEST_CASE("optimizers follow their formulas") {
   const auto train_s = tg::minimize(loss_of(s), tg::sgd{.learning_rate = 0.5});
   const auto train_n = tg::minimize(loss_of(n), tg::momentum{.learning_rate = 0.5, .momentum = 0.8, .nesterov = true});
   const auto train_d = tg::minimize(loss_of(d), tg::adadelta{.learning_rate = 1.0, .rho = 0.9, .epsilon = 1e-2});
-  const auto train_q = tg::minimize(loss_of(q), tg::rmsprop{.learning_rate = 0.1, .rho = 0.8, .momentum = 0.5, .epsilon = 1e-3});
-  const auto train_c =
-      tg::minimize(loss_of(c), tg::centered_rmsprop{.learning_rate = 0.1, .rho = 0.8, .momentum = 0.5, .epsilon = 1e-3});
-  const auto train_a = tg::minimize(loss_of(a), tg::adam{.learning_rate = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4});
+  const auto train_q =
+      tg::minimize(loss_of(q), tg::rmsprop{.learning_rate = 0.1, .rho = 0.8, .momentum = 0.5, .epsilon = 1e-3});
+  const auto train_c = tg::minimize(
+      loss_of(c), tg::centered_rmsprop{.learning_rate = 0.1, .rho = 0.8, .momentum = 0.5, .epsilon = 1e-3});
+  const auto train_a =
+      tg::minimize(loss_of(a), tg::adam{.learning_rate = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4});
   const auto train_w = tg::minimize(
       loss_of(w), tg::adamw{.learning_rate = 0.1, .weight_decay = 0.2, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4});
-  const auto program = tg::compile([=] {
-    return tg::outputs(train_s, train_n, train_d, train_q, train_c, train_a, train_w, s, n, d, q, c, a, w);
-  });
+  const auto program = tg::compile(
+      [=] { return tg::outputs(train_s, train_n, train_d, train_q, train_c, train_a, train_w, s, n, d, q, c, a, w); });
   tg::session session(program);
   constexpr int steps = 4;
   const double g[] = {0.3, -0.7};
   pair vs{1, 2}, vn{1, 2}, vd{1, 2}, vq{1, 2}, vc{1, 2}, va{1, 2}, vw{1, 2};
   for (std::size_t i = 0; i < 2; ++i) {
-    double acc = 0, square = 0, update = 0, ms = 1, mom = 0, cms = 1, cmom = 0, mean = 0, m1 = 0, m2 = 0, w1 = 0, w2 = 0;
+    double acc = 0, square = 0, update = 0, ms = 1, mom = 0, cms = 1, cmom = 0, mean = 0, m1 = 0, m2 = 0, w1 = 0,
+           w2 = 0;
     for (int t = 1; t <= steps; ++t) {
       vs[i] -= 0.5 * g[i];
       acc = 0.8 * acc + g[i];
@@ -227,11 +233,10 @@ void check_rows(const Optimizer& optimizer, const std::vector<std::string>& slot
 
 TEST_CASE("a sparse gradient updates its rows and those of the slots; rows of equal index add up first") {
   check_rows(tg::sgd{.learning_rate = 0.5}, {}, false, [](element& e, double g, int) { e.v -= 0.5 * g; });
-  check_rows(tg::momentum{.learning_rate = 0.5, .momentum = 0.8}, {"/momentum"}, false,
-             [](element& e, double g, int) {
-               e.s[0] = 0.8 * e.s[0] + g;
-               e.v -= 0.5 * e.s[0];
-             });
+  check_rows(tg::momentum{.learning_rate = 0.5, .momentum = 0.8}, {"/momentum"}, false, [](element& e, double g, int) {
+    e.s[0] = 0.8 * e.s[0] + g;
+    e.v -= 0.5 * e.s[0];
+  });
   check_rows(tg::momentum{.learning_rate = 0.5, .momentum = 0.8, .nesterov = true}, {"/momentum"}, false,
              [](element& e, double g, int) {
                e.s[0] = 0.8 * e.s[0] + g;
@@ -241,8 +246,8 @@ TEST_CASE("a sparse gradient updates its rows and those of the slots; rows of eq
     e.s[0] += g * g;
     e.v -= 0.5 * g / std::sqrt(e.s[0]);
   });
-  check_rows(tg::adadelta{.learning_rate = 1.0, .rho = 0.9, .epsilon = 1e-2},
-             {"/adadelta_square", "/adadelta_update"}, false, [](element& e, double g, int) {
+  check_rows(tg::adadelta{.learning_rate = 1.0, .rho = 0.9, .epsilon = 1e-2}, {"/adadelta_square", "/adadelta_update"},
+             false, [](element& e, double g, int) {
                e.s[0] = 0.9 * e.s[0] + 0.1 * g * g;
                const double u = std::sqrt(e.s[1] + 1e-2) / std::sqrt(e.s[0] + 1e-2) * g;
                e.v -= u;
@@ -278,8 +283,8 @@ TEST_CASE("with a sparse gradient Adam moves all rows, as with a gradient that i
     e.s[1] += (g * g - e.s[1]) * 0.05;
     e.v -= rate * e.s[0] / (std::sqrt(e.s[1]) + 1e-4);
   };
-  check_rows(tg::adam{.learning_rate = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4}, {"/adam_m", "/adam_v"},
-             true, adam);
+  check_rows(tg::adam{.learning_rate = 0.1, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4}, {"/adam_m", "/adam_v"}, true,
+             adam);
   check_rows(tg::adamw{.learning_rate = 0.1, .weight_decay = 0.2, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4},
              {"/adamw_m", "/adamw_v"}, true, [adam](element& e, double g, int t) {
                e.v -= 0.1 * 0.2 * e.v;
@@ -339,7 +344,9 @@ TEST_CASE("a table that is looked up twice has one sparse gradient") {
   const tg::tensor<std::int64_t> second(tg::shape{1, 2}, {299, 2});
   session.run(step, ids = first, other = second);
   auto value = session.run(table);
-  const auto is = [&](tg::extent row, float expected) { return value(row, 0) == expected && value(row, 1) == expected; };
+  const auto is = [&](tg::extent row, float expected) {
+    return value(row, 0) == expected && value(row, 1) == expected;
+  };
   CHECK(is(0, 1));
   CHECK(is(1, 1 - 2));
   CHECK(is(2, 1 - 1 - 2 - 8));
@@ -353,7 +360,8 @@ TEST_CASE("a table that is looked up twice has one sparse gradient") {
   CHECK(is(0, 1));
 }
 
-TEST_CASE("a gradient with a dense part or along another axis stays dense; rows may be worked out from the table itself") {
+TEST_CASE(
+    "a gradient with a dense part or along another axis stays dense; rows may be worked out from the table itself") {
   const auto table = tg::variable<"table", float, 3, 2>(tg::tensor<float>(tg::shape{3, 2}, {1, 2, 3, 4, 5, 6}));
   const auto rows = tg::embedding_lookup(table, ids);
   const auto part = tg::minimize(tg::sum(rows) + tg::sum(table), tg::sgd{.learning_rate = 1.0});
