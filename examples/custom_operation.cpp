@@ -70,7 +70,8 @@ struct kernel<ir::info<mine::running_sum>> {
 namespace mine {
 
 inline constexpr auto log_cosh_of = []<tg::expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return tg::detail::make_unary<log_cosh, tg::detail::accepts::floats, Place>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return tg::detail::make_node<log_cosh, tg::ir::attributes<0>{}, Place>(e);
 };
 
 template <tg::expression E, class Place = TAGMA_FRESH_TYPE>

@@ -4,5 +4,15 @@
 /// @file
 /// What a program looks like after compilation, and what it was compiled with: for people who want to know why.
 
+// Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/expr/op/elementwise.hpp"
+
+#include "tagma/expr/op/compare.hpp"
+#include "tagma/expr/op/view.hpp"
+
+#include "tagma/expr/op/reduce.hpp"
+
+#include "tagma/plan/program.hpp"
+
 #include "tagma/device/cpu/build_info.hpp"
 #include "tagma/plan/print.hpp"

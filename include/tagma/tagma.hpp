@@ -33,6 +33,8 @@
 #include "tagma/expr/op/transpose.hpp"
 #include "tagma/expr/op/window.hpp"
 
+#include "tagma/place/device.hpp"
+
 #include "tagma/expr/on.hpp"
 #include "tagma/expr/op/concat.hpp"
 #include "tagma/expr/op/control.hpp"
@@ -45,14 +47,16 @@
 
 #include "tagma/nn/activations.hpp"
 #include "tagma/nn/clip.hpp"
-#include "tagma/nn/conv_layers.hpp"
 #include "tagma/nn/layers.hpp"
 #include "tagma/nn/losses.hpp"
+
+#include "tagma/nn/conv_layers.hpp"
 #include "tagma/nn/optimizers.hpp"
 #include "tagma/nn/recurrent.hpp"
 
 #include "tagma/plan/program.hpp"
 
+#include "tagma/runtime/run_check.hpp"
 #include "tagma/runtime/session.hpp"
 
 #include "tagma/device/cpu/executor.hpp"

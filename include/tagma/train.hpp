@@ -4,5 +4,20 @@
 /// @file
 /// What long training needs: checkpoints.
 
+// Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/expr/placeholder.hpp"
+#include "tagma/expr/variable.hpp"
+
+#include "tagma/expr/op/elementwise.hpp"
+
+#include "tagma/expr/op/compare.hpp"
+#include "tagma/expr/op/view.hpp"
+
+#include "tagma/expr/op/reduce.hpp"
+
+#include "tagma/plan/program.hpp"
+
+#include "tagma/runtime/run_check.hpp"
+
 #include "tagma/train/safetensors.hpp"
 #include "tagma/train/save.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E001
 // mentions: char
-#include "tagma/expr/variable.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E002
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E003
 // mentions: -1, 3
-#include "tagma/expr/variable.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E010
 // mentions: float, 784
 // mentions: int, 784
-#include "tagma/expr/operators.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E010
 // mentions: float, 2, 3
 // mentions: double, 3, 4
-#include "tagma/expr/op/matmul.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

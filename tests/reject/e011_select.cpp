@@ -2,8 +2,7 @@
 // expect: TAGMA-E011
 // mentions: bool, 4
 // mentions: float, 3
-#include "tagma/expr/operators.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

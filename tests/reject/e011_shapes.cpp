@@ -2,8 +2,7 @@
 // expect: TAGMA-E011
 // mentions: float, 3, 4
 // mentions: float, 5, 4
-#include "tagma/expr/operators.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

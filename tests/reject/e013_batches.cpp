@@ -2,8 +2,7 @@
 // expect: TAGMA-E013
 // mentions: float, 2, 3, 4
 // mentions: float, 5, 4, 3
-#include "tagma/expr/op/matmul.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E013
 // mentions: float, 784, 300
 // mentions: float, 300
-#include "tagma/expr/op/matmul.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

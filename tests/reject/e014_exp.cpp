@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E014
 // mentions: int, 784
-#include "tagma/expr/op/math.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E014
 // mentions: int
-#include "tagma/expr/op/gradient.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E015
 // mentions: int, 784
 // mentions: double
-#include "tagma/expr/operators.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E020
 // mentions: float, -1, 784
 // mentions: 4
-#include "tagma/expr/op/view.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E021
 // mentions: float, 4, 5
 // mentions: 7, 3
-#include "tagma/expr/op/view.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E025
 // mentions: spec<float>
-#include "tagma/expr/op/softmax.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

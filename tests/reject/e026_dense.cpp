@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E026
 // mentions: spec<float, 784>
-#include "tagma/nn/layers.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E043
 // mentions: float, -1, 10
 // mentions: spec<float, -1>
-#include "tagma/expr/op/softmax.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E051
 // mentions: float, -1, 784
+// mentions: images
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 
-constexpr auto x = tg::placeholder<"x", float, tg::dyn, 784>();
+constexpr auto x = tg::placeholder<"images", float, tg::dyn, 784>();
 constexpr auto y = tg::placeholder<"y", float, tg::dyn, 10>();
 
 int main() {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E062
 // mentions: float, -1
-#include "tagma/expr/op/reduce.hpp"
-#include "tagma/nn/optimizers.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

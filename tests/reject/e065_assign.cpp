@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E065
 // mentions: float, 784, 10
-#include "tagma/expr/op/state.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

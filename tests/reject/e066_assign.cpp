@@ -2,7 +2,7 @@
 // expect: TAGMA-E066
 // mentions: float, 784, 10
 // mentions: float, 784, 300
-#include "tagma/expr/op/state.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

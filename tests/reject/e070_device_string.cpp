@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E070
 // mentions: /gpu:first
-#include "tagma/place/device.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E100
 // mentions: 784, 3
 // mentions: 0, 1, 1
-#include "tagma/expr/op/transpose.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -2,8 +2,7 @@
 // expect: TAGMA-E101
 // mentions: 784
 // mentions: 300
-#include "tagma/expr/op/concat.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E102
-#include "tagma/expr/op/concat.hpp"
-#include "tagma/expr/placeholder.hpp"
-
-#include <utility>
+// mentions: 784
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 
 constexpr auto x = tg::placeholder<"x", float, tg::dyn, 784>();
 
-template <int... I>
-constexpr auto join(std::integer_sequence<int, I...>) {
-  return tg::concat<0>((static_cast<void>(I), x)...);
-}
+#define EIGHT x, x, x, x, x, x, x, x
+#define SIXTY_FOUR EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT, EIGHT
 
 #ifdef REJECT
-[[maybe_unused]] const auto y = join(std::make_integer_sequence<int, 65>{});
+[[maybe_unused]] const auto y = tg::concat<0>(SIXTY_FOUR, x);
 #else
-[[maybe_unused]] const auto y = join(std::make_integer_sequence<int, 64>{});
+[[maybe_unused]] const auto y = tg::concat<0>(SIXTY_FOUR);
 #endif
 
 int main() {}

@@ -2,8 +2,7 @@
 // expect: TAGMA-E104
 // mentions: 784
 // mentions: 785
-#include "tagma/expr/op/slice.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

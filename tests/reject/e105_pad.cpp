@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E105
 // mentions: 784
-#include "tagma/expr/op/slice.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

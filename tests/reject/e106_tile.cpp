@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E106
 // mentions: 784
-#include "tagma/expr/op/concat.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

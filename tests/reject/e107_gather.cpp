@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E107
 // mentions: float
-#include "tagma/expr/op/compare.hpp"
-#include "tagma/expr/op/gather.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

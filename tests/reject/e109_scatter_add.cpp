@@ -2,8 +2,7 @@
 // expect: TAGMA-E109
 // mentions: 4, 3
 // mentions: 2, 4
-#include "tagma/expr/op/gather.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

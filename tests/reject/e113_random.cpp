@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E113
 // mentions: int
-#include "tagma/expr/op/random.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
-
 
 #ifdef REJECT
 [[maybe_unused]] const auto y = tg::random_uniform<int, 3>();

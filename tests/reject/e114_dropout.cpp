@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E114
 // mentions: 784
-#include "tagma/expr/op/compare.hpp"
-#include "tagma/expr/op/random.hpp"
-#include "tagma/expr/placeholder.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E120
+// mentions: float, -1, 784
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

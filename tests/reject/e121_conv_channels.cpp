@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E121
+// mentions: float, -1, 28, 28, 6
+// mentions: float, 5, 5, 3, 8
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E121
+// mentions: float, -1, 28, 28, 6
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E122
+// mentions: {0, 0}
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

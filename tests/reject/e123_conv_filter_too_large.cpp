@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E123
+// mentions: float, -1, 4, 4, 6
+// mentions: float, 5, 5, 6, 8
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

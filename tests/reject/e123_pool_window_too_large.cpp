@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E123
+// mentions: float, -1, 1, 4, 6
+// mentions: {2, 2}
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E124
+// mentions: float, 5, 5, 6, 8
+// mentions: float, 6
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E126
+// mentions: 2, 2, 2, 2
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

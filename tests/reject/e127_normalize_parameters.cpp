@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E127
+// mentions: float, -1, 28, 28, 6
+// mentions: float, 5
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

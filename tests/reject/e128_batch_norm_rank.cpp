@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E128
+// mentions: float, 6
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

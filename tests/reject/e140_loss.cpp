@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E140
 // mentions: 17
-#include "tagma/expr/placeholder.hpp"
-#include "tagma/nn/losses.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

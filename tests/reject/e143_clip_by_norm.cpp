@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E143
 // mentions: 17
-#include "tagma/expr/placeholder.hpp"
-#include "tagma/nn/clip.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

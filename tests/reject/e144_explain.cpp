@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E144
 // mentions: explain
-#include "tagma/expr/op/math.hpp"
-#include "tagma/expr/placeholder.hpp"
-#include "tagma/plan/print.hpp"
+#include "tagma/explain.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E145
 // mentions: 17
-#include "tagma/expr/placeholder.hpp"
-#include "tagma/nn/recurrent.hpp"
+#include "tagma/tagma.hpp"
 
 namespace tg = tagma;
 

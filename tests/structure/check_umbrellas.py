@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Every header can be reached from an umbrella; umbrellas are sorted and name nothing twice; tagma/fwd.hpp costs
-nothing, and tagma/tagma.hpp includes none of the standard headers in heavy.txt."""
+nothing, and tagma/tagma.hpp includes none of the standard headers in heavy.txt. A header that raises TAGMA-Ennn is first
+included by the umbrella itself: compilers print the way to it before the sentence."""
+
+import re
 
 import tree
 
 FREE = ("cstddef", "cstdint")
+RAISES = re.compile(r'^[^/\n]*"(TAGMA-E\d{3}) ', re.M)
 
 
 def reach(root, start):
@@ -33,6 +37,22 @@ def check_order(root, umbrella):
     return complaints
 
 
+def check_chains(root, umbrella):
+    """Two lines of includes before a sentence, the umbrella and the program: the umbrella comes before other includers."""
+    known, first = set(tree.headers(root)), {}
+
+    def visit(header):
+        for _, _, name in tree.includes(tree.read(root, header)):
+            if name in known and name not in first:
+                first[name] = header
+                visit(name)
+
+    visit(umbrella)
+    return [f"include/{umbrella}: {name} raises {raised.group(1)}, and is first included by {by}: name it before that"
+            for name, by in first.items()
+            if by != umbrella and (raised := RAISES.search(tree.read(root, name)))]
+
+
 def check_costs(root, umbrellas):
     complaints = []
     if "tagma/fwd.hpp" in umbrellas:
@@ -54,6 +74,7 @@ def check(root):
     complaints = []
     for umbrella in umbrellas:
         complaints += check_order(root, umbrella)
+        complaints += check_chains(root, umbrella)
     complaints += check_costs(root, umbrellas)
     if "tagma/tagma.hpp" in umbrellas:
         reached = set().union(*(reach(root, u) for u in umbrellas))
@@ -72,6 +93,16 @@ CASES = [
     ("twice", {"include/tagma/tagma.hpp": '#include "tagma/base/a.hpp"\n\n#include "tagma/base/a.hpp"\n',
                "include/tagma/base/a.hpp": ""}, "included twice"),
     ("fwd that costs", {"include/tagma/fwd.hpp": "#include <string>\n"}, "promises to cost nothing"),
+    ("a sentence behind a chain",
+     {"include/tagma/tagma.hpp": '#include "tagma/base/b.hpp"\n\n#include "tagma/base/a.hpp"\n',
+      "include/tagma/base/b.hpp": '#include "tagma/base/a.hpp"\n',
+      "include/tagma/base/a.hpp": '  static_assert(ok, "TAGMA-E001 no");\n'}, "name it before"),
+    ("the umbrella first", {"include/tagma/tagma.hpp": '#include "tagma/base/a.hpp"\n#include "tagma/base/b.hpp"\n',
+                            "include/tagma/base/b.hpp": '#include "tagma/base/a.hpp"\n',
+                            "include/tagma/base/a.hpp": '  static_assert(ok, "TAGMA-E001 no");\n'}, None),
+    ("a comment raises nothing", {"include/tagma/tagma.hpp": '#include "tagma/base/b.hpp"\n',
+                                  "include/tagma/base/b.hpp": '#include "tagma/base/a.hpp"\n',
+                                  "include/tagma/base/a.hpp": "/// Raises TAGMA-E001.\n"}, None),
     ("heavy, one step away", {**HEAVY, "include/tagma/tagma.hpp": '#include "tagma/base/a.hpp"\n',
                               "include/tagma/base/a.hpp": "#include <iostream>\n"}, "too heavy"),
 ]

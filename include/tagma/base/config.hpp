@@ -30,6 +30,13 @@
 #define TAGMA_FRESH_TYPE decltype([] {})
 #endif
 
+/// clang before 18 prints a text among template arguments as a list of numbers, but characters as characters.
+#if defined(__clang__) && __clang_major__ < 18
+#define TAGMA_SPELLS_TEXT 1
+#else
+#define TAGMA_SPELLS_TEXT 0
+#endif
+
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
 /// long one; these two macros silence the compilers' remarks about that, and nothing else.
 #if defined(__CUDACC__)

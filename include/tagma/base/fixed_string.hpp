@@ -6,6 +6,9 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
+
+#include "tagma/base/config.hpp"
 
 namespace tagma {
 
@@ -45,5 +48,30 @@ template <std::size_t A, std::size_t B>
 [[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
   return a / fixed_string<B>(b);
 }
+
+namespace diagnose {
+/// A text in the name of a type, which compilers print in messages.
+#if TAGMA_SPELLS_TEXT
+template <char... Characters>
+struct text {};
+#else
+template <fixed_string Text>
+struct text {};
+#endif
+}  // namespace diagnose
+
+namespace detail {
+template <fixed_string Text, std::size_t... I>
+constexpr auto spell(std::index_sequence<I...>) {
+#if TAGMA_SPELLS_TEXT
+  return diagnose::text<Text.text[I]...>{};
+#else
+  return diagnose::text<Text>{};
+#endif
+}
+/// The text as a type whose name can be read in messages. Only for messages: costs time where it is used.
+template <fixed_string Text>
+using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()>{}));
+}  // namespace detail
 
 }  // namespace tagma

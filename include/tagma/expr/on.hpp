@@ -56,11 +56,12 @@ template <class Device, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 template <fixed_string Device, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto on(const E& e) {
-  static_assert(device_string_parses<Device>,
-                "TAGMA-E070 on: this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"");
+  TAGMA_NEEDS_DEVICE("on", Device);
   if constexpr (device_string_parses<Device>)
     return detail::make_handle<detail::placed_definition<typename E::id, Device>, Place>(e);
 }
 /// @}
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_DEVICE

@@ -12,58 +12,80 @@ namespace tagma {
 template <class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator+(const A& a, const B& b) {
-  return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::add, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator-(const A& a, const B& b) {
-  return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::subtract, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator*(const A& a, const B& b) {
-  return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::multiply, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator/(const A& a, const B& b) {
-  return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::divide, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator<(const A& a, const B& b) {
-  return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator<=(const A& a, const B& b) {
-  return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less_equal, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator>(const A& a, const B& b) {
-  return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator>=(const A& a, const B& b) {
-  return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater_equal, Place>(a, b);
 }
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto operator-(const E& e) {
-  return detail::make_unary<op::negate, detail::accepts::numbers, Place>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
 }
 template <expression A, expression B, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto operator&&(const A& a, const B& b) {
-  return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b);
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_and, Place>(a, b);
 }
 template <expression A, expression B, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto operator||(const A& a, const B& b) {
-  return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b);
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_or, Place>(a, b);
 }
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto operator!(const E& e) {
-  return detail::make_unary<op::logical_not, detail::accepts::booleans, Place>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 }
 
 }  // namespace tagma

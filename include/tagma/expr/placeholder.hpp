@@ -42,14 +42,13 @@ struct placeholder_definition {
       &ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
 };
 
-template <element T, extent... Extents>
-constexpr bool check_spec() {
-  static_assert(diagnose::extents_are_valid<Extents...>,
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");
-  return diagnose::extents_are_valid<Extents...>;
-}
-
 }  // namespace detail
+
+/// A tensor can have this element type and these extents. `Who` says who asks.
+#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
+  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
+  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn")
 
 /// An input with a name. Equal name and type are the same node.
 /// @tparam Name what errors and feeds call it
@@ -57,8 +56,8 @@ constexpr bool check_spec() {
 /// @tparam Extents its shape; `dyn` where it varies from run to run
 template <fixed_string Name, class T, extent... Extents>
 [[nodiscard]] constexpr auto placeholder() {
-  static_assert(diagnose::is_element_type<T>, "TAGMA-E001 placeholder: a tensor cannot hold this element type");
-  if constexpr (diagnose::is_element_type<T> && detail::check_spec<T, Extents...>()) {
+  TAGMA_NEEDS_TENSOR("placeholder", T, Extents...);
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...>) {
     using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
     using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
     return expr<spec<T, Extents...>, id, false>{};

@@ -118,10 +118,8 @@ namespace detail {
 
 template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
-  static_assert(diagnose::is_element_type<T>, "TAGMA-E001 variable: a tensor cannot hold this element type");
-  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
   if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> &&
-                check_spec<T, Extents...>()) {
+                diagnose::extents_are_valid<Extents...>) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
@@ -144,12 +142,16 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
 /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
+  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
   return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
 }
 
 /// The same, left alone by optimizers.
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }
 

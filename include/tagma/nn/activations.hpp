@@ -38,7 +38,8 @@ struct default_slope {};
 /// x where it is positive, else exp(x) - 1. Clevert, Unterthiner, Hochreiter 2015, with alpha = 1.
 inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   using S = typename E::spec_type;
-  if constexpr (detail::check_type<detail::accepts::floats, S>())
+  TAGMA_NEEDS_FLOATS(S);
+  if constexpr (diagnose::is_floating_point<S>)
     return detail::step<op::add, Place, 3>(detail::step<op::relu, Place, 2>(e), detail::negative_part<Place>(e));
 };
 
@@ -46,7 +47,8 @@ inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE>(con
 /// layer to layer. Klambauer et al. 2017.
 inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto alpha = detail::make_constant<T, detail::bits_of(1.6732632423543772848170429916717)>();
     const auto scale = detail::make_constant<T, detail::bits_of(1.0507009873554804934193349852946)>();
     const auto below = detail::step<op::multiply, Place, 2>(alpha, detail::negative_part<Place>(e));
@@ -59,7 +61,8 @@ inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE>(co
 /// Hendrycks and Gimpel 2016.
 inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto root = detail::make_constant<T, detail::bits_of(0.70710678118654752440)>();
     const auto bell = detail::step<op::erf, Place, 1>(detail::step<op::multiply, Place, 0>(e, root));
     const auto twice = detail::step<op::add, Place, 2>(bell, detail::make_constant<T, detail::bits_of(1)>());
@@ -70,7 +73,8 @@ inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE>(co
 
 /// x * sigmoid(x). Elfwing, Uchibe, Doya 2017.
 inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::step<op::multiply, Place, 1>(e, detail::step<op::sigmoid, Place, 0>(e));
 };
 /// The name that Ramachandran, Zoph and Le 2017 gave `silu`.
@@ -79,7 +83,8 @@ inline constexpr const auto& swish = silu;
 /// min(max(x, 0), 6). Krizhevsky 2010.
 inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::step<op::minimum, Place, 1>(detail::step<op::relu, Place, 0>(e),
                                                detail::make_constant<T, detail::bits_of(6)>());
 };
@@ -87,7 +92,8 @@ inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE>(c
 /// The sigmoid as three straight lines: x / 5 + 1 / 2, kept between 0 and 1. Keras 2.
 inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto slope = detail::step<op::multiply, Place, 0>(e, detail::make_constant<T, detail::bits_of(0.2)>());
     const auto line = detail::step<op::add, Place, 1>(slope, detail::make_constant<T, detail::bits_of(0.5)>());
     const auto above = detail::step<op::maximum, Place, 2>(line, detail::make_constant<T, detail::bits_of(0)>());
@@ -98,7 +104,8 @@ inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_
 /// x / (1 + |x|).
 inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto size = detail::step<op::abs, Place, 0>(e);
     const auto below = detail::step<op::add, Place, 1>(size, detail::make_constant<T, detail::bits_of(1)>());
     return detail::step<op::divide, Place, 2>(e, below);
@@ -110,7 +117,8 @@ inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE
 inline constexpr auto leaky_relu =
     []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE>(const E& e, const A& alpha = {}) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     if constexpr (std::is_same_v<A, detail::default_slope>)
       return detail::leaky<Place>(e, detail::make_constant<T, detail::bits_of(0.2)>());
     else

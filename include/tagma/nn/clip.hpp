@@ -45,17 +45,13 @@ template <class Place, int Index, class E>
   return step<op::select, Place, Index + 3>(positive, step<op::sqrt, Place, Index + 2>(safe), squares);
 }
 
-template <class Bound, class... E>
-constexpr bool check_clip() {
-  static_assert(diagnose::norm_has_one_type<E...>, "TAGMA-E142 global_norm: all tensors need the same element type");
-  using first = std::tuple_element_t<0, std::tuple<E...>>;
-  static_assert(diagnose::is_bound<first, Bound>,
-                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the tensor");
-  if constexpr (diagnose::norm_has_one_type<E...> && diagnose::is_bound<first, Bound>)
-    return check_type<accepts::floats, typename first::spec_type>();
-  else
-    return false;
-}
+template <class Bound, class First, class... E>
+inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
+    diagnose::is_floating_point<operand<First>>;
+template <class First, class... E>
+struct operands_of {
+  using first = First;
+};
 
 template <class Place, class Bound, class Norm, class... E>
 [[nodiscard]] constexpr auto scale_all(const Bound& bound, const Norm& norm, const E&... e) {
@@ -71,14 +67,28 @@ template <class Place, class Bound, class Norm, class... E>
 
 }  // namespace detail
 
+/// Tensors that share a norm, and what bounds them.
+#define TAGMA_NEEDS_NORM(...)                                                      \
+  static_assert(::tagma::diagnose::norm_has_one_type<__VA_ARGS__>,                 \
+                "TAGMA-E142 global_norm: all tensors need the same element type"); \
+  TAGMA_NEEDS_FLOATS(detail::operand<typename detail::operands_of<__VA_ARGS__>::first>)
+#define TAGMA_NEEDS_BOUND(Bound, ...)                                                                         \
+  static_assert(::tagma::diagnose::is_bound<typename detail::operands_of<__VA_ARGS__>::first, Bound>,         \
+                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the tensor"); \
+  TAGMA_NEEDS_NORM(__VA_ARGS__)
+
 /// min(max(x, low), high), element by element. The gradient is 0 where x is outside.
 /// @param low,high numbers, or expressions that broadcast to the shape of x
 template <expression E, class Low, class High, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<E, Low> && detail::operands<E, High>
 [[nodiscard]] constexpr auto clip_by_value(const E& e, const Low& low, const High& high) {
-  const auto above = detail::make_checked_binary<op::maximum, detail::accepts::numbers, detail::part<Place, 0>>(e, low);
-  if constexpr (expression<decltype(above)>)
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_OPERANDS(E, Low);
+  TAGMA_NEEDS_OPERANDS(E, High);
+  if constexpr (detail::operands_agree<E, Low> && detail::operands_agree<E, High>) {
+    const auto above = detail::make_binary<op::maximum, detail::part<Place, 0>>(e, low);
     return detail::make_binary<op::minimum, detail::part<Place, 1>>(above, high);
+  }
 }
 
 /// The root of the sum of the squares of all elements of all tensors.
@@ -86,7 +96,8 @@ template <expression E, class Low, class High, class Place = TAGMA_FRESH_TYPE>
 template <expression... E, class Place = TAGMA_FRESH_TYPE>
   requires(sizeof...(E) > 0)
 [[nodiscard]] constexpr auto global_norm(const E&... e) {
-  if constexpr (detail::check_clip<float, E...>())
+  TAGMA_NEEDS_NORM(E...);
+  if constexpr (detail::is_clip<float, E...>)
     return detail::safe_root<Place, 0>(detail::sum_of_squares<Place, 10>(e...));
 }
 
@@ -95,7 +106,8 @@ template <expression... E, class Place = TAGMA_FRESH_TYPE>
 /// Raises TAGMA-E014, TAGMA-E143.
 template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto clip_by_norm(const E& e, const Bound& bound) {
-  if constexpr (detail::check_clip<Bound, E>()) {
+  TAGMA_NEEDS_BOUND(Bound, E);
+  if constexpr (detail::is_clip<Bound, E>) {
     const auto limit = detail::as_expression<typename E::element_type, detail::part<Place, 3>, 0>(bound);
     const auto norm = detail::safe_root<Place, 10>(detail::sum_of_squares<Place, 20>(e));
     const auto larger = detail::step<op::maximum, Place, 0>(norm, limit);
@@ -110,7 +122,8 @@ template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE>
 template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE>
   requires(sizeof...(E) > 0)
 [[nodiscard]] constexpr auto clip_by_global_norm(const Bound& bound, const E&... e) {
-  if constexpr (detail::check_clip<Bound, E...>()) {
+  TAGMA_NEEDS_BOUND(Bound, E...);
+  if constexpr (detail::is_clip<Bound, E...>) {
     using T = typename std::tuple_element_t<0, std::tuple<E...>>::element_type;
     const auto limit = detail::as_expression<T, detail::part<Place, 0>, 0>(bound);
     const auto squares = detail::sum_of_squares<detail::part<Place, 2>, 0>(e...);
@@ -120,3 +133,6 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_BOUND
+#undef TAGMA_NEEDS_NORM

@@ -49,6 +49,8 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
     if constexpr (diagnose::channels_are_static<s> && diagnose::groups_divide<s, Filters, Options.groups>) {
       using T = typename X::element_type;
       constexpr extent channels = X::spec.dims[3] / Options.groups;
+      using filter = spec<T, Kernel.height, Kernel.width, channels, Filters>;
+      TAGMA_NEEDS_CONVOLUTION(s, filter, Options);
       const auto kernel = variable<Name / "kernel", T, Kernel.height, Kernel.width, channels, Filters>(initial);
       const auto bias = variable<Name / "bias", T, Filters>(zeros);
       return conv2d<Options, X, decltype(kernel), decltype(bias), Activation, Place>(x, kernel, bias, activation);

@@ -26,6 +26,7 @@ template <fixed_string Name, extent Units, expression E, class Activation = decl
                 "TAGMA-E026 dense: needs a batch axis and a feature axis; use tagma::flatten or expand_dims");
   constexpr extent features = E::rank > 0 ? E::spec.dims[E::rank - 1] : 1;
   static_assert(features != dyn, "TAGMA-E003 dense: the number of features must be static");
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (E::rank >= 2 && features != dyn) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, features, Units>(initial);

@@ -20,26 +20,10 @@ namespace detail {
 
 /// True if a loss can be built: floating element types, equal, and shapes that agree.
 template <class P, class L>
-constexpr bool check_loss() {
-  using x = typename P::spec_type;
-  using y = typename L::spec_type;
-  static_assert(diagnose::same_element_type<x, y>,
-                "TAGMA-E010 loss: predictions and labels need the same element type; use tagma::cast");
-  static_assert(diagnose::same_shape<x, y>, "TAGMA-E140 loss: predictions and labels need the same shape");
-  if constexpr (diagnose::same_element_type<x, y> && diagnose::same_shape<x, y>)
-    return check_type<accepts::floats, x>();
-  else
-    return false;
-}
-
+inline constexpr bool is_loss = diagnose::is_floating_point<operand<P>>&&
+    diagnose::same_element_type<operand<P>, operand<L>>&& diagnose::same_shape<operand<P>, operand<L>>;
 template <class P, class L>
-constexpr bool check_row_loss() {
-  static_assert(diagnose::has_last_axis<typename P::spec_type>, "TAGMA-E141 loss: predictions need at least one axis");
-  if constexpr (diagnose::has_last_axis<typename P::spec_type>)
-    return check_loss<P, L>();
-  else
-    return false;
-}
+inline constexpr bool is_row_loss = diagnose::has_last_axis<operand<P>>&& is_loss<P, L>;
 
 /// The mean of all elements; takes the parts 60 to 62 of `Place`.
 template <class Place, class E>
@@ -64,6 +48,18 @@ template <class Place, class P, class L, class D>
 
 }  // namespace detail
 
+/// Predictions and labels that fit one another.
+#define TAGMA_NEEDS_LABELS(P, L)                                                                        \
+  static_assert(::tagma::diagnose::same_element_type<typename P::spec_type, typename L::spec_type>,     \
+                "TAGMA-E010 loss: predictions and labels need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::same_shape<typename P::spec_type, typename L::spec_type>,            \
+                "TAGMA-E140 loss: predictions and labels need the same shape");                         \
+  TAGMA_NEEDS_FLOATS(typename P::spec_type)
+#define TAGMA_NEEDS_LABELLED_ROWS(P, L)                                  \
+  static_assert(::tagma::diagnose::has_last_axis<typename P::spec_type>, \
+                "TAGMA-E141 loss: predictions need at least one axis");  \
+  TAGMA_NEEDS_LABELS(P, L)
+
 /// Losses whose result is one number: the mean over all elements, as TensorFlow's tf.losses with weights of 1.
 /// @param predictions,labels tensors of one shape, floating
 /// Raise TAGMA-E010 for different element types, TAGMA-E014 if they are not floating, TAGMA-E140 for different shapes.
@@ -72,7 +68,8 @@ template <class Place, class P, class L, class D>
 /// mean((p - y)^2).
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto mean_squared_error(const P& predictions, const L& labels) {
-  if constexpr (detail::check_loss<P, L>()) {
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
     const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
     return detail::mean_of_all<Place>(detail::step<op::square, Place, 1>(difference));
   }
@@ -81,7 +78,8 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 /// mean(|p - y|).
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto mean_absolute_error(const P& predictions, const L& labels) {
-  if constexpr (detail::check_loss<P, L>()) {
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
     const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
     return detail::mean_of_all<Place>(detail::step<op::abs, Place, 1>(difference));
   }
@@ -92,7 +90,8 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 template <expression P, expression L, class D = detail::default_delta, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto huber_loss(const P& predictions, const L& labels, const D& delta = {}) {
   using T = typename P::element_type;
-  if constexpr (detail::check_loss<P, L>()) {
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
     if constexpr (std::is_same_v<D, detail::default_delta>)
       return detail::mean_of_all<Place>(
           detail::huber_elements<Place>(predictions, labels, detail::make_constant<T, detail::bits_of(1)>()));
@@ -106,7 +105,8 @@ template <expression P, expression L, class D = detail::default_delta, class Pla
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto hinge_loss(const P& predictions, const L& labels) {
   using T = typename P::element_type;
-  if constexpr (detail::check_loss<P, L>()) {
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
     const auto one = detail::make_constant<T, detail::bits_of(1)>();
     const auto two = detail::make_constant<T, detail::bits_of(2)>();
     const auto side = detail::step<op::subtract, Place, 1>(detail::step<op::multiply, Place, 0>(two, labels), one);
@@ -120,7 +120,8 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto log_loss(const P& predictions, const L& labels) {
   using T = typename P::element_type;
-  if constexpr (detail::check_loss<P, L>()) {
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
     const auto one = detail::make_constant<T, detail::bits_of(1)>();
     const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
     const auto yes = detail::step<op::log, Place, 1>(detail::step<op::add, Place, 0>(predictions, tiny));
@@ -138,7 +139,8 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto cosine_distance(const P& predictions, const L& labels) {
   using T = typename P::element_type;
-  if constexpr (detail::check_row_loss<P, L>()) {
+  TAGMA_NEEDS_LABELLED_ROWS(P, L);
+  if constexpr (detail::is_row_loss<P, L>) {
     const auto product = detail::step<op::multiply, Place, 0>(predictions, labels);
     const auto cosine = detail::make_reduction<op::sum, false, detail::part<Place, 1>, -1>(product);
     return detail::mean_of_all<Place>(
@@ -156,7 +158,8 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto sigmoid_cross_entropy(const P& logits, const L& labels) {
   using T = typename P::element_type;
-  if constexpr (detail::check_loss<P, L>()) {
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
     // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
     const auto zero = detail::make_constant<T, detail::bits_of(0)>();
     const auto positive = detail::step<op::greater_equal, Place, 0>(logits, zero);
@@ -177,7 +180,8 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto kl_divergence(const P& predictions, const L& labels) {
   using T = typename P::element_type;
-  if constexpr (detail::check_row_loss<P, L>()) {
+  TAGMA_NEEDS_LABELLED_ROWS(P, L);
+  if constexpr (detail::is_row_loss<P, L>) {
     const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
     const auto q = detail::step<op::maximum, Place, 0>(predictions, tiny);
     const auto p = detail::step<op::maximum, Place, 1>(labels, tiny);
@@ -190,7 +194,8 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 /// sum(x^2) / 2, for weight decay.
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto l2_loss(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto half = detail::make_constant<typename E::element_type, detail::bits_of(0.5)>();
     const auto squares = detail::step<op::square, Place, 0>(e);
     const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 1>>(squares);
@@ -199,3 +204,6 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_LABELLED_ROWS
+#undef TAGMA_NEEDS_LABELS

@@ -12,6 +12,14 @@
 
 namespace tagma {
 
+/// An input over which a recurrent layer steps.
+#define TAGMA_NEEDS_SEQUENCE(...)                                                                             \
+  static_assert(                                                                                              \
+      ::tagma::diagnose::is_sequence<__VA_ARGS__>,                                                            \
+      "TAGMA-E145 recurrent layer: needs an input of shape [batch, time, features], where time and features " \
+      "are static");                                                                                          \
+  TAGMA_NEEDS_FLOATS(__VA_ARGS__)
+
 /// What a recurrent layer returns: the output of its last step, [batch, units], or those of all steps,
 /// [batch, time, units].
 template <bool AllSteps>
@@ -26,17 +34,6 @@ inline constexpr bool is_sequence = X::value.dims.rank == 3 && X::value.dims[1] 
 }  // namespace diagnose
 
 namespace detail {
-
-template <class X>
-constexpr bool check_sequence() {
-  static_assert(diagnose::is_sequence<X>,
-                "TAGMA-E145 recurrent layer: needs an input of shape [batch, time, features], where time and features "
-                "are static");
-  if constexpr (diagnose::is_sequence<X>)
-    return check_type<accepts::floats, X>();
-  else
-    return false;
-}
 
 /// Columns `First` to `First + Count` of a matrix.
 template <extent First, extent Count, class Place, class E>
@@ -179,7 +176,8 @@ template <class Place, bool AllSteps, class X, class Cell>
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
-  if constexpr (detail::check_sequence<typename E::spec_type>()) {
+  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
+  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, Units>(initial);
     const auto bias = variable<Name / "bias", T, Units>(zeros);
@@ -198,7 +196,8 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
-  if constexpr (detail::check_sequence<typename E::spec_type>()) {
+  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
+  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     constexpr extent rows = E::spec.dims[2] + Units;
     const auto gate_kernel = variable<Name / "gates" / "kernel", T, rows, 2 * Units>(initial);
@@ -223,7 +222,8 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {},
                                   const Initial& initial = glorot_uniform) {
-  if constexpr (detail::check_sequence<typename E::spec_type>()) {
+  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
+  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, 4 * Units>(initial);
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
@@ -234,3 +234,5 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// @}
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_SEQUENCE

@@ -195,21 +195,35 @@ class device_parser {
 template <fixed_string Text>
 inline constexpr bool device_string_parses = static_cast<bool>(parse_device(Text.view()));
 
+namespace diagnose {
+/// A text is a device name.
+template <class Text>
+inline constexpr bool is_device_name = std::is_void_v<Text>;
+}  // namespace diagnose
+
 namespace detail {
+/// The text as a type if it is no device name, else void.
 template <fixed_string Text>
-consteval device_spec read_device_string() {
-  static_assert(device_string_parses<Text>,
-                "TAGMA-E070 device: this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"");
-  if constexpr (device_string_parses<Text>)
-    return *parse_device(Text.view());
-  else
-    return {};
+constexpr auto find_bad_device() {
+  if constexpr (!device_string_parses<Text>) return spelled<Text>{};
 }
+template <fixed_string Text>
+using bad_device = decltype(find_bad_device<Text>());
 }  // namespace detail
+
+#define TAGMA_NEEDS_DEVICE(Who, Text)                                                 \
+  static_assert(::tagma::diagnose::is_device_name<::tagma::detail::bad_device<Text>>, \
+                "TAGMA-E070 " Who ": this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"")
 
 /// The device that `Text` names. Raises TAGMA-E070 if it names none.
 template <fixed_string Text>
-inline constexpr device_spec device_string = detail::read_device_string<Text>();
+inline constexpr device_spec device_string = [] {
+  TAGMA_NEEDS_DEVICE("device", Text);
+  if constexpr (device_string_parses<Text>)
+    return *parse_device(Text.view());
+  else
+    return device_spec{};
+}();
 
 /// The processor of this process, number `Id`.
 template <int Id>

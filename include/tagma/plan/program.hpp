@@ -34,9 +34,6 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
-/// Reads and updates of the fetches of `Plan` have an order.
-template <class Plan>
-inline constexpr bool has_an_order = !Plan::raw.contradictory;
 }  // namespace diagnose
 
 namespace detail {
@@ -74,9 +71,11 @@ struct no_operation {
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
-/// The name of an operation as a type, for messages.
-template <fixed_string Name>
-struct operation_name {};
+/// The name of an operation as a type, for messages; void if there is none.
+template <const std::string_view* Name>
+constexpr auto find_operation_name() {
+  if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
+}
 
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
@@ -99,7 +98,7 @@ struct compiled_graph {
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
-  using operation_type = operation_name<fixed_copy<&operation>()>;
+  using operation_type = decltype(find_operation_name<&operation>());
   using first_type = spec_of<first_spec>;
   using second_type = spec_of<second_spec>;
 

@@ -145,49 +145,68 @@ struct round : elementwise {
 /// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
 inline constexpr auto add =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::add, Place>(a, b);
 };
 inline constexpr auto subtract =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::subtract, Place>(a, b);
 };
 inline constexpr auto multiply =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::multiply, Place>(a, b);
 };
 inline constexpr auto divide =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::divide, Place>(a, b);
 };
 inline constexpr auto maximum =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::maximum, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::maximum, Place>(a, b);
 };
 inline constexpr auto minimum =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::minimum, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::minimum, Place>(a, b);
 };
 
 inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::negate, detail::accepts::numbers, Place>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
 };
 inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::abs, detail::accepts::numbers, Place>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
 };
 inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sign, detail::accepts::numbers, Place>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
 };
 inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::square, detail::accepts::numbers, Place>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
 };
 inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::floor, detail::accepts::floats, Place>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
 };
 inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::ceil, detail::accepts::floats, Place>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
 };
 inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::round, detail::accepts::floats, Place>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
 };
 
 }  // namespace tagma

@@ -83,40 +83,55 @@ struct cast {
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::equal, detail::accepts::anything, Place>(a, b);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::not_equal, detail::accepts::anything, Place>(a, b);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::not_equal, Place>(a, b);
 };
 inline constexpr auto less =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less, Place>(a, b);
 };
 inline constexpr auto less_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less_equal, Place>(a, b);
 };
 inline constexpr auto greater =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater, Place>(a, b);
 };
 inline constexpr auto greater_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater_equal, Place>(a, b);
 };
 
 /// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
 inline constexpr auto logical_and =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b);
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_and, Place>(a, b);
 };
 inline constexpr auto logical_or =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b);
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_or, Place>(a, b);
 };
 inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::logical_not, detail::accepts::booleans, Place>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 };
 
 /// Converts every element to `T`.
@@ -135,9 +150,11 @@ template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;
+  TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_OPERANDS(A, B);
   static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
                 "TAGMA-E011 select: the condition does not broadcast with what it selects from");
-  if constexpr (detail::check_type<detail::accepts::booleans, condition_type>() && detail::check_elementwise<A, B>() &&
+  if constexpr (diagnose::is_boolean<condition_type> && detail::operands_agree<A, B> &&
                 diagnose::condition_broadcasts<condition_type, A, B>) {
     using T = typename detail::common_element<A, B>::type;
     return detail::make_node<op::select, ir::attributes<0>{}, Place>(condition, detail::as_expression<T, Place, 0>(a),

@@ -139,9 +139,6 @@ constexpr void tile::gradient(ir::gradient_args& g) {
 }  // namespace op
 
 namespace diagnose {
-/// All operands have one element type.
-template <class First, class... Rest>
-inline constexpr bool one_element_type = (true && ... && same_element_type<First, Rest>);
 /// All operands have one rank, the axis exists, and they agree along every other axis.
 template <int Axis, class First, class... Rest>
 inline constexpr bool shapes_concatenate = [] {
@@ -155,8 +152,11 @@ inline constexpr bool shapes_concatenate = [] {
   }
 }();
 /// One node joins at most 64 operands.
-template <std::size_t Count>
-inline constexpr bool operands_fit_one_node = Count >= 1 && Count <= 64;
+template <class... Specs>
+inline constexpr bool operands_fit_one_node = sizeof...(Specs) >= 1 && sizeof...(Specs) <= 64;
+/// All operands of `stack` have one shape.
+template <class First, class... Rest>
+inline constexpr bool have_one_shape = (true && ... && compatible(First::value.dims, Rest::value.dims));
 /// There is one multiple for each axis, and each is at least 1.
 template <class Spec, extent... Multiples>
 inline constexpr bool multiples_fit = static_cast<int>(sizeof...(Multiples)) == Spec::value.dims.rank &&
@@ -168,12 +168,7 @@ namespace detail {
 template <int Axis, class Place, class First, class... Rest>
 [[nodiscard]] constexpr auto make_concat(const First& first, const Rest&... rest) {
   using f = typename First::spec_type;
-  static_assert(diagnose::operands_fit_one_node<1 + sizeof...(Rest)>, "TAGMA-E102 concat: takes 1 to 64 operands");
-  static_assert(diagnose::one_element_type<f, typename Rest::spec_type...>,
-                "TAGMA-E010 concat: all operands need the same element type; use tagma::cast");
-  static_assert(diagnose::shapes_concatenate<Axis, f, typename Rest::spec_type...>,
-                "TAGMA-E101 concat: the operands need one rank, the axis, and equal extents along every other axis");
-  if constexpr (diagnose::operands_fit_one_node<1 + sizeof...(Rest)> &&
+  if constexpr (diagnose::operands_fit_one_node<f, typename Rest::spec_type...> &&
                 diagnose::one_element_type<f, typename Rest::spec_type...> &&
                 diagnose::shapes_concatenate<Axis, f, typename Rest::spec_type...>)
     return make_node<op::concat, ir::pack_attributes(Axis < 0 ? Axis + First::rank : Axis), Place>(first, rest...);
@@ -186,17 +181,33 @@ template <int Axis, class Place, class... E, int... I>
 
 }  // namespace detail
 
+/// Specs of operands that can be joined along an axis.
+#define TAGMA_NEEDS_PARTS(Axis, ...)                                                                                 \
+  static_assert(::tagma::diagnose::operands_fit_one_node<__VA_ARGS__>, "TAGMA-E102 concat: takes 1 to 64 operands"); \
+  static_assert(::tagma::diagnose::one_element_type<__VA_ARGS__>,                                                    \
+                "TAGMA-E010 concat: all operands need the same element type; use tagma::cast");                      \
+  static_assert(::tagma::diagnose::shapes_concatenate<Axis, __VA_ARGS__>,                                            \
+                "TAGMA-E101 concat: the operands need one rank, the axis, and equal extents along every other axis")
+
 /// The operands one after another along `Axis`. Raises TAGMA-E101 if their shapes do not fit, TAGMA-E102 for more than
 /// 64 of them, TAGMA-E010 for different element types.
 template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE>
   requires(sizeof...(E) > 0)
-[[nodiscard]] constexpr auto concat(const E&... e) { return detail::make_concat<Axis, Place>(e...); }
+[[nodiscard]] constexpr auto concat(const E&... e) {
+  TAGMA_NEEDS_PARTS(Axis, typename E::spec_type...);
+  return detail::make_concat<Axis, Place>(e...);
+}
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
 template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto stack(const First& first, const Rest&... rest) {
   static_assert(Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank,
                 "TAGMA-E101 stack: there is no such axis, or the operands have six already");
+  static_assert(diagnose::operands_fit_one_node<First, Rest...>, "TAGMA-E102 stack: takes 1 to 64 operands");
+  static_assert(diagnose::one_element_type<typename First::spec_type, typename Rest::spec_type...>,
+                "TAGMA-E010 stack: all operands need the same element type; use tagma::cast");
+  static_assert(diagnose::have_one_shape<typename First::spec_type, typename Rest::spec_type...>,
+                "TAGMA-E101 stack: all operands need the same shape");
   if constexpr (Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank)
     return detail::stack_operands < Axis < 0 ? Axis + First::rank + 1 : Axis,
            Place > (std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);

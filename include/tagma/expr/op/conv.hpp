@@ -136,6 +136,10 @@ struct conv2d_bias : convolution {
 }  // namespace op
 
 namespace diagnose {
+/// Steps are positive, paddings not negative.
+template <conv_options Options>
+inline constexpr bool conv_options_are_valid =
+    window_options_are_valid<Options.stride, Options.dilation, Options.padding>&& Options.groups >= 1;
 /// The channels of the images are those of the filter times the number of groups.
 template <class X, class Filter, int Groups>
 inline constexpr bool filter_fits_channels = (Filter::value.dims[2] == dyn ||
@@ -172,40 +176,49 @@ inline constexpr auto conv_attributes = ir::pack_attributes(op::window_plane::pa
                                                             op::window_plane::pack_padding(Options.padding),
                                                             Options.groups);
 
+/// True if images and filter are what their names say, and the options possible.
 template <class X, class Filter, conv_options Options>
-constexpr bool check_filter() {
-  static_assert(diagnose::same_element_type<X, Filter>, "TAGMA-E010 conv2d: images and filter need one element type");
-  static_assert(diagnose::is_image_batch<X> && diagnose::is_image_batch<Filter>,
-                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, "
-                "channels, filters]");
-  static_assert(
-      diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1,
-      "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");
-  return diagnose::same_element_type<X, Filter> && diagnose::is_image_batch<X> && diagnose::is_image_batch<Filter> &&
-         diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1 &&
-         check_type<accepts::floats, X>();
-}
-
+inline constexpr bool is_filter = diagnose::same_element_type<X, Filter>&& diagnose::is_image_batch<X>&&
+    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>;
+/// True if, beyond that, they fit one another.
 template <class X, class Filter, conv_options Options>
-constexpr bool check_convolution() {
-  if constexpr (check_filter<X, Filter, Options>()) {
-    static_assert(
-        diagnose::filter_fits_channels<X, Filter, Options.groups>,
-        "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of groups, "
-        "and the groups must divide the filters");
-    if constexpr (diagnose::filter_fits_channels<X, Filter, Options.groups>) {
-      static_assert(diagnose::filter_fits_image<X, Filter, Options>,
-                    "TAGMA-E123 conv2d: the filter is larger than the padded images");
+inline constexpr bool is_convolution = [] {
+  if constexpr (is_filter<X, Filter, Options>) {
+    if constexpr (diagnose::filter_fits_channels<X, Filter, Options.groups>)
       return diagnose::filter_fits_image<X, Filter, Options>;
-    }
   }
   return false;
-}
+}();
 
 template <class Activation>
 inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, std::remove_cv_t<decltype(relu)>>;
 
 }  // namespace detail
+
+/// Images and a filter, both as specs, with options.
+#define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
+  static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
+                "TAGMA-E010 conv2d: images and filter need one element type");                                       \
+  static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
+                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
+                "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
+                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
+  TAGMA_NEEDS_FLOATS(X)
+
+/// Images and a filter that slides over them.
+#define TAGMA_NEEDS_CONVOLUTION(X, Filter, Options)                                                                \
+  TAGMA_NEEDS_FILTER(X, Filter, Options);                                                                          \
+  if constexpr (::tagma::detail::is_filter<X, Filter, Options>) {                                                  \
+    constexpr bool channels_fit = ::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>;              \
+    static_assert(::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>,                              \
+                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of " \
+                  "groups, and the groups must divide the filters");                                               \
+    if constexpr (channels_fit)                                                                                    \
+      static_assert(::tagma::diagnose::filter_fits_image<X, Filter, Options>,                                      \
+                    "TAGMA-E123 conv2d: the filter is larger than the padded images");                             \
+  }                                                                                                                \
+  static_assert(true)
 
 /// A convolution: out[n, i, j, f] = sum of x[n, i * stride + a * dilation - top, j * stride + b * dilation - left, c] *
 /// filter[a, b, c, f] over a, b, c.
@@ -217,7 +230,8 @@ inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, 
 /// TAGMA-E122 for impossible options, TAGMA-E123 if the filter is larger than the padded images.
 template <conv_options Options = conv_options{}, expression X, expression Filter, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter) {
-  if constexpr (detail::check_convolution<typename X::spec_type, typename Filter::spec_type, Options>())
+  TAGMA_NEEDS_CONVOLUTION(typename X::spec_type, typename Filter::spec_type, Options);
+  if constexpr (detail::is_convolution<typename X::spec_type, typename Filter::spec_type, Options>)
     return detail::make_node<op::conv2d, detail::conv_attributes<Options>, Place>(x, filter);
 }
 
@@ -228,7 +242,8 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
           class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter, const Bias& bias,
                                     const Activation& activation = nullptr) {
-  if constexpr (detail::check_convolution<typename X::spec_type, typename Filter::spec_type, Options>()) {
+  TAGMA_NEEDS_CONVOLUTION(typename X::spec_type, typename Filter::spec_type, Options);
+  if constexpr (detail::is_convolution<typename X::spec_type, typename Filter::spec_type, Options>) {
     using f = typename Filter::spec_type;
     using b = typename Bias::spec_type;
     static_assert(diagnose::same_element_type<f, b>, "TAGMA-E010 conv2d: filter and bias need one element type");
@@ -260,7 +275,8 @@ template <conv_options Options = conv_options{}, extent Height = dyn, extent Wid
 [[nodiscard]] constexpr auto conv2d_transpose(const Y& y, const Filter& filter) {
   using u = typename Y::spec_type;
   using f = typename Filter::spec_type;
-  if constexpr (detail::check_filter<u, f, Options>()) {
+  TAGMA_NEEDS_FILTER(u, f, Options);
+  if constexpr (detail::is_filter<u, f, Options>) {
     static_assert(diagnose::transposes<u, f, Options, Height, Width>,
                   "TAGMA-E125 conv2d_transpose: a convolution of the result would not have the shape of the input");
     if constexpr (diagnose::transposes<u, f, Options, Height, Width>) {

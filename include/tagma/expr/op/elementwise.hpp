@@ -10,12 +10,19 @@
 namespace tagma {
 
 namespace diagnose {
-/// Two operands have one element type.
+/// Two operands have one element type; a plain number takes that of the other operand.
 template <class A, class B>
-inline constexpr bool same_element_type = std::is_same_v<typename A::element_type, typename B::element_type>;
+inline constexpr bool same_element_type = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool same_element_type<spec<T, M...>, spec<U, N...>> = std::is_same_v<T, U>;
+/// Several operands have one element type.
+template <class First, class... Rest>
+inline constexpr bool one_element_type = (true && ... && same_element_type<First, Rest>);
 /// Two shapes are aligned at the last axis and agree, or one extent is 1.
 template <class A, class B>
-inline constexpr bool shapes_broadcast = broadcastable(A::value.dims, B::value.dims);
+inline constexpr bool shapes_broadcast = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool shapes_broadcast<spec<T, M...>, spec<U, N...>> = broadcastable(shape{M...}, shape{N...});
 template <class A>
 inline constexpr bool is_floating_point = is_floating(A::value.type);
 template <class A>
@@ -25,10 +32,36 @@ inline constexpr bool is_boolean = A::value.type == dtype::boolean;
 template <class A>
 inline constexpr bool is_integral = is_integer(A::value.type);
 /// A C++ number written beside a tensor keeps its value: no fraction meets an integer tensor.
-template <class Scalar, class Element>
-inline constexpr bool scalar_fits = std::is_floating_point_v<Element> || std::is_same_v<Element, float16> ||
-                                    std::is_same_v<Element, bfloat16> || std::is_integral_v<Scalar>;
+template <class A, class B>
+inline constexpr bool numbers_fit = true;
+template <class T, extent... N, detail::scalar Number>
+inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+template <detail::scalar Number, class T, extent... N>
+inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
 }  // namespace diagnose
+
+// Rules that many operations share. The function that is called states them itself: g++ prints a line for every
+// function between the call and the sentence.
+
+/// The element type of a spec is floating; a number; bool.
+#define TAGMA_NEEDS_FLOATS(...)                                    \
+  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
+                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
+#define TAGMA_NEEDS_NUMBERS(...)                           \
+  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
+                "TAGMA-E016 this operation needs numbers, not bool or string")
+#define TAGMA_NEEDS_BOOLEANS(...) \
+  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
+
+/// Two operands, handles or numbers, can be joined element by element.
+#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  static_assert(::tagma::diagnose::same_element_type<detail::operand<A>, detail::operand<B>>,                    \
+                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,                     \
+                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
+  static_assert(                                                                                                 \
+      ::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,                                    \
+      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
 
 namespace op {
 
@@ -63,24 +96,26 @@ struct elementwise_predicate {
 
 namespace detail {
 
+/// The spec of a handle; a plain number is its own type.
+template <class E>
+struct operand_type {
+  using type = E;
+};
+template <expression E>
+struct operand_type<E> {
+  using type = typename E::spec_type;
+};
+template <class E>
+using operand = typename operand_type<E>::type;
+
+/// The spec of the first handle among two operands.
 template <class A, class B>
-constexpr bool check_elementwise() {
-  if constexpr (expression<A> && expression<B>) {
-    using x = typename A::spec_type;
-    using y = typename B::spec_type;
-    static_assert(diagnose::same_element_type<x, y>,
-                  "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast");
-    static_assert(diagnose::shapes_broadcast<x, y>, "TAGMA-E011 element-wise operation: the shapes do not broadcast");
-    return diagnose::same_element_type<x, y> && diagnose::shapes_broadcast<x, y>;
-  } else if constexpr (expression<A>) {
-    static_assert(
-        diagnose::scalar_fits<B, typename A::element_type>,
-        "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor");
-    return diagnose::scalar_fits<B, typename A::element_type>;
-  } else {
-    return check_elementwise<B, A>();
-  }
-}
+using common_spec = operand<std::conditional_t<expression<A>, A, B>>;
+
+/// True if a node of two operands can be built.
+template <class A, class B>
+inline constexpr bool operands_agree = diagnose::same_element_type<operand<A>, operand<B>>&&
+    diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
 
 template <class A, class B>
 concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
@@ -88,44 +123,10 @@ concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A>
 /// The node of a two-operand operation; either operand may be a plain number.
 template <class Op, class Place, class A, class B>
 [[nodiscard]] constexpr auto make_binary(const A& a, const B& b) {
-  if constexpr (check_elementwise<A, B>()) {
+  if constexpr (operands_agree<A, B>) {
     using T = typename common_element<A, B>::type;
     return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
   }
-}
-
-/// Which element types an operation accepts.
-enum class accepts : std::uint8_t { anything, numbers, floats, booleans };
-
-template <accepts What, class Spec>
-constexpr bool check_type() {
-  if constexpr (What == accepts::floats) {
-    static_assert(diagnose::is_floating_point<Spec>,
-                  "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>");
-    return diagnose::is_floating_point<Spec>;
-  } else if constexpr (What == accepts::numbers) {
-    static_assert(diagnose::is_number<Spec>, "TAGMA-E016 this operation needs numbers, not bool or string");
-    return diagnose::is_number<Spec>;
-  } else if constexpr (What == accepts::booleans) {
-    static_assert(diagnose::is_boolean<Spec>, "TAGMA-E017 this operation needs bool");
-    return diagnose::is_boolean<Spec>;
-  } else {
-    return true;
-  }
-}
-
-/// The node of a one-operand operation that accepts the given element types.
-template <class Op, accepts What, class Place, class E>
-[[nodiscard]] constexpr auto make_unary(const E& e) {
-  if constexpr (check_type<What, typename E::spec_type>()) return make_node<Op, ir::attributes<0>{}, Place>(e);
-}
-
-/// The node of a two-operand operation that accepts the given element types.
-template <class Op, accepts What, class Place, class A, class B>
-[[nodiscard]] constexpr auto make_checked_binary(const A& a, const B& b) {
-  using T = typename common_element<A, B>::type;
-  if constexpr (check_type<What, spec<T>>() && check_elementwise<A, B>())
-    return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
 }
 
 }  // namespace detail

@@ -9,11 +9,16 @@
 
 namespace tagma {
 
+namespace diagnose {
+/// Elements can be zero and one.
+template <class Spec>
+inline constexpr bool has_zero = Spec::value.type != dtype::string;
+}  // namespace diagnose
+
 namespace detail {
 template <class Place, ir::attribute Bits, class E>
 [[nodiscard]] constexpr auto make_filled(const E& e) {
-  static_assert(E::spec.type != dtype::string, "TAGMA-E112 zeros_like: strings have no zero and no one");
-  if constexpr (E::spec.type != dtype::string)
+  if constexpr (diagnose::has_zero<typename E::spec_type>)
     return make_node<op::broadcast_like, ir::attributes<0>{}, Place>(make_constant<typename E::element_type, Bits>(),
                                                                      e);
 }
@@ -23,10 +28,12 @@ template <class Place, ir::attribute Bits, class E>
 /// @{
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto zeros_like(const E& e) {
+  static_assert(diagnose::has_zero<typename E::spec_type>, "TAGMA-E112 zeros_like: strings have no zero and no one");
   return detail::make_filled<Place, detail::bits_of(0)>(e);
 }
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto ones_like(const E& e) {
+  static_assert(diagnose::has_zero<typename E::spec_type>, "TAGMA-E112 ones_like: strings have no zero and no one");
   return detail::make_filled<Place, detail::bits_of(1)>(e);
 }
 /// @}

@@ -125,8 +125,9 @@ template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TY
                 "TAGMA-E010 scatter_add: updates need the element type of the variable");
   static_assert(diagnose::are_indices<i>, "TAGMA-E107 scatter_add: indices need to be int32, int64 or uint8");
   static_assert(diagnose::updates_fit_rows<x, i, u>, "TAGMA-E109 scatter_add: needs one row of updates for each index");
+  TAGMA_NEEDS_NUMBERS(x);
   if constexpr (diagnose::is_variable<V> && diagnose::same_element_type<x, u> && diagnose::are_indices<i> &&
-                diagnose::updates_fit_rows<x, i, u> && detail::check_type<detail::accepts::numbers, x>())
+                diagnose::updates_fit_rows<x, i, u> && diagnose::is_number<x>)
     return detail::make_node<op::scatter_add, ir::attributes<0>{}, Place>(v, indices, updates);
 }
 

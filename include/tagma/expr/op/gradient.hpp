@@ -36,8 +36,10 @@ struct gradient {
 /// no gradient; TAGMA-E064 if `y` does not depend on `x`.
 template <expression Y, expression X, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto gradient(const Y& y, const X& x) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename Y::spec_type>() &&
-                detail::check_type<detail::accepts::floats, typename X::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename Y::spec_type);
+  TAGMA_NEEDS_FLOATS(typename X::spec_type);
+  if constexpr (diagnose::is_floating_point<typename Y::spec_type> &&
+                diagnose::is_floating_point<typename X::spec_type>)
     return detail::make_node<op::gradient, ir::attributes<0>{}, Place>(y, x);
 }
 

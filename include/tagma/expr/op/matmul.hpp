@@ -79,8 +79,8 @@ template <bool TransposeA = false, bool TransposeB = false, expression A, expres
   using y = typename B::spec_type;
   static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
   static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
-  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> &&
-                detail::check_type<detail::accepts::floats, x>()) {
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> && diagnose::is_floating_point<x>) {
     static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
                   "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
     static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");

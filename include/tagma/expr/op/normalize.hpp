@@ -14,19 +14,17 @@ namespace diagnose {
 template <class X, class Parameter>
 inline constexpr bool is_per_channel = X::value.dims.rank >= 1 && Parameter::value.dims.rank == 1 &&
                                        compatible(Parameter::value.dims[0], X::value.dims[X::value.dims.rank - 1]);
+/// All of them have.
+template <class X, class... Parameters>
+inline constexpr bool are_per_channel = (true && ... && is_per_channel<X, Parameters>);
 }  // namespace diagnose
 
 namespace detail {
 
 template <class X, class... Parameter>
-constexpr bool check_normalization() {
-  static_assert((true && ... && diagnose::same_element_type<X, Parameter>),
-                "TAGMA-E010 normalisation: input and parameters need one element type");
-  static_assert((true && ... && diagnose::is_per_channel<X, Parameter>),
-                "TAGMA-E127 normalisation: each parameter needs one element for each channel of the input");
-  return (true && ... && (diagnose::same_element_type<X, Parameter> && diagnose::is_per_channel<X, Parameter>)) &&
-         check_type<accepts::floats, X>();
-}
+inline constexpr bool is_normalization = (diagnose::is_floating_point<X> && ... &&
+                                          (diagnose::same_element_type<X, Parameter> &&
+                                           diagnose::is_per_channel<X, Parameter>));
 
 template <bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_mean(const E& e, std::integer_sequence<int, Axes...>) {
@@ -46,6 +44,14 @@ template <class Place, class Centred, class Variance, class Gamma, class Beta>
 
 }  // namespace detail
 
+/// The input of a normalisation and its parameters, as specs.
+#define TAGMA_NEEDS_CHANNELS(X, ...)                                                                         \
+  static_assert(::tagma::diagnose::one_element_type<X, __VA_ARGS__>,                                         \
+                "TAGMA-E010 normalisation: input and parameters need one element type");                     \
+  static_assert(::tagma::diagnose::are_per_channel<X, __VA_ARGS__>,                                          \
+                "TAGMA-E127 normalisation: each parameter needs one element for each channel of the input"); \
+  TAGMA_NEEDS_FLOATS(X)
+
 /// What `batch_norm` makes of a batch: the normalised values, and the moments of each channel, [channels].
 template <expression Output, expression Mean, expression Variance>
 struct batch_moments {
@@ -63,8 +69,9 @@ struct batch_moments {
 template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto batch_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
-  if constexpr (X::rank >= 2 && detail::check_normalization<typename X::spec_type, typename Gamma::spec_type,
-                                                            typename Beta::spec_type>()) {
+  TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
+  if constexpr (X::rank >= 2 &&
+                detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
     constexpr auto axes = std::make_integer_sequence<int, X::rank - 1>{};
     const auto mean = detail::make_mean<false, detail::part<Place, 0>>(x, axes);
     const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);
@@ -83,8 +90,10 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
           class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto batch_norm(const X& x, const Gamma& gamma, const Beta& beta, const Mean& mean,
                                         const Variance& variance, double epsilon = 1e-3) {
-  if constexpr (detail::check_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
-                                            typename Mean::spec_type, typename Variance::spec_type>()) {
+  TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
+                       typename Mean::spec_type, typename Variance::spec_type);
+  if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
+                                         typename Mean::spec_type, typename Variance::spec_type>) {
     const auto centred = detail::make_binary<op::subtract, detail::part<Place, 0>>(x, mean);
     return detail::scale_and_shift<detail::part<Place, 1>>(centred, variance, gamma, beta, epsilon);
   }
@@ -98,8 +107,8 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
 /// Raises TAGMA-E127 if a parameter does not have one element for each feature.
 template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto layer_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
-  if constexpr (detail::check_normalization<typename X::spec_type, typename Gamma::spec_type,
-                                            typename Beta::spec_type>()) {
+  TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
+  if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
     constexpr auto last = std::integer_sequence<int, X::rank - 1>{};
     const auto mean = detail::make_mean<true, detail::part<Place, 0>>(x, last);
     const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);
@@ -110,3 +119,5 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_CHANNELS

@@ -138,14 +138,8 @@ inline constexpr pool_options pool_steps = [] {
 template <class Op, window Size, pool_options Options, class Place, class X>
 [[nodiscard]] constexpr auto make_pool(const X& x) {
   using s = typename X::spec_type;
-  static_assert(diagnose::is_image_batch<s>,
-                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
-  static_assert(diagnose::pool_options_are_valid<Size, Options>,
-                "TAGMA-E126 pooling: windows and strides must be positive, paddings smaller than the window");
   if constexpr (diagnose::is_image_batch<s> && diagnose::pool_options_are_valid<Size, Options> &&
-                check_type<accepts::floats, s>()) {
-    static_assert(diagnose::pool_window_fits<s, Size, Options>,
-                  "TAGMA-E123 pooling: the window is larger than the padded images");
+                diagnose::is_floating_point<s>) {
     if constexpr (diagnose::pool_window_fits<s, Size, Options>)
       return make_node<Op,
                        ir::pack_attributes(op::window_plane::pack_steps(Options.stride, window(1)),
@@ -155,6 +149,19 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 }
 
 }  // namespace detail
+
+/// Images, and a window that slides over them.
+#define TAGMA_NEEDS_IMAGES(Spec)                                                              \
+  static_assert(::tagma::diagnose::is_image_batch<Spec>,                                      \
+                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]"); \
+  TAGMA_NEEDS_FLOATS(Spec)
+#define TAGMA_NEEDS_WINDOW(Spec, Size, Options)                                                                      \
+  TAGMA_NEEDS_IMAGES(Spec);                                                                                          \
+  static_assert(::tagma::diagnose::pool_options_are_valid<Size, Options>,                                            \
+                "TAGMA-E126 pooling: windows and strides must be positive, paddings smaller than the window");       \
+  if constexpr (::tagma::diagnose::is_image_batch<Spec> && ::tagma::diagnose::pool_options_are_valid<Size, Options>) \
+  static_assert(::tagma::diagnose::pool_window_fits<Spec, Size, Options>,                                            \
+                "TAGMA-E123 pooling: the window is larger than the padded images")
 
 /// The largest element of each window: `max_pool<2>(x)` halves height and width. Padding never wins; the gradient goes
 /// to the first of several equal maxima, row by row.
@@ -166,33 +173,35 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 /// options.
 template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto max_pool(const X& x) {
-  return detail::make_pool<op::max_pool, Size, detail::pool_steps<Size, Options>, Place>(x);
+  constexpr pool_options options = detail::pool_steps<Size, Options>;
+  TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
+  return detail::make_pool<op::max_pool, Size, options, Place>(x);
 }
 
 /// The mean of each window; padding does not count. Everything else as `max_pool`.
 template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto average_pool(const X& x) {
-  return detail::make_pool<op::average_pool, Size, detail::pool_steps<Size, Options>, Place>(x);
+  constexpr pool_options options = detail::pool_steps<Size, Options>;
+  TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
+  return detail::make_pool<op::average_pool, Size, options, Place>(x);
 }
 
 /// The mean of every channel over height and width. Raises TAGMA-E120 for a wrong rank.
 /// @param x [batch, height, width, channels], floating
 /// @return [batch, channels]
 inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE>(const X& x) {
-  static_assert(diagnose::is_image_batch<typename X::spec_type>,
-                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
-  if constexpr (diagnose::is_image_batch<typename X::spec_type> &&
-                detail::check_type<detail::accepts::floats, typename X::spec_type>())
-    return detail::make_mean<false, Place, 1, 2>(x);
+  TAGMA_NEEDS_IMAGES(typename X::spec_type);
+  if constexpr (diagnose::is_image_batch<typename X::spec_type>) return detail::make_mean<false, Place, 1, 2>(x);
 };
 
 /// The largest element of every channel over height and width; the gradient is shared by equal maxima.
 inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE>(const X& x) {
-  static_assert(diagnose::is_image_batch<typename X::spec_type>,
-                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
-  if constexpr (diagnose::is_image_batch<typename X::spec_type> &&
-                detail::check_type<detail::accepts::floats, typename X::spec_type>())
+  TAGMA_NEEDS_IMAGES(typename X::spec_type);
+  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
     return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);
 };
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_WINDOW
+#undef TAGMA_NEEDS_IMAGES

@@ -50,8 +50,6 @@ namespace detail {
 
 template <class Op, class Place, class T, extent... Extents>
 [[nodiscard]] constexpr auto make_random() {
-  static_assert(diagnose::can_be_random<T, Extents...>,
-                "TAGMA-E113 random: needs a floating element type and at most six static extents");
   if constexpr (diagnose::can_be_random<T, Extents...>)
     return make_node<Op, ir::pack_attributes(dtype_of<T>, Extents...), part<Place, 0>>();
 }
@@ -75,6 +73,11 @@ concept parameter = expression<A> || scalar<A>;
 
 }  // namespace detail
 
+/// A random tensor can have this element type and these extents.
+#define TAGMA_NEEDS_RANDOM(...)                                \
+  static_assert(::tagma::diagnose::can_be_random<__VA_ARGS__>, \
+                "TAGMA-E113 random: needs a floating element type and at most six static extents")
+
 /// Uniform random numbers of the given type and extents, new in every run: `random_uniform<float, 3, 4>(-1.0f, 1.0f)`.
 /// Two calls at two places draw different numbers (the CUDA front end knows no places: there, equal calls in one
 /// program are one). Gradients flow to `low` and `high` where these are expressions.
@@ -83,13 +86,13 @@ concept parameter = expression<A> || scalar<A>;
 /// @{
 template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_uniform() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::random_uniform, Place, T, Extents...>();
 }
 template <class T, extent... Extents, detail::parameter Low, detail::parameter High, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_uniform(const Low& low, const High& high) {
-  if constexpr (constexpr bool fits = diagnose::can_be_random<T, Extents...>; !fits)
-    return detail::make_random<op::random_uniform, Place, T, Extents...>();
-  else
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
     return detail::make_between<Place>(detail::make_random<op::random_uniform, Place, T, Extents...>(), low, high);
 }
 /// @}
@@ -99,14 +102,14 @@ template <class T, extent... Extents, detail::parameter Low, detail::parameter H
 /// @{
 template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_normal() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::random_normal, Place, T, Extents...>();
 }
 template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
           class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_normal(const Mean& mean, const Deviation& deviation) {
-  if constexpr (constexpr bool fits = diagnose::can_be_random<T, Extents...>; !fits)
-    return detail::make_random<op::random_normal, Place, T, Extents...>();
-  else
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
     return detail::make_affine<Place>(detail::make_random<op::random_normal, Place, T, Extents...>(), mean, deviation);
 }
 /// @}
@@ -115,14 +118,14 @@ template <class T, extent... Extents, detail::parameter Mean, detail::parameter 
 /// @{
 template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto truncated_normal() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::truncated_normal, Place, T, Extents...>();
 }
 template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
           class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto truncated_normal(const Mean& mean, const Deviation& deviation) {
-  if constexpr (constexpr bool fits = diagnose::can_be_random<T, Extents...>; !fits)
-    return detail::make_random<op::truncated_normal, Place, T, Extents...>();
-  else
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
     return detail::make_affine<Place>(detail::make_random<op::truncated_normal, Place, T, Extents...>(), mean,
                                       deviation);
 }
@@ -133,12 +136,14 @@ template <class T, extent... Extents, detail::parameter Mean, detail::parameter 
 /// @{
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_uniform_like(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::make_node<op::random_uniform, ir::pack_attributes(E::spec.type), Place>(e);
 }
 template <expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto random_normal_like(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::make_node<op::random_normal, ir::pack_attributes(E::spec.type), Place>(e);
 }
 /// @}
@@ -150,7 +155,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 /// Raises TAGMA-E014 for an element type that is not floating.
 template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     // One float for each element, whatever the elements are: 16-bit floats would make the rate coarse.
     const auto drawn =
@@ -178,3 +184,5 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_RANDOM

@@ -131,6 +131,10 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
 
 }  // namespace op
 
+/// Axes that a reduction names are there.
+#define TAGMA_NEEDS_AXES(...) \
+  static_assert(::tagma::diagnose::axes_exist<__VA_ARGS__>, "TAGMA-E020 reduction: there is no such axis")
+
 /// Passed to a reduction to keep the reduced axes with extent 1.
 struct keep_dims_tag {};
 inline constexpr keep_dims_tag keep_dims{};
@@ -146,16 +150,10 @@ inline constexpr op::attribute_mask axis_mask = [] {
   return mask;
 }();
 
-template <class Spec, int... Axes>
-constexpr bool check_axes() {
-  static_assert(diagnose::axes_exist<Spec, Axes...>, "TAGMA-E020 reduction: there is no such axis");
-  return diagnose::axes_exist<Spec, Axes...>;
-}
-
 /// The sum times one over the number of elements that it joins.
 template <bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
     constexpr auto mask = axis_mask<E::rank, Axes...>;
     const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
     const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
@@ -165,7 +163,7 @@ template <bool Keep, class Place, int... Axes, class E>
 
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
-  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
     constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
     return make_node<Op, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
   }
@@ -178,65 +176,77 @@ template <class Op, bool Keep, class Place, int... Axes, class E>
 /// @{
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto sum(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::sum, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::sum, true, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, true, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto product(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::product, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::product, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto reduce_max(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto reduce_min(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto all(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
-    return detail::make_reduction<op::all, false, Place, Axes...>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::all, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto any(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
-    return detail::make_reduction<op::any, false, Place, Axes...>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::any, false, Place, Axes...>(e);
 }
 /// The mean of floating elements.
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto mean(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_mean<false, Place, Axes...>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_mean<true, Place, Axes...>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto argmax(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::argmax, false, Place, Axis>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmax, false, Place, Axis>(e);
 }
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto argmin(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::argmin, false, Place, Axis>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmin, false, Place, Axis>(e);
 }
 /// @}
 

@@ -221,7 +221,8 @@ template <padding... Paddings, expression E, class V, class Place = TAGMA_FRESH_
   static_assert(diagnose::paddings_fit<typename E::spec_type, Paddings...>,
                 "TAGMA-E105 pad: every axis needs one padding, and none may be negative");
   if constexpr (expression<V>) static_assert(V::rank == 0, "TAGMA-E105 pad: the value needs rank 0");
-  if constexpr (diagnose::paddings_fit<typename E::spec_type, Paddings...> && detail::check_elementwise<E, V>())
+  TAGMA_NEEDS_OPERANDS(E, V);
+  if constexpr (diagnose::paddings_fit<typename E::spec_type, Paddings...> && detail::operands_agree<E, V>)
     return detail::make_node<op::pad, detail::pad_attributes<Paddings...>, Place>(
         e, detail::as_expression<typename E::element_type, Place, 0>(value));
 }

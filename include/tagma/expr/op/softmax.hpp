@@ -99,12 +99,14 @@ struct sparse_softmax_cross_entropy {
 /// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
 inline constexpr auto softmax = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
-  if constexpr (E::rank > 0) return detail::make_unary<op::softmax, detail::accepts::floats, Place>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (E::rank > 0) return detail::make_node<op::softmax, ir::attributes<0>{}, Place>(e);
 };
 /// The logarithm of softmax, without overflow.
 inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
   static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
-  if constexpr (E::rank > 0) return detail::make_unary<op::log_softmax, detail::accepts::floats, Place>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (E::rank > 0) return detail::make_node<op::log_softmax, ir::attributes<0>{}, Place>(e);
 };
 
 /// The cross entropy of each row of logits with the class that its label names.
@@ -118,7 +120,8 @@ template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE>
   using y = typename Y::spec_type;
   static_assert(diagnose::labels_fit_logits<x, y>,
                 "TAGMA-E043 sparse_softmax_cross_entropy: needs one integer label for each row of logits");
-  if constexpr (diagnose::labels_fit_logits<x, y> && detail::check_type<detail::accepts::floats, x>())
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::labels_fit_logits<x, y> && diagnose::is_floating_point<x>)
     return detail::make_node<op::sparse_softmax_cross_entropy, ir::attributes<0>{}, Place>(logits, labels);
 }
 
@@ -135,8 +138,9 @@ template <expression L, expression P, class Place = TAGMA_FRESH_TYPE>
   static_assert(diagnose::same_element_type<x, y>,
                 "TAGMA-E010 softmax_cross_entropy: probabilities need the element type of the logits");
   static_assert(L::rank > 0, "TAGMA-E025 softmax_cross_entropy: needs at least one axis");
+  TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::same_shape<x, y> && diagnose::same_element_type<x, y> && L::rank > 0 &&
-                detail::check_type<detail::accepts::floats, x>()) {
+                diagnose::is_floating_point<x>) {
     const auto logs = detail::make_node<op::log_softmax, ir::attributes<0>{}, detail::part<Place, 0>>(logits);
     const auto weighted = detail::make_binary<op::multiply, detail::part<Place, 1>>(probabilities, logs);
     const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 2>, -1>(weighted);

@@ -13,9 +13,12 @@ namespace diagnose {
 /// The first operand is a variable, not a computed tensor.
 template <class E>
 inline constexpr bool is_variable = E::record().op->info->kind == ir::op_kind::variable;
-/// A value has the shape of the variable it goes to.
+/// A value has the shape of the variable it goes to; a plain number goes to one of rank 0.
 template <class Variable, class Value>
-inline constexpr bool fits_variable = compatible(Variable::value.dims, Value::value.dims);
+inline constexpr bool fits_variable = Variable::value.dims.rank == 0;
+template <class Variable, class T, extent... Extents>
+inline constexpr bool fits_variable<Variable, spec<T, Extents...>> = compatible(Variable::value.dims,
+                                                                                shape{Extents...});
 }  // namespace diagnose
 
 namespace op {
@@ -60,23 +63,21 @@ namespace detail {
 
 template <class Op, class Place, class V, class E>
 [[nodiscard]] constexpr auto make_update(const V& v, const E& e) {
-  static_assert(diagnose::is_variable<V>, "TAGMA-E065 assign: the first operand must be a variable");
-  if constexpr (expression<E>) {
-    using x = typename V::spec_type;
-    using y = typename E::spec_type;
-    static_assert(diagnose::same_element_type<x, y>,
-                  "TAGMA-E010 assign: the value needs the element type of the variable; use tagma::cast");
-    static_assert(diagnose::fits_variable<x, y>, "TAGMA-E066 assign: the value needs the shape of the variable");
-    if constexpr (diagnose::is_variable<V> && diagnose::same_element_type<x, y> && diagnose::fits_variable<x, y>)
-      return make_node<Op, ir::attributes<0>{}, Place>(v, e);
-  } else {
-    static_assert(V::rank == 0, "TAGMA-E066 assign: a plain number goes to a variable of rank 0");
-    if constexpr (diagnose::is_variable<V> && V::rank == 0)
-      return make_node<Op, ir::attributes<0>{}, Place>(v, as_expression<typename V::element_type, Place, 0>(e));
-  }
+  if constexpr (diagnose::is_variable<V> && operands_agree<V, E> && diagnose::fits_variable<operand<V>, operand<E>>)
+    return make_node<Op, ir::attributes<0>{}, Place>(v, as_expression<typename V::element_type, Place, 0>(e));
 }
 
 }  // namespace detail
+
+/// The first operand is a variable that the second fits.
+#define TAGMA_NEEDS_VARIABLE(V, E)                                                                             \
+  static_assert(::tagma::diagnose::is_variable<V>, "TAGMA-E065 assign: the first operand must be a variable"); \
+  static_assert(::tagma::diagnose::same_element_type<detail::operand<V>, detail::operand<E>>,                  \
+                "TAGMA-E010 assign: the value needs the element type of the variable; use tagma::cast");       \
+  static_assert(::tagma::diagnose::fits_variable<detail::operand<V>, detail::operand<E>>,                      \
+                "TAGMA-E066 assign: the value needs the shape of the variable, a plain number rank 0");        \
+  static_assert(::tagma::diagnose::numbers_fit<detail::operand<V>, detail::operand<E>>,                        \
+                "TAGMA-E015 assign: the fraction of this number would be lost in a variable of integers")
 
 /// Writes a value into a variable; the result is the new value.
 /// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of
@@ -84,17 +85,20 @@ template <class Op, class Place, class V, class E>
 /// @{
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign(const V& v, const E& e) {
+  TAGMA_NEEDS_VARIABLE(V, E);
   return detail::make_update<op::assign, Place>(v, e);
 }
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign_add(const V& v, const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename V::spec_type>())
-    return detail::make_update<op::assign_add, Place>(v, e);
+  TAGMA_NEEDS_NUMBERS(typename V::spec_type);
+  TAGMA_NEEDS_VARIABLE(V, E);
+  return detail::make_update<op::assign_add, Place>(v, e);
 }
 template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto assign_sub(const V& v, const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename V::spec_type>())
-    return detail::make_update<op::assign_sub, Place>(v, e);
+  TAGMA_NEEDS_NUMBERS(typename V::spec_type);
+  TAGMA_NEEDS_VARIABLE(V, E);
+  return detail::make_update<op::assign_sub, Place>(v, e);
 }
 /// @}
 

@@ -71,10 +71,7 @@ namespace detail {
 
 template <int K, class Place, class E>
 [[nodiscard]] constexpr auto make_top_k(const E& e) {
-  static_assert(diagnose::has_k_elements<typename E::spec_type, K>,
-                "TAGMA-E111 top_k: the last axis needs as many elements as are asked for, and at least one");
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> &&
-                check_type<accepts::numbers, typename E::spec_type>()) {
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>) {
     const auto indices = make_node<op::top_k_indices, ir::pack_attributes(K), part<Place, 0>>(e);
     const auto values = make_node<op::gather_last, ir::attributes<0>{}, part<Place, 1>>(e, indices);
     return std::pair{values, indices};
@@ -83,6 +80,12 @@ template <int K, class Place, class E>
 
 }  // namespace detail
 
+/// Rows of numbers with at least `K` elements.
+#define TAGMA_NEEDS_ROWS(Spec, K)                                                                             \
+  static_assert(::tagma::diagnose::has_k_elements<Spec, K>,                                                   \
+                "TAGMA-E111 top_k: the last axis needs as many elements as are asked for, and at least one"); \
+  TAGMA_NEEDS_NUMBERS(Spec)
+
 /// The `K` largest elements of the last axis and their positions, largest first; of equal ones the lower position comes
 /// first, and NaN counts as larger than everything. Gradients flow through the values.
 /// @param e [..., n], numbers
@@ -90,6 +93,7 @@ template <int K, class Place, class E>
 /// Raises TAGMA-E111 if n is below `K`.
 template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto top_k(const E& e) {
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
   return detail::make_top_k<K, Place>(e);
 }
 
@@ -97,18 +101,18 @@ template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
 /// @{
 template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto top_k_values(const E& e) {
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>)
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>)
     return detail::make_top_k<K, Place>(e).first;
-  else
-    return detail::make_top_k<K, Place>(e);
 }
 template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
 [[nodiscard]] constexpr auto top_k_indices(const E& e) {
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>)
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>)
     return detail::make_top_k<K, Place>(e).second;
-  else
-    return detail::make_top_k<K, Place>(e);
 }
 /// @}
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_ROWS

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What the compiler refuses about a run: fetches, feeds, kernels.
+
+#include <tuple>
+
+#include "tagma/plan/program.hpp"
+#include "tagma/runtime/kernel.hpp"
+
+namespace tagma {
+
+/// Several results of one run: `auto [loss, accuracy] = session.run(fetch(loss, accuracy), ...)`.
+template <expression... E>
+struct fetch_list {};
+template <expression... E>
+[[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
+  return {};
+}
+
+/// What can be wrong with a run: types whose names tell what it is about.
+namespace diagnose {
+template <class Spec>
+struct no_output {};
+template <class Spec>
+struct no_placeholder {};
+template <class Placeholder, class Value>
+struct other_element_type {};
+template <class Placeholder, class Value>
+struct number_for_a_tensor {};
+template <class Name, class Placeholder>
+struct not_fed {};
+struct no_order {};
+template <class Operation>
+struct no_kernel {};
+template <class Operation, class Device>
+struct no_kernel_there {};
+
+/// A run has no fault of this kind. `Fault` is the first one that it has, or void.
+template <class Fault>
+inline constexpr bool fetches_outputs = true;
+template <class Spec>
+inline constexpr bool fetches_outputs<no_output<Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_placeholders = true;
+template <class Spec>
+inline constexpr bool feeds_placeholders<no_placeholder<Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_have_element_types = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_element_types<other_element_type<Placeholder, Value>> = false;
+template <class Fault>
+inline constexpr bool feeds_have_ranks = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_ranks<number_for_a_tensor<Placeholder, Value>> = false;
+template <class Fault>
+inline constexpr bool feeds_everything = true;
+template <class Name, class Placeholder>
+inline constexpr bool feeds_everything<not_fed<Name, Placeholder>> = false;
+template <class Fault>
+inline constexpr bool has_an_order = true;
+template <>
+inline constexpr bool has_an_order<no_order> = false;
+template <class Fault>
+inline constexpr bool has_kernels = true;
+template <class Operation>
+inline constexpr bool has_kernels<no_kernel<Operation>> = false;
+template <class Fault>
+inline constexpr bool has_kernels_there = true;
+template <class Operation, class Device>
+inline constexpr bool has_kernels_there<no_kernel_there<Operation, Device>> = false;
+}  // namespace diagnose
+
+#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                 \
+  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");     \
+  static_assert(diagnose::feeds_placeholders<Fault>, "TAGMA-E054 run: what is fed is no placeholder of this program"); \
+  static_assert(diagnose::feeds_have_element_types<Fault>,                                                             \
+                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                    \
+  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");    \
+  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed");  \
+  static_assert(diagnose::has_an_order<Fault>,                                                                         \
+                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");  \
+  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");             \
+  static_assert(diagnose::has_kernels_there<Fault>,                                                                    \
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation")
+
+namespace detail {
+
+template <class T>
+concept tensor_like = requires(const T& t) {
+  t.data();
+  t.dims();
+  t.span();
+};
+template <class T>
+concept text_like = std::is_convertible_v<const T&, std::string_view>;
+template <class T>
+concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
+  t.data();
+  t.size();
+};
+
+/// The element type of a value that can be fed; void if there is none.
+template <class T>
+constexpr auto fed_element() {
+  if constexpr (text_like<T>)
+    return string_element{};
+  else if constexpr (tensor_like<T> || range_like<T>)
+    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
+  else if constexpr (scalar<T>)
+    return T{};
+}
+
+/// Placeholders and variables of a graph, in its order.
+template <class Graph>
+struct graph_tables {
+  static constexpr std::size_t count(ir::op_kind kind) {
+    std::size_t n = 0;
+    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
+    return n;
+  }
+  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
+
+  static constexpr auto make_variables() {
+    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i) {
+      const ir::node& node = Graph::view[i];
+      if (node.op->info->kind != ir::op_kind::variable) continue;
+      const auto a = Graph::view.attributes(i);
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
+    }
+    return list;
+  }
+  static constexpr auto variables = make_variables();
+
+  /// The rank of a placeholder among all, by its record, or -1.
+  static constexpr int placeholder_position(const ir::record* record) {
+    int n = 0;
+    for (const ir::node& node : Graph::flat.nodes) {
+      if (node.op->info->kind != ir::op_kind::placeholder) continue;
+      if (node.name == record->name && node.spec == record->spec) return n;
+      ++n;
+    }
+    return -1;
+  }
+};
+
+template <expression E>
+[[nodiscard]] constexpr fetch_list<E> as_list(const E&) {
+  return {};
+}
+template <class... E>
+[[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
+  return list;
+}
+/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
+template <class Plan>
+[[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
+  for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
+    const plan::plan_node& n = Plan::nodes[i];
+    if (n.op->kind != ir::op_kind::placeholder) continue;
+    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
+    bool found = false;
+    for (const int f : fed) found = found || f == n.slot;
+    if (!found) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+/// What a feed is for.
+template <class Graph, class Argument>
+struct feed_traits {
+  static constexpr int position = -1;
+  static constexpr auto fault() {}  // a limit
+};
+template <class Graph, class Id, class Value>
+struct feed_traits<Graph, feed<Id, Value>> {
+  static constexpr tensor_spec declared = find_record<Id>()->spec;
+  static constexpr int position = graph_tables<Graph>::placeholder_position(find_record<Id>());
+  using spec_type = spec_of<declared>;
+
+  static constexpr auto fault() {
+    if constexpr (position < 0)
+      return diagnose::no_placeholder<spec_type>{};
+    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
+      return diagnose::other_element_type<spec_type, Value>{};
+    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
+      return diagnose::number_for_a_tensor<spec_type, Value>{};
+  }
+};
+
+template <class Graph, class E>
+struct fetch_traits {
+  static constexpr int position = Graph::traits::template position<typename E::id>();
+  static constexpr auto fault() {
+    if constexpr (position < 0) return diagnose::no_output<typename E::spec_type>{};
+  }
+};
+
+/// The first fault among those of some fetches or feeds.
+template <class... Traits>
+struct first_fault {
+  using type = void;
+};
+template <class First, class... Rest>
+struct first_fault<First, Rest...> {
+  using type = typename first_fault<Rest...>::type;
+};
+template <class First, class... Rest>
+  requires(!std::is_void_v<decltype(First::fault())>)
+struct first_fault<First, Rest...> {
+  using type = decltype(First::fault());
+};
+
+/// Whether the arguments of a run fit a program, and whether its plan can run.
+template <class Graph, class... Arguments>
+struct run_check {
+  template <class... E>
+  static auto find(fetch_list<E...>) {
+    using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...>::type;
+    if constexpr (std::is_void_v<arguments>)
+      return find_in_plan<compiled_plan<Graph, fetch_traits<Graph, E>::position...>>();
+    else
+      return arguments{};
+  }
+  template <class Plan>
+  static auto find_in_plan() {
+    static constexpr int fed[] = {feed_traits<Graph, Arguments>::position..., -1};
+    constexpr int missing = first_missing<Plan>(fed);
+    if constexpr (Plan::raw.contradictory) {
+      return diagnose::no_order{};
+    } else if constexpr (missing >= 0) {
+      static constexpr std::string_view name = Plan::nodes[missing].name;
+      static constexpr tensor_spec declared = Plan::nodes[missing].spec;
+      return diagnose::not_fed<spelled<fixed_copy<&name>()>, spec_of<declared>>{};
+    } else {
+      return find_in_kernels<Plan, runtime::kernel_table<Plan>>();
+    }
+  }
+  template <class Plan, class Kernels>
+  static auto find_in_kernels() {
+    if constexpr (Kernels::missing != nullptr) {
+      static constexpr std::string_view name = Kernels::missing->name;
+      return diagnose::no_kernel<spelled<fixed_copy<&name>()>>{};
+    } else if constexpr (Kernels::misplaced >= 0) {
+      static constexpr std::string_view name = Plan::nodes[Kernels::misplaced].op->name;
+      static constexpr std::string_view device = Plan::nodes[Kernels::misplaced].device;
+      return diagnose::no_kernel_there<spelled<fixed_copy<&name>()>, spelled<fixed_copy<&device>()>>{};
+    }
+  }
+
+  /// The first fault of a run that fetches `What`, or void.
+  template <class What>
+  using fault = decltype(run_check::find(as_list(std::declval<const What&>())));
+};
+
+}  // namespace detail
+}  // namespace tagma
