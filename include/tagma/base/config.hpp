@@ -23,11 +23,21 @@
 
 /// A closure type that differs at every place where the default argument is used. It tells apart two run-time values
 /// that were written at two places: `2.0f * x + 3.0f * x`. Only for templates that are not members of other templates:
-/// there g++ 12 rejects it and clang hands out the same type twice. The CUDA front end rejects it everywhere.
+/// there g++ 12 rejects it and clang hands out the same type twice.
+/// @param ... a type parameter of the template: without one, a compiler would work the argument out once for all calls
+///
+/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function, so it sees
+/// `void`; the host compiler, which makes the program, takes the first one.
 #if defined(__CUDACC__)
-#define TAGMA_FRESH_TYPE void
+#define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
+namespace tagma::detail {
+template <class... Parameters, class Fresh = decltype([] {})>
+Fresh fresh_type(int);
+template <class... Parameters>
+void fresh_type(long);
+}  // namespace tagma::detail
 #else
-#define TAGMA_FRESH_TYPE decltype([] {})
+#define TAGMA_FRESH_TYPE(...) decltype([] {})
 #endif
 
 /// clang before 18 prints a text among template arguments as a list of numbers, but characters as characters.

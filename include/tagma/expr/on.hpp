@@ -49,12 +49,12 @@ struct placed_definition {
 /// moved. Raises TAGMA-E071 when compiled if the device has no kernel for the operation.
 /// @tparam Device `cpu<0>`, or the name of a device in TensorFlow's grammar; TAGMA-E070 if it does not parse
 /// @{
-template <class Device, expression E, class Place = TAGMA_FRESH_TYPE>
+template <class Device, expression E, class Place = TAGMA_FRESH_TYPE(Device)>
   requires requires { Device::spec.id; }
 [[nodiscard]] constexpr auto on(const E& e) {
   return detail::make_handle<detail::placed_definition<typename E::id, detail::device_name<Device::spec>()>, Place>(e);
 }
-template <fixed_string Device, expression E, class Place = TAGMA_FRESH_TYPE>
+template <fixed_string Device, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto on(const E& e) {
   TAGMA_NEEDS_DEVICE("on", Device);
   if constexpr (device_string_parses<Device>)

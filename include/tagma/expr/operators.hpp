@@ -9,80 +9,80 @@
 
 namespace tagma {
 
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator+(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::add, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator-(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::subtract, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator*(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::multiply, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator/(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::divide, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator<(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::less, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator<=(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::less_equal, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator>(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::greater, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator>=(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::greater_equal, Place>(a, b);
 }
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto operator-(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
 }
-template <expression A, expression B, class Place = TAGMA_FRESH_TYPE>
+template <expression A, expression B, class Place = TAGMA_FRESH_TYPE(A)>
 [[nodiscard]] constexpr auto operator&&(const A& a, const B& b) {
   TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_and, Place>(a, b);
 }
-template <expression A, expression B, class Place = TAGMA_FRESH_TYPE>
+template <expression A, expression B, class Place = TAGMA_FRESH_TYPE(A)>
 [[nodiscard]] constexpr auto operator||(const A& a, const B& b) {
   TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_or, Place>(a, b);
 }
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto operator!(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);

@@ -36,7 +36,7 @@ struct default_slope {};
 /// @{
 
 /// x where it is positive, else exp(x) - 1. Clevert, Unterthiner, Hochreiter 2015, with alpha = 1.
-inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using S = typename E::spec_type;
   TAGMA_NEEDS_FLOATS(S);
   if constexpr (diagnose::is_floating_point<S>)
@@ -45,7 +45,7 @@ inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE>(con
 
 /// scale * (x where it is positive, else alpha * (exp(x) - 1)), with the numbers that keep mean 0 and variance 1 from
 /// layer to layer. Klambauer et al. 2017.
-inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
@@ -59,7 +59,7 @@ inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE>(co
 
 /// x * Phi(x), where Phi is the normal distribution function: x / 2 * (1 + erf(x / sqrt(2))).
 /// Hendrycks and Gimpel 2016.
-inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
@@ -72,7 +72,7 @@ inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE>(co
 };
 
 /// x * sigmoid(x). Elfwing, Uchibe, Doya 2017.
-inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::step<op::multiply, Place, 1>(e, detail::step<op::sigmoid, Place, 0>(e));
@@ -81,7 +81,7 @@ inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE>(co
 inline constexpr const auto& swish = silu;
 
 /// min(max(x, 0), 6). Krizhevsky 2010.
-inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>)
@@ -90,7 +90,7 @@ inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE>(c
 };
 
 /// The sigmoid as three straight lines: x / 5 + 1 / 2, kept between 0 and 1. Keras 2.
-inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
@@ -102,7 +102,7 @@ inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_
 };
 
 /// x / (1 + |x|).
-inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
@@ -114,8 +114,8 @@ inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE
 
 /// x where it is positive, else alpha * x. Maas, Hannun, Ng 2013.
 /// @param alpha a number, by default TensorFlow's 0.2
-inline constexpr auto leaky_relu =
-    []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE>(const E& e, const A& alpha = {}) {
+inline constexpr auto leaky_relu = []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE(E)>(
+    const E& e, const A& alpha = {}) {
   using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>) {

@@ -79,7 +79,7 @@ template <class Place, class Bound, class Norm, class... E>
 
 /// min(max(x, low), high), element by element. The gradient is 0 where x is outside.
 /// @param low,high numbers, or expressions that broadcast to the shape of x
-template <expression E, class Low, class High, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Low, class High, class Place = TAGMA_FRESH_TYPE(E)>
   requires detail::operands<E, Low> && detail::operands<E, High>
 [[nodiscard]] constexpr auto clip_by_value(const E& e, const Low& low, const High& high) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -93,7 +93,7 @@ template <expression E, class Low, class High, class Place = TAGMA_FRESH_TYPE>
 
 /// The root of the sum of the squares of all elements of all tensors.
 /// Raises TAGMA-E142 for different element types, TAGMA-E014 if they are not floating.
-template <expression... E, class Place = TAGMA_FRESH_TYPE>
+template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
   requires(sizeof...(E) > 0)
 [[nodiscard]] constexpr auto global_norm(const E&... e) {
   TAGMA_NEEDS_NORM(E...);
@@ -104,7 +104,7 @@ template <expression... E, class Place = TAGMA_FRESH_TYPE>
 /// x scaled down to the norm `bound` if its own is larger: x * bound / max(norm, bound).
 /// @param bound a positive number, or a scalar expression
 /// Raises TAGMA-E014, TAGMA-E143.
-template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto clip_by_norm(const E& e, const Bound& bound) {
   TAGMA_NEEDS_BOUND(Bound, E);
   if constexpr (detail::is_clip<Bound, E>) {
@@ -119,7 +119,7 @@ template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE>
 /// results are not numbers, as in TensorFlow.
 /// @return a std::tuple of expressions
 /// Raises TAGMA-E014, TAGMA-E142, TAGMA-E143.
-template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE>
+template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
   requires(sizeof...(E) > 0)
 [[nodiscard]] constexpr auto clip_by_global_norm(const Bound& bound, const E&... e) {
   TAGMA_NEEDS_BOUND(Bound, E...);

@@ -36,7 +36,8 @@ inline constexpr bool groups_divide =
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide channels and filters, and what the
 /// operation `conv2d` raises.
 template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, expression X,
-          class Activation = decltype(linear), class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Activation = decltype(linear), class Initial = decltype(glorot_uniform),
+          class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Activation& activation = linear,
                                     const Initial& initial = glorot_uniform) {
   using s = typename X::spec_type;
@@ -75,7 +76,7 @@ struct updating_layer {
 /// @param momentum share of the old average that stays
 /// @param epsilon added to the variance
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
-template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE>
+template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
   static_assert(X::rank < 2 || diagnose::channels_are_static<typename X::spec_type>,
@@ -111,7 +112,7 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
 /// @param x [..., features], floating, features static
 /// @param epsilon added to the variance
 /// Raises TAGMA-E003 for dynamic features.
-template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE>
+template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto layer_norm(const X& x, double epsilon = 1e-3) {
   static_assert(diagnose::channels_are_static<typename X::spec_type>,
                 "TAGMA-E003 layer_norm: needs a batch axis and a static number of features");

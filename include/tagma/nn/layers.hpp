@@ -19,7 +19,7 @@ inline constexpr auto linear = []<expression E>(const E& e) { return e; };
 /// @param initial initializer of the kernel
 /// @return [..., Units]
 template <fixed_string Name, extent Units, expression E, class Activation = decltype(linear),
-          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dense(const E& x, const Activation& activation = linear,
                                    const Initial& initial = glorot_uniform) {
   static_assert(E::rank >= 2,

@@ -66,7 +66,7 @@ template <class Place, class P, class L, class D>
 /// @{
 
 /// mean((p - y)^2).
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto mean_squared_error(const P& predictions, const L& labels) {
   TAGMA_NEEDS_LABELS(P, L);
   if constexpr (detail::is_loss<P, L>) {
@@ -76,7 +76,7 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// mean(|p - y|).
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto mean_absolute_error(const P& predictions, const L& labels) {
   TAGMA_NEEDS_LABELS(P, L);
   if constexpr (detail::is_loss<P, L>) {
@@ -87,7 +87,7 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 
 /// d^2 / 2 where d = |p - y| is at most delta, else delta * (d - delta / 2); the mean of it. Huber 1964.
 /// @param delta a positive number, 1 if it is not given
-template <expression P, expression L, class D = detail::default_delta, class Place = TAGMA_FRESH_TYPE>
+template <expression P, expression L, class D = detail::default_delta, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto huber_loss(const P& predictions, const L& labels, const D& delta = {}) {
   using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
@@ -102,7 +102,7 @@ template <expression P, expression L, class D = detail::default_delta, class Pla
 }
 
 /// mean(max(0, 1 - s * p)), where s is -1 for label 0 and 1 for label 1.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto hinge_loss(const P& predictions, const L& labels) {
   using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
@@ -117,7 +117,7 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// mean(-y * log(p + e) - (1 - y) * log(1 - p + e)) with e = 1e-7; p are probabilities.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto log_loss(const P& predictions, const L& labels) {
   using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
@@ -136,7 +136,7 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 
 /// mean(1 - sum(p * y)), summed over the last axis, along which both are taken to have length 1.
 /// Raises TAGMA-E141 for tensors without axes.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto cosine_distance(const P& predictions, const L& labels) {
   using T = typename P::element_type;
   TAGMA_NEEDS_LABELLED_ROWS(P, L);
@@ -155,7 +155,7 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 /// @param logits,labels tensors of one shape, floating
 /// @return the same shape
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto sigmoid_cross_entropy(const P& logits, const L& labels) {
   using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
@@ -177,7 +177,7 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 /// axis, both raised to at least 1e-7 first, as in Keras. Kullback and Leibler 1951.
 /// @return [...], the shape without its last axis
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140, TAGMA-E141.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto kl_divergence(const P& predictions, const L& labels) {
   using T = typename P::element_type;
   TAGMA_NEEDS_LABELLED_ROWS(P, L);
@@ -192,7 +192,7 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// sum(x^2) / 2, for weight decay.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto l2_loss(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>) {

@@ -174,7 +174,7 @@ template <class Place, bool AllSteps, class X, class Cell>
 
 /// h = tanh([x, h] * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias". TensorFlow's BasicRNNCell.
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
-          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
   if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
@@ -194,7 +194,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 ///
 /// with variables "<Name>/gates/kernel", "<Name>/gates/bias", "<Name>/candidate/kernel", "<Name>/candidate/bias".
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
-          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
   if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
@@ -219,7 +219,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// with variables "<Name>/kernel" and "<Name>/bias". The 1 lets memories last before training says otherwise
 /// (Jozefowicz, Zaremba, Sutskever 2015).
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
-          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {},
                                   const Initial& initial = glorot_uniform) {
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);

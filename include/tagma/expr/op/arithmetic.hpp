@@ -144,67 +144,67 @@ struct round : elementwise {
 /// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
 /// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
 inline constexpr auto add =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::add, Place>(a, b);
 };
 inline constexpr auto subtract =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::subtract, Place>(a, b);
 };
 inline constexpr auto multiply =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::multiply, Place>(a, b);
 };
 inline constexpr auto divide =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::divide, Place>(a, b);
 };
 inline constexpr auto maximum =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::maximum, Place>(a, b);
 };
 inline constexpr auto minimum =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::minimum, Place>(a, b);
 };
 
-inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
 };

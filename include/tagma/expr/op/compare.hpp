@@ -82,35 +82,35 @@ struct cast {
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
 inline constexpr auto equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::not_equal, Place>(a, b);
 };
 inline constexpr auto less =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::less, Place>(a, b);
 };
 inline constexpr auto less_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::less_equal, Place>(a, b);
 };
 inline constexpr auto greater =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::greater, Place>(a, b);
 };
 inline constexpr auto greater_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::greater_equal, Place>(a, b);
@@ -118,25 +118,25 @@ inline constexpr auto greater_equal =
 
 /// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
 inline constexpr auto logical_and =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_and, Place>(a, b);
 };
 inline constexpr auto logical_or =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_or, Place>(a, b);
 };
-inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 };
 
 /// Converts every element to `T`.
 /// @tparam T the element type of the result; floating to integer truncates towards zero.
-template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
+template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto cast(const E& e) {
   static_assert(diagnose::converts<typename E::spec_type, T>,
                 "TAGMA-E018 cast: a string is not converted to or from numbers");
@@ -146,7 +146,7 @@ template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
 
 /// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
 /// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
-template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;

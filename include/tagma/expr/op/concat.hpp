@@ -191,7 +191,7 @@ template <int Axis, class Place, class... E, int... I>
 
 /// The operands one after another along `Axis`. Raises TAGMA-E101 if their shapes do not fit, TAGMA-E102 for more than
 /// 64 of them, TAGMA-E010 for different element types.
-template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
   requires(sizeof...(E) > 0)
 [[nodiscard]] constexpr auto concat(const E&... e) {
   TAGMA_NEEDS_PARTS(Axis, typename E::spec_type...);
@@ -199,7 +199,7 @@ template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
-template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE(First)>
 [[nodiscard]] constexpr auto stack(const First& first, const Rest&... rest) {
   static_assert(Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank,
                 "TAGMA-E101 stack: there is no such axis, or the operands have six already");
@@ -214,7 +214,7 @@ template <int Axis = 0, expression First, expression... Rest, class Place = TAGM
 }
 
 /// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 unless each axis has one multiple.
-template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE>
+template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto tile(const E& e) {
   static_assert(diagnose::multiples_fit<typename E::spec_type, Multiples...>,
                 "TAGMA-E106 tile: every axis needs one multiple of at least 1");

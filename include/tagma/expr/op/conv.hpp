@@ -228,7 +228,7 @@ inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, 
 /// @return [batch, positions down, positions across, filters]
 /// Raises TAGMA-E010 for two element types, TAGMA-E120 for a wrong rank, TAGMA-E121 for channels that do not fit,
 /// TAGMA-E122 for impossible options, TAGMA-E123 if the filter is larger than the padded images.
-template <conv_options Options = conv_options{}, expression X, expression Filter, class Place = TAGMA_FRESH_TYPE>
+template <conv_options Options = conv_options{}, expression X, expression Filter, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter) {
   TAGMA_NEEDS_CONVOLUTION(typename X::spec_type, typename Filter::spec_type, Options);
   if constexpr (detail::is_convolution<typename X::spec_type, typename Filter::spec_type, Options>)
@@ -239,7 +239,7 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
 /// @param bias [filters]. Raises TAGMA-E124 if it has another shape
 /// @param activation `relu`, or any function from expression to expression; none by default
 template <conv_options Options = conv_options{}, expression X, expression Filter, expression Bias,
-          class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE>
+          class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter, const Bias& bias,
                                     const Activation& activation = nullptr) {
   TAGMA_NEEDS_CONVOLUTION(typename X::spec_type, typename Filter::spec_type, Options);
@@ -271,7 +271,7 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
 /// Raises TAGMA-E010, TAGMA-E120 and TAGMA-E122 as `conv2d`, TAGMA-E125 if such a result does not lead back to the
 /// input.
 template <conv_options Options = conv_options{}, extent Height = dyn, extent Width = dyn, expression Y,
-          expression Filter, class Place = TAGMA_FRESH_TYPE>
+          expression Filter, class Place = TAGMA_FRESH_TYPE(Y)>
 [[nodiscard]] constexpr auto conv2d_transpose(const Y& y, const Filter& filter) {
   using u = typename Y::spec_type;
   using f = typename Filter::spec_type;

@@ -26,12 +26,12 @@ template <class Place, ir::attribute Bits, class E>
 
 /// Zeros, or ones, of the type and shape of `e`, whose elements are not read.
 /// @{
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto zeros_like(const E& e) {
   static_assert(diagnose::has_zero<typename E::spec_type>, "TAGMA-E112 zeros_like: strings have no zero and no one");
   return detail::make_filled<Place, detail::bits_of(0)>(e);
 }
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto ones_like(const E& e) {
   static_assert(diagnose::has_zero<typename E::spec_type>, "TAGMA-E112 ones_like: strings have no zero and no one");
   return detail::make_filled<Place, detail::bits_of(1)>(e);

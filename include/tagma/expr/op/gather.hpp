@@ -92,7 +92,7 @@ inline constexpr bool updates_fit_rows = [] {
 /// @param indices int32, int64 or uint8, of any shape, each from 0 to n - 1; another value is an error at run time
 /// @return the shape of `params` with that of `indices` in the place of `Axis`
 /// Raises TAGMA-E020 if there is no such axis, TAGMA-E107 for other indices, TAGMA-E108 for a result of too many axes.
-template <int Axis = 0, expression P, expression I, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = 0, expression P, expression I, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto gather(const P& params, const I& indices) {
   using p = typename P::spec_type;
   using i = typename I::spec_type;
@@ -105,7 +105,7 @@ template <int Axis = 0, expression P, expression I, class Place = TAGMA_FRESH_TY
 
 /// The rows of a table that `ids` names, as `gather` along the first axis. Its gradient by the table touches only these
 /// rows.
-template <expression T, expression I, class Place = TAGMA_FRESH_TYPE>
+template <expression T, expression I, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto embedding_lookup(const T& table, const I& ids) {
   return gather<0, T, I, Place>(table, ids);
 }
@@ -115,7 +115,7 @@ template <expression T, expression I, class Place = TAGMA_FRESH_TYPE>
 /// @param indices int32, int64 or uint8, each from 0 to n - 1
 /// @param updates the shape of `indices` followed by that of a row
 /// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010, TAGMA-E107, and TAGMA-E109 if the shapes do not fit.
-template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TYPE>
+template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TYPE(V)>
 [[nodiscard]] constexpr auto scatter_add(const V& v, const I& indices, const U& updates) {
   using x = typename V::spec_type;
   using i = typename I::spec_type;
@@ -135,7 +135,7 @@ template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TY
 /// @param indices [...], int32, int64 or uint8
 /// @return [..., Depth] of element type `T`
 /// Raises TAGMA-E107 for other indices, TAGMA-E108 if the result has too many axes.
-template <extent Depth, element T = float, expression I, class Place = TAGMA_FRESH_TYPE>
+template <extent Depth, element T = float, expression I, class Place = TAGMA_FRESH_TYPE(I)>
 [[nodiscard]] constexpr auto one_hot(const I& indices) {
   using i = typename I::spec_type;
   static_assert(Depth >= 1 && dtype_of<T> != dtype::string,

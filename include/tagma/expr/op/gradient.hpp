@@ -34,7 +34,7 @@ struct gradient {
 /// The gradient of `y` (of the sum of its elements) by `x`; it has the type of `x`.
 /// Raises TAGMA-E014 if either is not floating; TAGMA-E061 when the graph is compiled if an operation between them has
 /// no gradient; TAGMA-E064 if `y` does not depend on `x`.
-template <expression Y, expression X, class Place = TAGMA_FRESH_TYPE>
+template <expression Y, expression X, class Place = TAGMA_FRESH_TYPE(Y)>
 [[nodiscard]] constexpr auto gradient(const Y& y, const X& x) {
   TAGMA_NEEDS_FLOATS(typename Y::spec_type);
   TAGMA_NEEDS_FLOATS(typename X::spec_type);

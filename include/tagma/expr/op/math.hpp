@@ -111,63 +111,63 @@ struct relu : elementwise {
 }  // namespace op
 
 /// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
-inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
 };
 inline constexpr auto power =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_FLOATS(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::power, Place>(a, b);
 };
 
 /// max(x, 0).
-inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
 };

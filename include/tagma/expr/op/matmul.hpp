@@ -73,7 +73,8 @@ struct matmul {
 /// @param a [..., m, k], floating
 /// @param b [..., k, n], of the same element type
 /// Raises TAGMA-E010, TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ.
-template <bool TransposeA = false, bool TransposeB = false, expression A, expression B, class Place = TAGMA_FRESH_TYPE>
+template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
+          class Place = TAGMA_FRESH_TYPE(A)>
 [[nodiscard]] constexpr auto matmul(const A& a, const B& b) {
   using x = typename A::spec_type;
   using y = typename B::spec_type;

@@ -66,7 +66,7 @@ struct batch_moments {
 /// @param epsilon added to the variance
 /// @return `{output, mean, variance}`; the variance is the mean of squared deviations
 /// Raises TAGMA-E127 if a parameter does not have one element for each channel.
-template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE>
+template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
@@ -87,7 +87,7 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 /// @param mean,variance [channels]
 /// @return the shape of `x`
 template <expression X, expression Gamma, expression Beta, expression Mean, expression Variance,
-          class Place = TAGMA_FRESH_TYPE>
+          class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, const Gamma& gamma, const Beta& beta, const Mean& mean,
                                         const Variance& variance, double epsilon = 1e-3) {
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
@@ -105,7 +105,7 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
 /// @param epsilon added to the variance
 /// @return the shape of `x`
 /// Raises TAGMA-E127 if a parameter does not have one element for each feature.
-template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE>
+template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto layer_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {

@@ -171,7 +171,7 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 /// @return [batch, positions down, positions across, channels]
 /// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible
 /// options.
-template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE>
+template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto max_pool(const X& x) {
   constexpr pool_options options = detail::pool_steps<Size, Options>;
   TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
@@ -179,7 +179,7 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
 }
 
 /// The mean of each window; padding does not count. Everything else as `max_pool`.
-template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE>
+template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto average_pool(const X& x) {
   constexpr pool_options options = detail::pool_steps<Size, Options>;
   TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
@@ -189,13 +189,13 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
 /// The mean of every channel over height and width. Raises TAGMA-E120 for a wrong rank.
 /// @param x [batch, height, width, channels], floating
 /// @return [batch, channels]
-inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE>(const X& x) {
+inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
   TAGMA_NEEDS_IMAGES(typename X::spec_type);
   if constexpr (diagnose::is_image_batch<typename X::spec_type>) return detail::make_mean<false, Place, 1, 2>(x);
 };
 
 /// The largest element of every channel over height and width; the gradient is shared by equal maxima.
-inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE>(const X& x) {
+inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
   TAGMA_NEEDS_IMAGES(typename X::spec_type);
   if constexpr (diagnose::is_image_batch<typename X::spec_type>)
     return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);

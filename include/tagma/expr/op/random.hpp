@@ -79,17 +79,16 @@ concept parameter = expression<A> || scalar<A>;
                 "TAGMA-E113 random: needs a floating element type and at most six static extents")
 
 /// Uniform random numbers of the given type and extents, new in every run: `random_uniform<float, 3, 4>(-1.0f, 1.0f)`.
-/// Two calls at two places draw different numbers (the CUDA front end knows no places: there, equal calls in one
-/// program are one). Gradients flow to `low` and `high` where these are expressions.
+/// Two calls at two places draw different numbers. Gradients flow to `low` and `high` where these are expressions.
 /// @param low, high numbers, or expressions that broadcast to the extents; by default [0, 1)
 /// Raises TAGMA-E113 for another element type or extents that vary.
 /// @{
-template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto random_uniform() {
   TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::random_uniform, Place, T, Extents...>();
 }
-template <class T, extent... Extents, detail::parameter Low, detail::parameter High, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, detail::parameter Low, detail::parameter High, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto random_uniform(const Low& low, const High& high) {
   TAGMA_NEEDS_RANDOM(T, Extents...);
   if constexpr (diagnose::can_be_random<T, Extents...>)
@@ -100,13 +99,13 @@ template <class T, extent... Extents, detail::parameter Low, detail::parameter H
 /// Normal random numbers, new in every run; `random_uniform` tells the rest.
 /// @param mean, deviation numbers, or expressions that broadcast to the extents; by default 0 and 1
 /// @{
-template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto random_normal() {
   TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::random_normal, Place, T, Extents...>();
 }
 template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
-          class Place = TAGMA_FRESH_TYPE>
+          class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto random_normal(const Mean& mean, const Deviation& deviation) {
   TAGMA_NEEDS_RANDOM(T, Extents...);
   if constexpr (diagnose::can_be_random<T, Extents...>)
@@ -116,13 +115,13 @@ template <class T, extent... Extents, detail::parameter Mean, detail::parameter 
 
 /// Normal random numbers within two deviations of their mean.
 /// @{
-template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto truncated_normal() {
   TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::truncated_normal, Place, T, Extents...>();
 }
 template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
-          class Place = TAGMA_FRESH_TYPE>
+          class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto truncated_normal(const Mean& mean, const Deviation& deviation) {
   TAGMA_NEEDS_RANDOM(T, Extents...);
   if constexpr (diagnose::can_be_random<T, Extents...>)
@@ -134,13 +133,13 @@ template <class T, extent... Extents, detail::parameter Mean, detail::parameter 
 /// Random numbers of the type and shape of `e`, whose elements are not read: uniform in [0, 1), or normal with mean 0
 /// and deviation 1. Raises TAGMA-E014 for an element type that is not floating.
 /// @{
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto random_uniform_like(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::make_node<op::random_uniform, ir::pack_attributes(E::spec.type), Place>(e);
 }
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto random_normal_like(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>)
@@ -153,7 +152,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 /// @param rate a number from 0 up to, but not including, 1, else InvalidArgument; or an expression of rank 0 and the
 ///             element type of `e`
 /// Raises TAGMA-E014 for an element type that is not floating.
-template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE>
+template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>) {

@@ -174,75 +174,75 @@ template <class Op, bool Keep, class Place, int... Axes, class E>
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
 /// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
 /// @{
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto sum(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::sum, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::sum, true, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto product(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::product, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_min(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto all(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::all, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto any(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::any, false, Place, Axes...>(e);
 }
 /// The mean of floating elements.
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_mean<false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
-template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
   return detail::make_reduction<op::argmax, false, Place, Axis>(e);
 }
-template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmin(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axis);

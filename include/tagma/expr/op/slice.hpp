@@ -192,7 +192,7 @@ template <int Axis, extent Size, class Place, class E, int... Part>
 /// A part of a tensor: `slice<tagma::range{0, 3}, tagma::all_of_axis, tagma::range{-2}>(x)` is x[0:3, :, -2:].
 /// @tparam Ranges one for each axis from the first on; axes without one stay whole
 /// Raises TAGMA-E104 if a range reaches beyond a static extent; beyond one that varies it is an error at run time.
-template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE>
+template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto slice(const E& e) {
   static_assert(diagnose::ranges_fit<typename E::spec_type, Ranges...>,
                 "TAGMA-E104 slice: there are more ranges than axes, or a range reaches beyond its axis");
@@ -201,7 +201,7 @@ template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// A tuple of `Parts` equal slices along an axis of static extent. Raises TAGMA-E103 if the parts do not divide it.
-template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto split(const E& e) {
   static_assert(diagnose::splits_evenly<typename E::spec_type, Axis, Parts>,
                 "TAGMA-E103 split: the axis needs a static extent that the number of parts divides");
@@ -215,7 +215,7 @@ template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE>
 /// @tparam Paddings one for each axis
 /// @param value a number, or an expression of rank 0
 /// Raises TAGMA-E105 if the paddings do not fit, TAGMA-E010 if an expression of another element type is given.
-template <padding... Paddings, expression E, class V, class Place = TAGMA_FRESH_TYPE>
+template <padding... Paddings, expression E, class V, class Place = TAGMA_FRESH_TYPE(E)>
   requires detail::operands<E, V>
 [[nodiscard]] constexpr auto pad(const E& e, const V& value) {
   static_assert(diagnose::paddings_fit<typename E::spec_type, Paddings...>,

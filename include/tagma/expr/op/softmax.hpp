@@ -97,13 +97,13 @@ struct sparse_softmax_cross_entropy {
 }  // namespace op
 
 /// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
-inline constexpr auto softmax = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (E::rank > 0) return detail::make_node<op::softmax, ir::attributes<0>{}, Place>(e);
 };
 /// The logarithm of softmax, without overflow.
-inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (E::rank > 0) return detail::make_node<op::log_softmax, ir::attributes<0>{}, Place>(e);
@@ -114,7 +114,7 @@ inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_T
 /// @param labels [...], integers from 0 to classes - 1; another value is an error at run time
 /// @return [...]
 /// Raises TAGMA-E043 if the labels do not fit.
-template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE>
+template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto sparse_softmax_cross_entropy(const L& logits, const Y& labels) {
   using x = typename L::spec_type;
   using y = typename Y::spec_type;
@@ -129,7 +129,7 @@ template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE>
 /// @param logits [..., classes]
 /// @param probabilities the same shape and element type
 /// @return [...]
-template <expression L, expression P, class Place = TAGMA_FRESH_TYPE>
+template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities) {
   using x = typename L::spec_type;
   using y = typename P::spec_type;

@@ -83,18 +83,18 @@ template <class Op, class Place, class V, class E>
 /// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of
 /// bool.
 /// @{
-template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
 [[nodiscard]] constexpr auto assign(const V& v, const E& e) {
   TAGMA_NEEDS_VARIABLE(V, E);
   return detail::make_update<op::assign, Place>(v, e);
 }
-template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
 [[nodiscard]] constexpr auto assign_add(const V& v, const E& e) {
   TAGMA_NEEDS_NUMBERS(typename V::spec_type);
   TAGMA_NEEDS_VARIABLE(V, E);
   return detail::make_update<op::assign_add, Place>(v, e);
 }
-template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
 [[nodiscard]] constexpr auto assign_sub(const V& v, const E& e) {
   TAGMA_NEEDS_NUMBERS(typename V::spec_type);
   TAGMA_NEEDS_VARIABLE(V, E);

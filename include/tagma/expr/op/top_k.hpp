@@ -91,7 +91,7 @@ template <int K, class Place, class E>
 /// @param e [..., n], numbers
 /// @return two handles: the values [..., K], and the positions [..., K] as int64
 /// Raises TAGMA-E111 if n is below `K`.
-template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto top_k(const E& e) {
   TAGMA_NEEDS_ROWS(typename E::spec_type, K);
   return detail::make_top_k<K, Place>(e);
@@ -99,13 +99,13 @@ template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
 
 /// The values, or the positions, of `top_k` alone.
 /// @{
-template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto top_k_values(const E& e) {
   TAGMA_NEEDS_ROWS(typename E::spec_type, K);
   if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>)
     return detail::make_top_k<K, Place>(e).first;
 }
-template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto top_k_indices(const E& e) {
   TAGMA_NEEDS_ROWS(typename E::spec_type, K);
   if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>)

@@ -66,7 +66,7 @@ inline constexpr auto permutation = [] {
 /// The operand with its axes in another order: axis i of the result is axis `Axes[i]` of `e`.
 /// @tparam Axes each axis once, negative from the back; none at all: the reverse order
 /// Raises TAGMA-E100 if the axes are no permutation.
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto transpose(const E& e) {
   static_assert(diagnose::is_permutation<typename E::spec_type, Axes...>,
                 "TAGMA-E100 transpose: every axis of the operand must be named once");

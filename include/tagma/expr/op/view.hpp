@@ -162,7 +162,7 @@ struct broadcast_like {
 
 /// The elements of `e` under new extents; one of them may be `dyn` and is worked out.
 /// Raises TAGMA-E021 if the numbers of elements differ.
-template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
+template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reshape(const E& e) {
   static_assert(diagnose::element_counts_agree<typename E::spec_type, Extents...>,
                 "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and "
@@ -172,7 +172,7 @@ template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto flatten(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::flattens<from>,
@@ -184,7 +184,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
-template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto expand_dims(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::axis_can_be_added<from, Axis>, "TAGMA-E020 expand_dims: there is no such axis");
@@ -194,7 +194,7 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// Without axis `Axis`, whose extent must be 1.
-template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto squeeze(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 squeeze: there is no such axis");
@@ -204,13 +204,13 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// The value of `e` as a node of its own.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto identity(const E& e) {
   return detail::make_node<op::identity, ir::attributes<0>{}, Place>(e);
 }
 
 /// The value of `e`, through which no gradient flows.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto stop_gradient(const E& e) {
   return detail::make_node<op::stop_gradient, ir::attributes<0>{}, Place>(e);
 }
