@@ -71,13 +71,13 @@ namespace mine {
 
 inline constexpr auto log_cosh_of = []<tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return tg::detail::make_node<log_cosh, tg::ir::attributes<0>{}, Place>(e);
+  return tg::make_operation<log_cosh, tg::ir::attributes<0>{}, Place>(e);
 };
 
 template <tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto running_sum_of(const E& e) {
   static_assert(E::rank > 0, "running_sum_of: needs at least one axis");
-  return tg::detail::make_node<running_sum, tg::ir::pack_attributes(0), Place>(e);
+  return tg::make_operation<running_sum, tg::ir::pack_attributes(0), Place>(e);
 }
 
 }  // namespace mine

@@ -11,7 +11,7 @@ struct nothing : tg::op::elementwise {
 constexpr auto x = tg::placeholder<"x", float, 3>();
 
 int main() {
-  const auto y = tg::detail::make_node<nothing>(x);
+  const auto y = tg::make_operation<nothing>(x);
   const auto z = tg::negate(x);
   tg::session session(tg::compile([=] { return tg::outputs(y, z); }));
 #ifdef REJECT

@@ -51,7 +51,7 @@ struct tagma::device::cpu::kernel<tagma::ir::info<plus_one>> {
 namespace {
 
 TEST_CASE("an operation of one's own: prepared once for given extents, called in every run, named in its errors") {
-  const auto y = tg::detail::make_node<plus_one>(x);
+  const auto y = tg::make_operation<plus_one>(x);
   tg::session session(tg::compile([=] { return tg::outputs(y); }));
   const tg::tensor<float> two(tg::shape{2}, {1, 2}), three(tg::shape{3}, {1, 2, 3});
   CHECK(session.run(y, x = two)[1] == 3);

@@ -195,4 +195,17 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
 }
 
 }  // namespace detail
+
+/// A node of an operation over handles: what functions such as `tagma::tanh` return, for operations of one's own.
+/// @tparam Op a tag with a name, a kind, `infer`, and `gradient` if there is one; it needs a kernel in the device that
+///            runs it
+/// @tparam Attributes static properties of the node, from `ir::pack_attributes`
+/// @tparam Place of the calling function, `class Place = TAGMA_FRESH_TYPE(E)`: tells apart equal calls where an operand
+///               carries numbers written in place, or the operation is stateful
+/// @param operands what `Op::infer` and the kernel take, in their order; check them before, with sentences of one's own
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, expression... E>
+[[nodiscard]] constexpr auto make_operation(const E&... operands) {
+  return detail::make_node<Op, Attributes, Place>(operands...);
+}
+
 }  // namespace tagma

@@ -19,7 +19,7 @@ TEST_CASE("concat, stack and tile: what the compiler knows and refuses") {
   STATIC_REQUIRE(!tg::diagnose::shapes_concatenate<0, a, tg::spec<float, 2>>);
   STATIC_REQUIRE(!tg::diagnose::shapes_concatenate<2, a, a>);
   STATIC_REQUIRE(!tg::diagnose::one_element_type<a, tg::spec<double, 2, 4>>);
-  STATIC_REQUIRE(!tg::diagnose::operands_fit_one_node<65>);
+  STATIC_REQUIRE(tg::diagnose::operands_fit_one_node<a> && !tg::diagnose::operands_fit_one_node<>);
   STATIC_REQUIRE(!tg::diagnose::multiples_fit<a, 2>);
   STATIC_REQUIRE(!tg::diagnose::multiples_fit<a, 2, 0>);
 }

@@ -14,17 +14,22 @@ constexpr shape joined(const shape& a, const shape& b) {
   ir::infer_args args{{in, 2}, {}, {}};
   return op::infer_elementwise(args) == nullptr ? args.out.dims : shape{0, 0, 0, 0, 0, 0};
 }
-static_assert(joined({3}, {3}) == shape{3} && joined({5, 1}, {1, 7}) == shape{5, 7} && joined({}, {2, 3}) == shape{2, 3});
-static_assert(joined({2, 1, 3}, {2, 4, 1}) == shape{2, 4, 3} && joined({1, 1, 1, 1, 1, 1}, {6}) == shape{1, 1, 1, 1, 1, 6});
-static_assert(joined({dyn, 3}, {3}) == shape{dyn, 3} && joined({dyn}, {1}) == shape{dyn} && joined({dyn}, {7}) == shape{7});
+static_assert(joined({3}, {3}) == shape{3} && joined({5, 1}, {1, 7}) == shape{5, 7} &&
+              joined({}, {2, 3}) == shape{2, 3});
+static_assert(joined({2, 1, 3}, {2, 4, 1}) == shape{2, 4, 3} &&
+              joined({1, 1, 1, 1, 1, 1}, {6}) == shape{1, 1, 1, 1, 1, 6});
+static_assert(joined({dyn, 3}, {3}) == shape{dyn, 3} && joined({dyn}, {1}) == shape{dyn} &&
+              joined({dyn}, {7}) == shape{7});
 static_assert(joined({0}, {1}) == shape{0} && joined({0, 3}, {3}) == shape{0, 3});
 static_assert(joined({3}, {4}).rank == 6 && joined({0}, {2}).rank == 6);
 
 using f3 = spec<float, 3>;
 static_assert(diagnose::same_element_type<f3, spec<float>> && !diagnose::same_element_type<f3, spec<double, 3>>);
 static_assert(diagnose::shapes_broadcast<f3, spec<float, 2, 1>> && !diagnose::shapes_broadcast<f3, spec<float, 4>>);
-static_assert(diagnose::scalar_fits<int, float> && diagnose::scalar_fits<double, bfloat16> && diagnose::scalar_fits<int, std::int8_t>);
-static_assert(!diagnose::scalar_fits<float, std::int32_t> && !diagnose::scalar_fits<double, std::uint8_t>);
+static_assert(diagnose::numbers_fit<int, f3> && diagnose::numbers_fit<spec<bfloat16>, double> &&
+              diagnose::numbers_fit<int, spec<std::int8_t, 3>>);
+static_assert(!diagnose::numbers_fit<float, spec<std::int32_t>> &&
+              !diagnose::numbers_fit<spec<std::uint8_t, 3>, double>);
 static_assert(diagnose::is_number<f3> && !diagnose::is_number<spec<bool>> && diagnose::is_integral<spec<std::uint8_t>>);
 
 // The result of a choice has the type of what is chosen.
