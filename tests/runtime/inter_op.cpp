@@ -35,7 +35,7 @@ void run_meet(const tg::device::cpu::kernel_args& args, const tg::runtime::run_c
   *args.out.as<float>() = *args.in[0].as<float>();
 }
 
-template <tg::expression E, class Place = TAGMA_FRESH_TYPE>
+template <tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto meeting(const E& e) {
   return tg::detail::make_node<meet, tg::ir::attributes<0>{}, Place>(e);
 }
