@@ -64,6 +64,11 @@ inline constexpr ir::attribute carried_kind = 255;
 /// The kind that marks a variable that begins with the value of a literal.
 inline constexpr ir::attribute literal_kind = 254;
 
+/// The stream of random numbers that a variable begins with.
+[[nodiscard]] constexpr std::uint32_t stream_of(std::string_view name, std::string_view suffix) {
+  return static_cast<std::uint32_t>(hash_combine(hash_text(name), hash_text(suffix)));
+}
+
 template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable>
 struct variable_definition {
   static constexpr std::uint64_t hash =

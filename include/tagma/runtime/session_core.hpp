@@ -21,20 +21,6 @@ struct session_options {
 
 namespace runtime {
 
-/// Counts the elements that a weight joins to one output, and the outputs that one element feeds.
-struct fans {
-  double in = 1;
-  double out = 1;
-};
-
-/// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
-[[nodiscard]] inline fans fans_of(const shape& dims) {
-  if (dims.rank == 0) return {};
-  if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
-  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
-  return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
-}
-
 class session_core {
  public:
   TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values,
@@ -147,7 +133,7 @@ class session_core {
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     const pass through(gate_, plan.writes_variables, guard);
-    require_initialized(plan);
+    if (!all_initialized_) require_initialized(plan);
     current_run run{plan, bound, guard, to, context_};
     run.context.step = step_.fetch_add(1, std::memory_order_relaxed);
     const kernel_scope scope(*executor_);
@@ -157,6 +143,7 @@ class session_core {
     else
       for (std::size_t s = 0; s < bound.step_count(); ++s) run.step(s);
     run.take_before(bound.step_count());
+    if (!all_initialized_ && plan.writes_variables) mark_overwritten(plan);
   }
 
   /// The same error with the line of the program that asked for the run.
@@ -216,14 +203,29 @@ class session_core {
     unsigned before;
   };
 
-  void require_initialized(const plan::plan_view& plan) const {
-    if (all_initialized_) return;
-    for (const plan::plan_node& n : plan.nodes) {
-      if (n.storage != plan::storage_kind::variable || n.op->kind != ir::op_kind::variable) continue;
-      if (!initialized_[static_cast<std::size_t>(n.slot)])
+  /// Every variable that a run reads has a value by then: from before, or from an update that overwrites it.
+  TAGMA_COLD void require_initialized(const plan::plan_view& plan) const {
+    const heap_array<bool> ready(initialized_.size());
+    for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
+    const auto read = [&](ir::node_id id) {
+      const plan::plan_node& n = plan.nodes[id];
+      if (n.storage == plan::storage_kind::variable && !ready[static_cast<std::size_t>(n.slot)])
         fail(status_code::failed_precondition,
              {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
+    };
+    for (std::size_t s = 0; s <= plan.steps.size(); ++s) {
+      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
+        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) read(plan.fetches[f]);
+      if (s == plan.steps.size()) break;
+      const plan::plan_step& step = plan.steps[s];
+      const plan::plan_node& n = plan.nodes[step.node];
+      for (int k = n.op->overwrites ? 1 : 0; k < step.operands; ++k) read(plan.operands[step.first_operand + k]);
+      if (n.op->overwrites) ready[static_cast<std::size_t>(n.slot)] = true;
     }
+  }
+  TAGMA_COLD void mark_overwritten(const plan::plan_view& plan) {
+    for (const plan::plan_step& step : plan.steps)
+      if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
   }
 
   std::span<const plan::plan_variable> variables_;

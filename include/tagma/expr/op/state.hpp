@@ -37,6 +37,12 @@ struct update {
 
 struct assign : update {
   static constexpr std::string_view name = "assign";
+  static constexpr bool overwrites = true;
+};
+/// Attribute 0 is the kind of the initializer, attribute 1 the stream of its random numbers.
+struct initialize : update {
+  static constexpr std::string_view name = "initialize";
+  static constexpr bool overwrites = true;
 };
 struct assign_add : update {
   static constexpr std::string_view name = "assign_add";
@@ -66,6 +72,24 @@ template <class Op, class Place, class V, class E>
   if constexpr (diagnose::is_variable<V> && operands_agree<V, E> && diagnose::fits_variable<operand<V>, operand<E>>)
     return make_node<Op, ir::attributes<0>{}, Place>(v, as_expression<typename V::element_type, Place, 0>(e));
 }
+
+/// The initializer of a variable as a node; it knows what the variable knows of it.
+template <class Id>
+struct initialize_definition {
+  static constexpr const ir::record* variable = find_record<Id>();
+  static constexpr const ir::record* inputs[] = {variable};
+  static constexpr auto attributes = ir::pack_attributes(variable->attributes[0], stream_of(variable->name, {}));
+  static constexpr tensor_spec spec = variable->spec;
+  static constexpr ir::record value{&ir::rules<op::initialize>,
+                                    hash_combine(ir::info<op::initialize>.id, variable->hash),
+                                    spec,
+                                    inputs,
+                                    {},
+                                    attributes.list(),
+                                    {},
+                                    variable->key,
+                                    {}};
+};
 
 }  // namespace detail
 
@@ -101,5 +125,16 @@ template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
   return detail::make_update<op::assign_sub, Place>(v, e);
 }
 /// @}
+
+/// Gives a variable its initial value once more; the result is that value. The same bytes as at the start of the
+/// session, since random ones are keyed by its seed and the name of the variable. In a session that was made without
+/// `initialize`, the first value. Several: `group(initialize(a), initialize(b))`.
+/// Raises TAGMA-E065 if `v` is no variable.
+template <expression V, class Place = TAGMA_FRESH_TYPE(V)>
+[[nodiscard]] constexpr auto initialize(const V& v) {
+  static_assert(diagnose::is_variable<V>, "TAGMA-E065 initialize: the operand must be a variable");
+  if constexpr (diagnose::is_variable<V>)
+    return detail::make_handle<detail::initialize_definition<typename V::id>, Place>(v);
+}
 
 }  // namespace tagma

@@ -8,6 +8,7 @@
 
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/state.hpp"
+#include "tagma/runtime/initial_value.hpp"
 
 namespace tagma::device::cpu {
 
@@ -15,6 +16,11 @@ namespace detail {
 
 inline void assign(const kernel_args& args, const run_context&) {
   std::memcpy(args.out.data, args.in[1].data, static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
+}
+
+inline void initialize(const kernel_args& args, const run_context& context) {
+  runtime::write_initial_value(args.out.data, {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
+                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
 }
 
 template <class T, bool Add>
@@ -61,6 +67,11 @@ template <>
 struct kernel<ir::info<op::assign>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::assign};
+};
+template <>
+struct kernel<ir::info<op::initialize>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::initialize};
 };
 template <>
 struct kernel<ir::info<op::assign_add>> {

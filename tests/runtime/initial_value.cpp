@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/runtime/initial_value.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+namespace {
+
+namespace tg = tagma;
+using tg::initializer_kind;
+using tg::runtime::fans_of;
+
+constexpr tg::random_key key{7, 11, 0};
+
+tg::shape plane(tg::extent rows, tg::extent columns) { return {rows, columns}; }
+
+template <class T, std::size_t N>
+void write(T (&to)[N], initializer_kind kind, const tg::shape& dims, double number = 0) {
+  tg::runtime::write_initial_value(reinterpret_cast<std::byte*>(to), {tg::dtype_of<T>, dims},
+                                   static_cast<tg::ir::attribute>(kind), nullptr, number, key);
+}
+
+TEST_CASE("fans of a matrix and of a filter") {
+  CHECK(fans_of(plane(3, 4)).in == 3);
+  CHECK(fans_of(plane(3, 4)).out == 4);
+  CHECK(fans_of({5, 5, 3, 4}).in == 75);
+  CHECK(fans_of({5, 5, 3, 4}).out == 100);
+  CHECK(fans_of({}).in == 1);
+}
+
+TEST_CASE("numbers that are known, in every element") {
+  float x[4] = {9, 9, 9, 9};
+  write(x, initializer_kind::zeros, {4});
+  CHECK(x[3] == 0);
+  write(x, initializer_kind::ones, {4});
+  CHECK(x[0] == 1);
+  write(x, initializer_kind::derived, {4}, 0.25);
+  CHECK(x[2] == 0.25f);
+}
+
+TEST_CASE("random numbers depend on the key alone, and keep their bounds") {
+  double x[12], y[12];
+  write(x, initializer_kind::glorot_uniform, plane(3, 4));
+  write(y, initializer_kind::glorot_uniform, plane(3, 4));
+  bool differ = false;
+  for (int i = 0; i < 12; ++i) {
+    CHECK(x[i] == y[i]);
+    CHECK(std::abs(x[i]) <= std::sqrt(6.0 / 7));
+    differ = differ || x[i] != x[0];
+  }
+  CHECK(differ);
+}
+
+TEST_CASE("a carried initial value that is lost is an error") {
+  float x[1];
+  CHECK_THROWS_AS(tg::runtime::write_initial_value(reinterpret_cast<std::byte*>(x), {tg::dtype::float32, {1}},
+                                                   tg::detail::carried_kind, nullptr, 0, key),
+                  tg::error);
+}
+
+}  // namespace
