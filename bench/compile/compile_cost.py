@@ -3,8 +3,9 @@
 """What it costs to compile a program that uses the library.
 
 Each program is compiled in turn with the one it is compared against, by default a small Eigen program, so that whatever
-else the machine does hits both; the median of the pairs' ratios counts. Beside it: peak memory of the compiler, size of
-the object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
+else the machine does hits both; the median of the pairs' ratios counts. Both are compiled for the instruction set that the
+library's loops are compiled for in any case: AVX2 and FMA. Beside the ratio: peak memory of the compiler, size of the
+object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
 
 A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}."""
 
@@ -12,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import platform
 import shutil
 import statistics
 import subprocess
@@ -20,6 +22,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+INSTRUCTION_SET = ["-mavx2", "-mfma"] if platform.machine() in ("x86_64", "AMD64") else []
 
 
 class Compiler:
@@ -149,7 +152,7 @@ def self_test(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--flag", action="append", default=[], help="in addition to -O2 and the include path")
+    parser.add_argument("--flag", action="append", default=[], help="in addition to -O2, -mavx2, -mfma and the include path")
     parser.add_argument("--math", choices=["onednn", "eigen"], default="onednn", help="whose headers tagma.hpp includes")
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--only", action="append", help="only this program of budgets.json")
@@ -165,8 +168,8 @@ def main():
             sys.exit(f"there is no {tool} here")
     if arguments.self_test:
         return self_test(arguments)
-    flags = ["-O2", f"-I{ROOT / 'include'}", "-isystem/usr/include/eigen3", f"-DTAGMA_WITH_{arguments.math.upper()}=1",
-             *arguments.flag]
+    flags = ["-O2", *INSTRUCTION_SET, f"-I{ROOT / 'include'}", "-isystem/usr/include/eigen3",
+             f"-DTAGMA_WITH_{arguments.math.upper()}=1", *arguments.flag]
     results, complaints = run(HERE, flags, arguments)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
