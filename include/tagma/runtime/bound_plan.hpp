@@ -12,7 +12,6 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"

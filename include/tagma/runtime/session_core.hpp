@@ -4,6 +4,7 @@
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/runtime/bound_plan.hpp"
@@ -74,8 +75,8 @@ class session_core {
   void mark_initialized(std::size_t i) { initialized_[i] = true; }
 
   /// Runs so far; random operations draw from the number of the run.
-  [[nodiscard]] std::uint64_t step() const { return step_.load(std::memory_order_relaxed); }
-  void set_step(std::uint64_t step) { step_.store(step, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
+  void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
   /// Holds the gate of the variables: shared while they are only read, exclusive while they are written.
   struct pass {
@@ -149,7 +150,7 @@ class session_core {
     const pass through(gate_, plan.writes_variables, guard);
     require_initialized(plan);
     current_run run{plan, bound, guard, to, context_};
-    run.context.step = step_.fetch_add(1, std::memory_order_relaxed);
+    run.context.step = step_.fetch_add(1, memory_order::relaxed);
     const kernel_scope scope(*executor_);
     if (step_runner* const together = bound.shared_steps())
       together->run(
@@ -234,7 +235,7 @@ class session_core {
   heap_array<std::byte*> address_;
   heap_array<bool> initialized_;
   bool all_initialized_ = false;
-  std::atomic<std::uint64_t> step_{0};
+  atomic<std::uint64_t> step_{0};
   gate gate_;
   mutex mutex_;
   owned<bound_plan> idle_;  // a list, the last used first
