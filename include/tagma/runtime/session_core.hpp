@@ -38,7 +38,7 @@ struct fans {
 
 class session_core {
  public:
-  TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values,
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const carried& values,
                           const session_options& options)
       : variables_(variables),
         values_(values),
@@ -60,8 +60,8 @@ class session_core {
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
 
-  [[nodiscard]] std::span<const plan::plan_variable> variables() const { return variables_; }
-  [[nodiscard]] std::span<std::byte* const> addresses() const { return address_; }
+  [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
+  [[nodiscard]] array_view<std::byte* const> addresses() const { return address_; }
   [[nodiscard]] raw_view variable_value(std::size_t i) const {
     return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
   }
@@ -96,7 +96,7 @@ class session_core {
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  void run(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     try {
@@ -141,7 +141,7 @@ class session_core {
     }
   };
 
-  void run_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  void run_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
     const run_guard guard(limits);
     lease plan_lease(*this, plan, kernels, feeds);
@@ -170,8 +170,8 @@ class session_core {
 
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, std::span<const kernel_entry> kernels,
-          std::span<const raw_view> feeds)
+    lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
+          array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr)
         plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
@@ -184,7 +184,7 @@ class session_core {
     owned<bound_plan> plan;
   };
 
-  owned<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
+  owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
     const mutex_lock lock(mutex_);
     for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
@@ -227,7 +227,7 @@ class session_core {
     }
   }
 
-  std::span<const plan::plan_variable> variables_;
+  array_view<const plan::plan_variable> variables_;
   carried values_;
   owned<executor> executor_;
   run_context context_;
