@@ -3,15 +3,19 @@
 """What it costs to compile a program that uses the library.
 
 Each program is compiled in turn with the one it is compared against, by default a small Eigen program, so that whatever
-else the machine does hits both; the median of the pairs' ratios counts. Beside it: peak memory of the compiler, size of
-the object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
+else the machine does hits both; the median of the pairs' ratios counts. Both are compiled for the instruction set that the
+library's loops are compiled for in any case: AVX2 and FMA. Beside the ratio: peak memory of the compiler, size of the
+object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
 
-A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}."""
+A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}. At most
+"pairs" of it are compiled. "growth" compiles a generated program in three sizes with equal steps: what the second step
+costs beside the first is 1 if time grows with the size, and more if it grows faster."""
 
 import argparse
 import json
 import os
 import pathlib
+import platform
 import shutil
 import statistics
 import subprocess
@@ -20,6 +24,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+INSTRUCTION_SET = ["-mavx2", "-mfma"] if platform.machine() in ("x86_64", "AMD64") else []
 
 
 class Compiler:
@@ -81,11 +86,24 @@ def judge(name, result, program, budgets, clocks):
     complaints = []
     if clocks and "time_ratio" in program and result["time_ratio"] > program["time_ratio"] * budgets["noise"]:
         complaints.append(f"{name}: {result['time_ratio']:.2f} times the reference; the budget is {program['time_ratio']}")
+    if clocks and result["debug_time_ratio"] > budgets["debug_time_ratio"] * budgets["noise"]:
+        complaints.append(f"{name}: {result['debug_time_ratio']:.2f} times the time with -g; the budget is "
+                          f"{budgets['debug_time_ratio']}")
     if "memory_mb" in program and result["memory_mb"] > program["memory_mb"]:
         complaints.append(f"{name}: {result['memory_mb']:.0f} MiB; the budget is {program['memory_mb']}")
     if result["longest_symbol"] > budgets["longest_symbol"]:
         complaints.append(f"{name}: a symbol of {result['longest_symbol']} characters; the budget is {budgets['longest_symbol']}")
     return complaints
+
+
+def measure_growth(compiler, growth, work, here, rounds):
+    """What the second of two equal steps in size costs beside the first, and the seconds of each size."""
+    sources = [source_of({"generate": [growth["generate"], str(size)]}, work, here) for size in growth["sizes"]]
+    ratios, seconds = [], []
+    for _ in range(rounds):
+        small, middle, large = seconds = [compiler.compile(source)[0] for source in sources]
+        ratios.append((large - middle) / max(middle - small, 1e-3))
+    return statistics.median(ratios), seconds
 
 
 COLUMNS = [("time_ratio", "ratio", ".2f"), ("seconds", "seconds", ".2f"), ("memory_mb", "MiB", ".0f"),
@@ -96,7 +114,7 @@ COLUMNS = [("time_ratio", "ratio", ".2f"), ("seconds", "seconds", ".2f"), ("memo
 def run(here, flags, arguments, report=print):
     """Measures what is asked for and returns the results and the complaints."""
     budgets = json.loads((here / "budgets.json").read_text(encoding="utf-8"))
-    unknown = set(arguments.only or []) - set(budgets["programs"])
+    unknown = set(arguments.only or []) - set(budgets["programs"]) - {"growth"}
     if unknown:
         sys.exit(f"budgets.json has no program {', '.join(sorted(unknown))}")
     results, complaints = {}, []
@@ -110,11 +128,20 @@ def run(here, flags, arguments, report=print):
             if not source.exists():
                 sys.exit(f"{name}: there is no {source.name}")
             reference = here / program.get("against", budgets["reference"])
-            result = measure(compiler, source, reference, arguments.pairs)
+            result = measure(compiler, source, reference, min(arguments.pairs, program.get("pairs", arguments.pairs)))
             results[name] = result
             report(f"{name:16}" + "".join(f"{format(result[key], form):>12}" for key, _, form in COLUMNS) +
                    f"{program.get('time_ratio', '-'):>10}")
             complaints += judge(name, result, program, budgets, not arguments.check_exact)
+        growth = budgets.get("growth")
+        if growth and ("growth" in arguments.only if arguments.only else not arguments.check_exact):
+            ratio, seconds = measure_growth(compiler, growth, work, here, min(arguments.pairs, growth["pairs"]))
+            results["growth"] = {"step_ratio": ratio, "seconds": seconds}
+            times = ", ".join(f"{size} in {s:.1f} s" for size, s in zip(growth["sizes"], seconds))
+            report(f"growth          {ratio:12.2f}    {times}{growth['step_ratio']:>10}")
+            if ratio > growth["step_ratio"] * budgets["noise"]:
+                complaints.append(f"growth: the second step in size costs {ratio:.2f} times the first ({times}); the budget "
+                                  f"is {growth['step_ratio']}")
     return results, complaints
 
 
@@ -124,20 +151,25 @@ def self_test(arguments):
     cheap = "int main() {}\n"
     dear = "#include <vector>\n#include <string>\nint f() { return static_cast<int>(std::vector<std::string>(3).size()); }\n"
     named = "void f_" + "x" * 5000 + "() {}\n"
+    repeated = "import sys\nfor i in range(int(sys.argv[1])): print(f'int f{i}(int x) {{ return x * {i}; }}')\n"
+    growth = {"generate": "repeat.py", "sizes": [1, 3000, 9000], "pairs": 1}
     cases = [
-        ("within", dear, {"time_ratio": 1e6, "memory_mb": 1e6}, None),
-        ("too slow", dear, {"time_ratio": 0.001}, "times the reference"),
-        ("too big", dear, {"memory_mb": 1}, "MiB"),
-        ("a long name", named, {}, "characters"),
+        ("within", dear, {"time_ratio": 1e6, "memory_mb": 1e6}, {"growth": {**growth, "step_ratio": 1e6}}, None),
+        ("too slow", dear, {"time_ratio": 0.001}, {}, "times the reference"),
+        ("too big", dear, {"memory_mb": 1}, {}, "MiB"),
+        ("a long name", named, {}, {}, "characters"),
+        ("slow with -g", dear, {}, {"debug_time_ratio": 0.001}, "with -g"),
+        ("grows too fast", dear, {}, {"growth": {**growth, "step_ratio": 0.001}}, "the second step"),
     ]
     arguments.pairs, arguments.only, arguments.check_exact = 1, None, False
-    for name, text, budget, expected in cases:
+    for name, text, budget, common, expected in cases:
         with tempfile.TemporaryDirectory() as folder:
             here = pathlib.Path(folder)
             (here / "cheap.cpp").write_text(cheap, encoding="utf-8")
             (here / "program.py").write_text(f"print({text!r})\n", encoding="utf-8")
-            budgets = {"reference": "cheap.cpp", "noise": 1.3, "longest_symbol": 4096,
-                       "programs": {"p": {"generate": ["program.py"], **budget}}}
+            (here / "repeat.py").write_text(repeated, encoding="utf-8")
+            budgets = {"reference": "cheap.cpp", "noise": 1.3, "debug_time_ratio": 1e6, "longest_symbol": 4096,
+                       "programs": {"p": {"generate": ["program.py"], **budget}}, **common}
             (here / "budgets.json").write_text(json.dumps(budgets), encoding="utf-8")
             _, complaints = run(here, [], arguments, report=lambda line: None)
         if bool(complaints) == (expected is None) or (expected and expected not in complaints[0]):
@@ -149,7 +181,7 @@ def self_test(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
-    parser.add_argument("--flag", action="append", default=[], help="in addition to -O2 and the include path")
+    parser.add_argument("--flag", action="append", default=[], help="in addition to -O2, -mavx2, -mfma and the include path")
     parser.add_argument("--math", choices=["onednn", "eigen"], default="onednn", help="whose headers tagma.hpp includes")
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--only", action="append", help="only this program of budgets.json")
@@ -165,8 +197,8 @@ def main():
             sys.exit(f"there is no {tool} here")
     if arguments.self_test:
         return self_test(arguments)
-    flags = ["-O2", f"-I{ROOT / 'include'}", "-isystem/usr/include/eigen3", f"-DTAGMA_WITH_{arguments.math.upper()}=1",
-             *arguments.flag]
+    flags = ["-O2", *INSTRUCTION_SET, f"-I{ROOT / 'include'}", "-isystem/usr/include/eigen3",
+             f"-DTAGMA_WITH_{arguments.math.upper()}=1", *arguments.flag]
     results, complaints = run(HERE, flags, arguments)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")

@@ -70,11 +70,28 @@
 
 /// A closure type that differs at every place where the default argument is used. It tells apart two run-time values
 /// that were written at two places: `2.0f * x + 3.0f * x`. Only for templates that are not members of other templates:
-/// there g++ 12 rejects it and clang hands out the same type twice. The CUDA front end rejects it everywhere.
+/// there g++ 12 rejects it and clang hands out the same type twice.
+/// @param ... a type parameter of the template: without one, a compiler would work the argument out once for all calls
+///
+/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function, so it sees
+/// `void`; the host compiler, which makes the program, takes the first one.
 #if defined(__CUDACC__)
-#define TAGMA_FRESH_TYPE void
+#define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
+namespace tagma::detail {
+template <class... Parameters, class Fresh = decltype([] {})>
+Fresh fresh_type(int);
+template <class... Parameters>
+void fresh_type(long);
+}  // namespace tagma::detail
 #else
-#define TAGMA_FRESH_TYPE decltype([] {})
+#define TAGMA_FRESH_TYPE(...) decltype([] {})
+#endif
+
+/// clang before 18 prints a text among template arguments as a list of numbers, but characters as characters.
+#if defined(__clang__) && __clang_major__ < 18
+#define TAGMA_SPELLS_TEXT 1
+#else
+#define TAGMA_SPELLS_TEXT 0
 #endif
 
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
@@ -546,8 +563,82 @@ using element_of = typename detail::element_type<D>::type;
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
+
+// ---- tagma/base/array_view.hpp
+#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+/// @file
+/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
+/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tagma {
+
+/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+template <class T>
+class array_view {
+ public:
+  constexpr array_view() = default;
+  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <std::size_t N>
+  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
+  template <class Range>
+    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
+      static_cast<T*>(r.data());
+      r.size();
+    })
+  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
+  [[nodiscard]] constexpr T& front() const { return data_[0]; }
+  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
+  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+    return {data_ + from, count};
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Like std::array; an array of no elements has room for one, so that it needs no special case.
+template <class T, std::size_t N>
+struct fixed_array {
+  T values[N > 0 ? N : 1]{};
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) {
+    return values[i];
+  }
+  template <class Index>
+  [[nodiscard]] constexpr const T& operator[](Index i) const {
+    return values[i];
+  }
+  [[nodiscard]] static constexpr std::size_t size() { return N; }
+  [[nodiscard]] constexpr T* data() { return values; }
+  [[nodiscard]] constexpr const T* data() const { return values; }
+  [[nodiscard]] constexpr T* begin() { return values; }
+  [[nodiscard]] constexpr T* end() { return values + N; }
+  [[nodiscard]] constexpr const T* begin() const { return values; }
+  [[nodiscard]] constexpr const T* end() const { return values + N; }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
 
 namespace tagma {
 
@@ -570,7 +661,7 @@ struct shape {
   constexpr shape(std::initializer_list<extent> list) {
     for (const extent e : list) push_back(e);
   }
-  constexpr explicit shape(std::span<const extent> list) {
+  constexpr explicit shape(array_view<const extent> list) {
     for (const extent e : list) push_back(e);
   }
 
@@ -584,7 +675,7 @@ struct shape {
     for (int i = first; i < last; ++i) s.push_back(extents[i]);
     return s;
   }
-  [[nodiscard]] constexpr std::span<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
 
   /// True if no extent is `dyn`.
   [[nodiscard]] constexpr bool is_static() const {

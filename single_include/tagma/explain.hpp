@@ -9,49 +9,47 @@
 /// @file
 /// What a program looks like after compilation, and what it was compiled with: for people who want to know why.
 
-// ---- tagma/device/cpu/build_info.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
+// Before the headers that include them: compilers print the way to a header before its sentences.
+// ---- tagma/expr/op/elementwise.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
 
 /// @file
-/// What this program was compiled with, for reports of errors and of measurements.
+/// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
 
-#include <string>
-
-// ---- tagma/base/version.hpp
-#ifndef TAGMA_SINGLE_BASE_VERSION_HPP
-#define TAGMA_SINGLE_BASE_VERSION_HPP
+// ---- tagma/base/diagnose.hpp
+#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
 
 /// @file
-/// The version of the library; CMake and the package files read it from here.
+/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
+/// sentence beside its number:
+///
+///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
+///
+/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
+/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
+/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
+/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
+/// number.
 
-#define TAGMA_VERSION_MAJOR 0
-#define TAGMA_VERSION_MINOR 1
-#define TAGMA_VERSION_PATCH 0
-#define TAGMA_VERSION "0.1.0"
-#endif  // TAGMA_SINGLE_BASE_VERSION_HPP
-// ---- tagma/device/cpu/gemm.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
-
-/// @file
-/// Matrix products of row-major matrices: oneDNN or Eigen where they are, our own loops for the types they lack.
-
-#include <cstdint>
-#include <cstring>
-
-// ---- tagma/base/error.hpp
-#ifndef TAGMA_SINGLE_BASE_ERROR_HPP
-#define TAGMA_SINGLE_BASE_ERROR_HPP
+namespace tagma::diagnose {}
+#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+// ---- tagma/expr/literal.hpp
+#ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
+#define TAGMA_SINGLE_EXPR_LITERAL_HPP
 
 /// @file
-/// Run-time errors: a canonical status code and a sentence that names the thing.
+/// Scalars written in place: `2.0f * x`. Their values are known when the program runs, their places when it compiles.
 
-#include <cstdint>
-#include <exception>
-#include <initializer_list>
-#include <string>
-#include <string_view>
+// ---- tagma/expr/expression.hpp
+#ifndef TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+#define TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+
+/// @file
+/// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
+
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -81,11 +79,28 @@
 
 /// A closure type that differs at every place where the default argument is used. It tells apart two run-time values
 /// that were written at two places: `2.0f * x + 3.0f * x`. Only for templates that are not members of other templates:
-/// there g++ 12 rejects it and clang hands out the same type twice. The CUDA front end rejects it everywhere.
+/// there g++ 12 rejects it and clang hands out the same type twice.
+/// @param ... a type parameter of the template: without one, a compiler would work the argument out once for all calls
+///
+/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function, so it sees
+/// `void`; the host compiler, which makes the program, takes the first one.
 #if defined(__CUDACC__)
-#define TAGMA_FRESH_TYPE void
+#define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
+namespace tagma::detail {
+template <class... Parameters, class Fresh = decltype([] {})>
+Fresh fresh_type(int);
+template <class... Parameters>
+void fresh_type(long);
+}  // namespace tagma::detail
 #else
-#define TAGMA_FRESH_TYPE decltype([] {})
+#define TAGMA_FRESH_TYPE(...) decltype([] {})
+#endif
+
+/// clang before 18 prints a text among template arguments as a list of numbers, but characters as characters.
+#if defined(__clang__) && __clang_major__ < 18
+#define TAGMA_SPELLS_TEXT 1
+#else
+#define TAGMA_SPELLS_TEXT 0
 #endif
 
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
@@ -116,6 +131,161 @@
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
+// ---- tagma/base/fixed_string.hpp
+#ifndef TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+#define TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+
+/// @file
+/// Strings as template arguments: `placeholder<"x", ...>`.
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace tagma {
+
+/// A string literal that can be a template argument. Its size includes the terminating zero.
+template <std::size_t Size>
+struct fixed_string {
+  char text[Size]{};
+
+  constexpr fixed_string() = default;
+  constexpr fixed_string(const char (&literal)[Size]) {
+    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
+  }
+
+  /// The text without its terminating zero.
+  [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
+};
+
+/// A copy of a text with static storage, for use as a template argument.
+template <const std::string_view* Text>
+[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
+  fixed_string<Text->size() + 1> copy;
+  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
+  return copy;
+}
+
+/// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
+template <std::size_t A, std::size_t B>
+[[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
+  fixed_string<A + B> joined;
+  for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
+  joined.text[A - 1] = '/';
+  for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
+  return joined;
+}
+
+template <std::size_t A, std::size_t B>
+[[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
+  return a / fixed_string<B>(b);
+}
+
+namespace diagnose {
+/// A text in the name of a type, which compilers print in messages.
+#if TAGMA_SPELLS_TEXT
+template <char... Characters>
+struct text {};
+#else
+template <fixed_string Text>
+struct text {};
+#endif
+}  // namespace diagnose
+
+namespace detail {
+template <fixed_string Text, std::size_t... I>
+constexpr auto spell(std::index_sequence<I...>) {
+#if TAGMA_SPELLS_TEXT
+  return diagnose::text<Text.text[I]...>{};
+#else
+  return diagnose::text<Text>{};
+#endif
+}
+/// The text as a type whose name can be read in messages. Only for messages: costs time where it is used.
+template <fixed_string Text>
+using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()>{}));
+}  // namespace detail
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+// ---- tagma/expr/carried.hpp
+#ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
+#define TAGMA_SINGLE_EXPR_CARRIED_HPP
+
+/// @file
+/// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+// ---- tagma/base/atomic.hpp
+#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
+#define TAGMA_SINGLE_BASE_ATOMIC_HPP
+
+/// @file
+/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
+/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
+
+namespace tagma {
+
+/// What an access to a shared value orders around it, as in std::memory_order.
+enum class memory_order : int {
+  relaxed = __ATOMIC_RELAXED,
+  acquire = __ATOMIC_ACQUIRE,
+  release = __ATOMIC_RELEASE,
+  acq_rel = __ATOMIC_ACQ_REL,
+  seq_cst = __ATOMIC_SEQ_CST,
+};
+
+/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic(T value = {}) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
+    return __atomic_load_n(&value_, static_cast<int>(order));
+  }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    __atomic_store_n(&value_, value, static_cast<int>(order));
+  }
+  T exchange(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// These return the value before.
+  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
+  }
+  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
+  }
+
+  /// Where the value is, for the system.
+  [[nodiscard]] const T* address() const { return &value_; }
+
+ private:
+  T value_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
+// ---- tagma/base/error.hpp
+#ifndef TAGMA_SINGLE_BASE_ERROR_HPP
+#define TAGMA_SINGLE_BASE_ERROR_HPP
+
+/// @file
+/// Run-time errors: a canonical status code and a sentence that names the thing.
+
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace tagma {
 
@@ -221,6 +391,3941 @@ class error : public std::exception {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ERROR_HPP
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+// ---- tagma/base/array_view.hpp
+#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+/// @file
+/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
+/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tagma {
+
+/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+template <class T>
+class array_view {
+ public:
+  constexpr array_view() = default;
+  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <std::size_t N>
+  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
+  template <class Range>
+    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
+      static_cast<T*>(r.data());
+      r.size();
+    })
+  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
+  [[nodiscard]] constexpr T& front() const { return data_[0]; }
+  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
+  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+    return {data_ + from, count};
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Like std::array; an array of no elements has room for one, so that it needs no special case.
+template <class T, std::size_t N>
+struct fixed_array {
+  T values[N > 0 ? N : 1]{};
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) {
+    return values[i];
+  }
+  template <class Index>
+  [[nodiscard]] constexpr const T& operator[](Index i) const {
+    return values[i];
+  }
+  [[nodiscard]] static constexpr std::size_t size() { return N; }
+  [[nodiscard]] constexpr T* data() { return values; }
+  [[nodiscard]] constexpr const T* data() const { return values; }
+  [[nodiscard]] constexpr T* begin() { return values; }
+  [[nodiscard]] constexpr T* end() { return values + N; }
+  [[nodiscard]] constexpr const T* begin() const { return values; }
+  [[nodiscard]] constexpr const T* end() const { return values + N; }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+namespace tagma {
+
+class shared_bytes {
+ public:
+  shared_bytes() = default;
+  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
+  TAGMA_COLD explicit shared_bytes(std::size_t size)
+      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
+  }
+  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    header* const mine = block_;
+    block_ = other.block_;
+    other.block_ = mine;
+    return *this;
+  }
+  ~shared_bytes() { release(); }
+
+  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
+  [[nodiscard]] std::byte* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
+  }
+
+  /// The bytes as numbers.
+  template <class T>
+  [[nodiscard]] array_view<T> as() const {
+    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
+  }
+
+  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
+    return a.block_ == b.block_ ||
+           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
+  }
+
+ private:
+  struct alignas(std::max_align_t) header {
+    atomic<std::size_t> owners;
+    std::size_t size;
+  };
+  TAGMA_COLD void release() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
+  }
+
+  header* block_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+// ---- tagma/tensor/shape.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
+#define TAGMA_SINGLE_TENSOR_SHAPE_HPP
+
+/// @file
+/// Static and dynamic extents as plain values.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+namespace tagma {
+
+/// One extent of a tensor, in elements.
+using extent = std::int64_t;
+
+/// An extent that is known only when the program runs, such as the size of a batch.
+inline constexpr extent dyn = -1;
+
+/// The highest rank of a tensor.
+inline constexpr int max_rank = 6;
+
+/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
+/// argument.
+struct shape {
+  extent extents[max_rank]{};
+  int rank = 0;
+
+  constexpr shape() = default;
+  constexpr shape(std::initializer_list<extent> list) {
+    for (const extent e : list) push_back(e);
+  }
+  constexpr explicit shape(array_view<const extent> list) {
+    for (const extent e : list) push_back(e);
+  }
+
+  constexpr void push_back(extent e) { extents[rank++] = e; }
+  [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
+  [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
+
+  /// The extents of axes `first` to `last`, exclusive.
+  [[nodiscard]] constexpr shape sub(int first, int last) const {
+    shape s;
+    for (int i = first; i < last; ++i) s.push_back(extents[i]);
+    return s;
+  }
+  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+
+  /// True if no extent is `dyn`.
+  [[nodiscard]] constexpr bool is_static() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] == dyn) return false;
+    return true;
+  }
+
+  /// The number of elements; 1 for a scalar. Every extent must be known.
+  [[nodiscard]] constexpr extent elements() const {
+    extent n = 1;
+    for (int i = 0; i < rank; ++i) n *= extents[i];
+    return n;
+  }
+
+  /// The same shape with every `dyn` replaced by `value`.
+  [[nodiscard]] constexpr shape with_dyn(extent value) const {
+    shape s = *this;
+    for (int i = 0; i < rank; ++i)
+      if (s.extents[i] == dyn) s.extents[i] = value;
+    return s;
+  }
+
+  friend constexpr bool operator==(const shape& a, const shape& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i)
+      if (a.extents[i] != b.extents[i]) return false;
+    return true;
+  }
+};
+
+/// True if two extents can be the same at run time: equal, or one of them dynamic.
+[[nodiscard]] constexpr bool compatible(extent a, extent b) { return a == dyn || b == dyn || a == b; }
+
+/// True if two shapes can be the same at run time.
+[[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
+  if (a.rank != b.rank) return false;
+  for (int i = 0; i < a.rank; ++i)
+    if (!compatible(a[i], b[i])) return false;
+  return true;
+}
+
+/// True if `a` and `b` broadcast by NumPy's rules: aligned at the last axis, extents equal or one of them 1. A dynamic
+/// extent is compatible with every other.
+[[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
+  for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
+    const extent x = a[a.rank - i], y = b[b.rank - i];
+    if (x != 1 && y != 1 && !compatible(x, y)) return false;
+  }
+  return true;
+}
+
+/// The result of broadcasting. A dynamic extent stays dynamic beside 1 and takes the other's value beside a number; it
+/// never stretches itself.
+[[nodiscard]] constexpr shape broadcast(const shape& a, const shape& b) {
+  const shape& longer = a.rank >= b.rank ? a : b;
+  const shape& shorter = a.rank >= b.rank ? b : a;
+  shape result = longer;
+  for (int i = 1; i <= shorter.rank; ++i) {
+    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
+    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
+  }
+  return result;
+}
+
+/// "[32, 784]", with "?" for a dynamic extent.
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
+  std::string text = "[";
+  for (int i = 0; i < s.rank; ++i) {
+    if (i > 0) text += ", ";
+    if (s[i] == dyn)
+      text += '?';
+    else
+      text_part(s[i]).append_to(text);
+  }
+  text += ']';
+  return text;
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SHAPE_HPP
+
+namespace tagma {
+
+/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
+struct carried_value {
+  double number = 0;         ///< a literal, or the first parameter
+  std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
+  double second = 0;         ///< a second parameter
+  shared_bytes bytes{};      ///< elements of an initial value, or further parameters
+  shape dims{};              ///< of an initial value
+
+  friend bool operator==(const carried_value& a, const carried_value& b) {
+    return a.number == b.number && a.integer == b.integer && a.second == b.second && a.bytes == b.bytes &&
+           a.dims == b.dims;
+  }
+};
+
+/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
+/// handle is one pointer whatever it carries.
+class carried {
+ public:
+  carried() = default;
+  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
+  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
+  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  carried& operator=(carried other) noexcept {
+    entry* const mine = first_;
+    first_ = other.first_;
+    other.first_ = mine;
+    return *this;
+  }
+  ~carried() { drop(first_); }
+
+  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
+  /// compiler cannot tell them apart.
+  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
+    carried all = a;
+    if (a.first_ == b.first_) return all;
+    for (const entry* e = b.first_; e != nullptr; e = e->next) {
+      const carried_value* known = a.find(e->key);
+      if (known == nullptr)
+        all.first_ = new entry{{1}, e->key, e->value, all.first_};
+      else if (!(*known == e->value))
+        conflict(*known, e->value);
+    }
+    return all;
+  }
+
+  /// The value under a key, or nullptr.
+  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
+    for (const entry* e = first_; e != nullptr; e = e->next)
+      if (e->key == key) return &e->value;
+    return nullptr;
+  }
+
+ private:
+  /// A value in a list whose ends are shared by many lists.
+  struct entry {
+    atomic<std::size_t> owners;
+    const void* key;
+    carried_value value;
+    entry* next;
+  };
+
+  static entry* keep(entry* e) {
+    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
+    return e;
+  }
+  TAGMA_COLD static void drop(entry* e) {
+    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
+      entry* const next = e->next;
+      delete e;
+      e = next;
+    }
+  }
+  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
+    fail(status_code::invalid_argument,
+         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
+          ": the same line built both expressions, so their types are equal; name the value with "
+          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+  }
+
+  entry* first_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
+// ---- tagma/ir/graph.hpp
+#ifndef TAGMA_SINGLE_IR_GRAPH_HPP
+#define TAGMA_SINGLE_IR_GRAPH_HPP
+
+/// @file
+/// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller
+/// provides.
+
+#include <initializer_list>
+
+// ---- tagma/base/scratch_array.hpp
+#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+
+/// @file
+/// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
+
+#include <cstddef>
+
+namespace tagma {
+
+template <class T, std::size_t Few>
+class scratch_array {
+ public:
+  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
+  scratch_array(const scratch_array&) = delete;
+  scratch_array& operator=(const scratch_array&) = delete;
+  constexpr ~scratch_array() { delete[] many_; }
+
+  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
+
+ private:
+  T few_[Few]{};
+  T* many_;
+  std::size_t size_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+// ---- tagma/ir/op.hpp
+#ifndef TAGMA_SINGLE_IR_OP_HPP
+#define TAGMA_SINGLE_IR_OP_HPP
+
+/// @file
+/// What the graph compiler and the runtime know of an operation: plain values, no templates to walk.
+
+#include <bit>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+// ---- tagma/base/hash.hpp
+#ifndef TAGMA_SINGLE_BASE_HASH_HPP
+#define TAGMA_SINGLE_BASE_HASH_HPP
+
+/// @file
+/// A structural hash that the compiler and every process compute alike. Not for security.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma {
+
+/// 64-bit FNV-1a of a text.
+[[nodiscard]] constexpr std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return h;
+}
+
+/// Mixes one more value into a hash; the order of values matters. The finaliser is that of SplitMix64.
+[[nodiscard]] constexpr std::uint64_t hash_combine(std::uint64_t h, std::uint64_t value) {
+  h = (h ^ value) + 0x9e3779b97f4a7c15ull;
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+  return h ^ (h >> 31);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HASH_HPP
+// ---- tagma/tensor/spec.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
+#define TAGMA_SINGLE_TENSOR_SPEC_HPP
+
+/// @file
+/// The type of an edge of the graph, as a C++ type and as a value.
+
+#include <string>
+#include <utility>
+
+// ---- tagma/tensor/dtype.hpp
+#ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
+#define TAGMA_SINGLE_TENSOR_DTYPE_HPP
+
+/// @file
+/// Element types: the C++ type, its run-time id, its name and its size.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+// ---- tagma/tensor/half.hpp
+#ifndef TAGMA_SINGLE_TENSOR_HALF_HPP
+#define TAGMA_SINGLE_TENSOR_HALF_HPP
+
+/// @file
+/// The two 16-bit floating types, stored as bits and computed in float.
+
+#include <bit>
+#include <cstdint>
+
+namespace tagma {
+
+/// Rounds to the nearest IEEE 754 binary16, ties to even; magnitudes of 65520 and above become infinity.
+[[nodiscard]] constexpr std::uint16_t float_to_half_bits(float value) {
+  const auto x = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>((x >> 16) & 0x8000u);
+  const std::uint32_t magnitude = x & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
+  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
+  if (magnitude >= 0x38800000u) {
+    const std::uint32_t rebased = magnitude - 0x38000000u;
+    return static_cast<std::uint16_t>(sign | ((rebased + 0xfffu + ((rebased >> 13) & 1u)) >> 13));
+  }
+  if (magnitude <= 0x33000000u) return sign;
+  const std::uint32_t shift = 126u - (magnitude >> 23);
+  const std::uint32_t fraction = (magnitude & 0x7fffffu) | 0x800000u;
+  const std::uint32_t half_unit = 1u << (shift - 1u);
+  return static_cast<std::uint16_t>(sign | ((fraction + half_unit - 1u + ((fraction >> shift) & 1u)) >> shift));
+}
+
+/// The exact value of an IEEE 754 binary16.
+[[nodiscard]] constexpr float half_bits_to_float(std::uint16_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+  const std::uint32_t exponent = (bits >> 10) & 0x1fu;
+  const std::uint32_t fraction = bits & 0x3ffu;
+  if (exponent == 0) {
+    const float value = static_cast<float>(fraction) * 0x1p-24f;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+  }
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
+  return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (fraction << 13));
+}
+
+/// Rounds to the nearest bfloat16, ties to even; a NaN stays a NaN.
+[[nodiscard]] constexpr std::uint16_t float_to_bfloat16_bits(float value) {
+  const auto x = std::bit_cast<std::uint32_t>(value);
+  if ((x & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((x >> 16) | 0x40u);
+  return static_cast<std::uint16_t>((x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
+}
+
+/// The exact value of a bfloat16.
+[[nodiscard]] constexpr float bfloat16_bits_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+/// IEEE 754 binary16: 5 exponent and 10 fraction bits.
+struct float16 {
+  std::uint16_t bits = 0;
+
+  constexpr float16() = default;
+  constexpr explicit float16(float value) : bits(float_to_half_bits(value)) {}
+  constexpr operator float() const { return half_bits_to_float(bits); }
+};
+
+/// The upper half of a float: 8 exponent and 7 fraction bits.
+struct bfloat16 {
+  std::uint16_t bits = 0;
+
+  constexpr bfloat16() = default;
+  constexpr explicit bfloat16(float value) : bits(float_to_bfloat16_bits(value)) {}
+  constexpr operator float() const { return bfloat16_bits_to_float(bits); }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_HALF_HPP
+
+namespace tagma {
+
+/// Run-time ids of the element types.
+enum class dtype : std::uint8_t {
+  none,
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint8,
+  boolean,
+  string
+};
+
+/// A string element: a view of characters that a feed or a program owns. Trivially copyable, so that a tensor of
+/// strings moves through a graph as any other tensor does.
+using string_element = std::string_view;
+
+/// The element type of a node that has no value, only an effect, such as a group of updates.
+struct no_value {};
+
+/// The id of a C++ element type; `dtype::none` for every other type.
+template <class T>
+inline constexpr dtype dtype_of = dtype::none;
+template <>
+inline constexpr dtype dtype_of<double> = dtype::float64;
+template <>
+inline constexpr dtype dtype_of<float> = dtype::float32;
+template <>
+inline constexpr dtype dtype_of<float16> = dtype::float16;
+template <>
+inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
+template <>
+inline constexpr dtype dtype_of<std::int64_t> = dtype::int64;
+template <>
+inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
+template <>
+inline constexpr dtype dtype_of<std::int16_t> = dtype::int16;
+template <>
+inline constexpr dtype dtype_of<std::int8_t> = dtype::int8;
+template <>
+inline constexpr dtype dtype_of<std::uint8_t> = dtype::uint8;
+template <>
+inline constexpr dtype dtype_of<bool> = dtype::boolean;
+template <>
+inline constexpr dtype dtype_of<string_element> = dtype::string;
+
+/// A C++ type that a tensor can hold.
+template <class T>
+concept element = dtype_of<T>
+!= dtype::none;
+
+namespace detail {
+template <dtype D>
+struct element_type {
+  using type = no_value;
+};
+template <>
+struct element_type<dtype::float64> {
+  using type = double;
+};
+template <>
+struct element_type<dtype::float32> {
+  using type = float;
+};
+template <>
+struct element_type<dtype::float16> {
+  using type = float16;
+};
+template <>
+struct element_type<dtype::bfloat16> {
+  using type = bfloat16;
+};
+template <>
+struct element_type<dtype::int64> {
+  using type = std::int64_t;
+};
+template <>
+struct element_type<dtype::int32> {
+  using type = std::int32_t;
+};
+template <>
+struct element_type<dtype::int16> {
+  using type = std::int16_t;
+};
+template <>
+struct element_type<dtype::int8> {
+  using type = std::int8_t;
+};
+template <>
+struct element_type<dtype::uint8> {
+  using type = std::uint8_t;
+};
+template <>
+struct element_type<dtype::boolean> {
+  using type = bool;
+};
+template <>
+struct element_type<dtype::string> {
+  using type = string_element;
+};
+}  // namespace detail
+
+/// The C++ type of an id.
+template <dtype D>
+using element_of = typename detail::element_type<D>::type;
+
+/// Bytes of one element.
+[[nodiscard]] constexpr std::size_t size_of(dtype type) {
+  constexpr std::uint8_t sizes[] = {0, 8, 4, 2, 2, 8, 4, 2, 1, 1, 1, sizeof(string_element)};
+  return sizes[static_cast<std::size_t>(type)];
+}
+
+/// "float32" and so on, as TensorFlow spells them.
+[[nodiscard]] constexpr std::string_view to_string(dtype type) {
+  constexpr std::string_view names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
+                                        "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+/// True for double, float, float16 and bfloat16: the types that have gradients.
+[[nodiscard]] constexpr bool is_floating(dtype type) { return type >= dtype::float64 && type <= dtype::bfloat16; }
+
+/// True for the signed and unsigned integers, not for bool.
+[[nodiscard]] constexpr bool is_integer(dtype type) { return type >= dtype::int64 && type <= dtype::uint8; }
+
+/// True where arithmetic has a meaning.
+[[nodiscard]] constexpr bool is_numeric(dtype type) { return is_floating(type) || is_integer(type); }
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_DTYPE_HPP
+
+namespace tagma {
+
+/// Element type and shape as a value.
+struct tensor_spec {
+  dtype type = dtype::none;
+  shape dims;
+
+  friend constexpr bool operator==(const tensor_spec&, const tensor_spec&) = default;
+};
+
+/// Element type and shape as a type; `dyn` (-1) marks an extent that is known only at run time.
+template <class T, extent... Extents>
+struct spec {
+  using element_type = T;
+  static constexpr tensor_spec value{dtype_of<T>, shape{Extents...}};
+};
+
+namespace detail {
+template <tensor_spec const& Value, std::size_t... I>
+constexpr auto spec_type(std::index_sequence<I...>) -> spec<element_of<Value.type>, Value.dims.extents[I]...> {
+  return {};
+}
+}  // namespace detail
+
+/// The type that stands for a value with static storage.
+template <tensor_spec const& Value>
+using spec_of =
+    decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
+
+/// "float32 [32, 784]".
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {
+  return sentence({to_string(s.type), " ", to_string(s.dims)});
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SPEC_HPP
+
+namespace tagma::ir {
+
+/// Position of a node in a flat graph.
+using node_id = std::int32_t;
+inline constexpr node_id no_node = -1;
+
+/// A static property of a node (an axis, a stride, a flag); a double travels as its bits.
+using attribute = std::int64_t;
+using attribute_list = array_view<const attribute>;
+
+/// What the compiler may do with a node.
+enum class op_kind : std::uint8_t {
+  compute,      ///< one kernel writes one buffer
+  elementwise,  ///< one output element from one element of each (broadcast) input; may be fused
+  view,         ///< the bytes of its first input under another shape
+  placeholder,  ///< fed in every run
+  variable,     ///< lives in the session
+  literal,      ///< a run-time scalar that the program object carries
+  constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
+  update,       ///< writes the variable that is its first input, and hands out the new value
+  control,      ///< no value, only an order
+  gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
+  optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+};
+
+/// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
+struct infer_args {
+  array_view<const tensor_spec> in;
+  attribute_list attributes;
+  tensor_spec out;
+};
+
+/// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
+using infer_function = const char* (*)(infer_args&);
+
+/// The run-time face of an operation.
+struct op_info {
+  std::string_view name;
+  std::uint64_t id = 0;
+  op_kind kind = op_kind::compute;
+  bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
+  std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
+  std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
+  int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
+  infer_function infer = nullptr;
+  double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
+
+  /// True if only the shape of input `i` is read.
+  [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
+  /// True if the kernel may write its output over input `i`.
+  [[nodiscard]] constexpr bool writes_over(int i) const { return i < 64 && ((in_place >> i) & 1) != 0; }
+};
+
+class graph;
+struct gradient_args;
+struct expand_args;
+struct fold_args;
+
+/// The compile-time face of an operation; it never reaches a binary.
+struct op_rules {
+  const op_info* info = nullptr;
+  void (*gradient)(gradient_args&) = nullptr;  ///< nullptr: not differentiable
+  void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
+  void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
+  bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+};
+
+namespace detail {
+
+template <class Op>
+constexpr op_info make_info() {
+  op_info info;
+  info.name = Op::name;
+  info.id = hash_text(Op::name);
+  info.kind = Op::kind;
+  if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
+  if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
+  if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
+  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
+  info.infer = &Op::infer;
+  if constexpr (requires { &Op::work; }) info.work = &Op::work;
+  return info;
+}
+
+}  // namespace detail
+
+/// The run-time face of the operation with tag `Op`.
+template <class Op>
+inline constexpr op_info info = detail::make_info<Op>();
+
+namespace detail {
+
+template <class Op>
+constexpr op_rules make_rules() {
+  op_rules rules;
+  rules.info = &info<Op>;
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  return rules;
+}
+
+}  // namespace detail
+
+/// The compile-time face of the operation with tag `Op`.
+template <class Op>
+inline constexpr op_rules rules = detail::make_rules<Op>();
+
+/// Attributes of one node as a template argument.
+template <std::size_t Count>
+struct attributes {
+  attribute values[Count > 0 ? Count : 1]{};
+
+  [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
+};
+
+/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+template <class... T>
+[[nodiscard]] constexpr auto pack_attributes(T... value) {
+  attributes<sizeof...(T)> packed;
+  [[maybe_unused]] std::size_t i = 0;
+  [[maybe_unused]] const auto bits = [](auto v) {
+    if constexpr (std::is_floating_point_v<decltype(v)>)
+      return std::bit_cast<attribute>(static_cast<double>(v));
+    else
+      return static_cast<attribute>(v);
+  };
+  ((packed.values[i++] = bits(value)), ...);
+  return packed;
+}
+
+/// The double whose bits an attribute holds.
+[[nodiscard]] constexpr double as_double(attribute a) { return std::bit_cast<double>(a); }
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_IR_OP_HPP
+
+namespace tagma::ir {
+
+/// One node of a flat graph. Inputs and control dependencies are consecutive entries of the graph's edge list.
+struct node {
+  const op_rules* op = nullptr;
+  tensor_spec spec;
+  std::int32_t first_edge = 0;
+  std::int16_t inputs = 0;
+  std::int16_t controls = 0;
+  std::int32_t first_attribute = 0;
+  std::int16_t attribute_count = 0;
+  std::string_view name;      ///< of a placeholder or variable; of a slot, the variable it belongs to
+  std::string_view suffix;    ///< of a slot: "/adam_m"
+  const void* key = nullptr;  ///< names a run-time value that the program carries
+  std::string_view device;
+};
+
+/// Everything `emit` takes beside the operation and its inputs.
+struct node_extras {
+  array_view<const node_id> controls{};
+  std::string_view name{};
+  std::string_view suffix{};
+  const void* key = nullptr;
+  std::string_view device{};
+};
+
+/// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
+class graph {
+ public:
+  constexpr graph(array_view<node> nodes, array_view<node_id> edges, array_view<attribute> attributes,
+                  array_view<node_id> buckets)
+      : nodes_(nodes), edges_(edges), attributes_(attributes), buckets_(buckets) {
+    for (node_id& b : buckets_) b = no_node;
+  }
+
+  [[nodiscard]] constexpr int size() const { return count_; }
+  [[nodiscard]] constexpr int edge_count() const { return edge_count_; }
+  [[nodiscard]] constexpr int attribute_count() const { return attribute_count_; }
+  [[nodiscard]] constexpr bool overflow() const { return overflow_; }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes_[id]; }
+  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return (*this)[id].spec; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
+    const node& n = (*this)[id];
+    return edges_.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
+    const node& n = (*this)[id];
+    return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+  }
+  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
+    const node& n = (*this)[id];
+    return attributes_.subspan(static_cast<std::size_t>(n.first_attribute),
+                               static_cast<std::size_t>(n.attribute_count));
+  }
+
+  /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
+  constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
+                         const node_extras& extras = {}) {
+    if (overflow_) return 0;
+    scratch_array<tensor_spec, 8> in(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
+    infer_args args{in.view(), attributes, {}};
+    if (const char* problem = op.info->infer(args)) throw problem;
+    if (op.fold != nullptr && extras.controls.empty()) {
+      const node_id folded = fold(op, inputs, attributes, args.out);
+      if (folded != no_node) return folded;
+    }
+    return emit_as(op, args.out, inputs, attributes, extras);
+  }
+
+  /// The same for operations whose spec does not follow from inputs.
+  constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
+                            attribute_list attributes = {}, const node_extras& extras = {}) {
+    if (overflow_) return 0;
+    const bool unique = op.info->stateful || !extras.controls.empty();
+    std::uint64_t h = hash_combine(op.info->id, static_cast<std::uint64_t>(spec.type));
+    for (const node_id i : inputs) h = hash_combine(h, static_cast<std::uint64_t>(i));
+    for (const attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
+    const std::size_t mask = buckets_.size() - 1;
+    std::size_t bucket = static_cast<std::size_t>(h) & mask;
+    for (; buckets_[bucket] != no_node; bucket = (bucket + 1) & mask)
+      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras)) return buckets_[bucket];
+    if (static_cast<std::size_t>(count_) == nodes_.size() ||
+        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() > edges_.size() ||
+        static_cast<std::size_t>(attribute_count_) + attributes.size() > attributes_.size()) {
+      overflow_ = true;
+      return 0;
+    }
+    node& n = nodes_[count_];
+    n.op = &op;
+    n.spec = spec;
+    n.first_edge = edge_count_;
+    n.inputs = static_cast<std::int16_t>(inputs.size());
+    n.controls = static_cast<std::int16_t>(extras.controls.size());
+    n.first_attribute = attribute_count_;
+    n.attribute_count = static_cast<std::int16_t>(attributes.size());
+    n.name = extras.name;
+    n.suffix = extras.suffix;
+    n.key = extras.key;
+    n.device = extras.device;
+    for (const node_id i : inputs) edges_[edge_count_++] = i;
+    for (const node_id i : extras.controls) edges_[edge_count_++] = i;
+    for (const attribute a : attributes) attributes_[attribute_count_++] = a;
+    buckets_[bucket] = count_;
+    return count_++;
+  }
+
+ private:
+  constexpr node_id fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
+                         const tensor_spec& spec);
+  [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
+                                     array_view<const node_id> inputs, attribute_list attributes,
+                                     const node_extras& extras) const {
+    const node& n = (*this)[id];
+    if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 ||
+        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
+      return false;
+    const auto theirs = this->inputs(id);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (theirs[i] != inputs[i]) return false;
+    const auto their_attributes = this->attributes(id);
+    for (std::size_t i = 0; i < attributes.size(); ++i)
+      if (their_attributes[i] != attributes[i]) return false;
+    return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.device == extras.device;
+  }
+
+  array_view<node> nodes_;
+  array_view<node_id> edges_;
+  array_view<attribute> attributes_;
+  array_view<node_id> buckets_;
+  int count_ = 0;
+  int edge_count_ = 0;
+  int attribute_count_ = 0;
+  bool overflow_ = false;
+};
+
+/// Storage for a graph of up to `Nodes` nodes.
+template <std::size_t Nodes>
+struct graph_storage {
+  node nodes[Nodes]{};
+  node_id edges[4 * Nodes]{};
+  attribute attributes[4 * Nodes]{};
+  node_id buckets[4 * Nodes]{};
+
+  [[nodiscard]] constexpr graph view() { return {nodes, edges, attributes, buckets}; }
+};
+
+/// A scalar that the compiler knows.
+struct constant_op {
+  static constexpr std::string_view name = "constant";
+  static constexpr op_kind kind = op_kind::constant;
+  static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
+};
+
+/// The node of a scalar constant.
+[[nodiscard]] constexpr node_id emit_constant(graph& g, dtype type, double value) {
+  const attribute bits = std::bit_cast<attribute>(value);
+  return g.emit_as(rules<constant_op>, {type, {}}, {}, {&bits, 1});
+}
+
+/// The value of a node if it is a constant scalar; `known` tells.
+struct constant_value {
+  bool known = false;
+  double value = 0;
+};
+[[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
+  if (g.info(id).kind != op_kind::constant) return {};
+  return {true, as_double(g.attributes(id)[0])};
+}
+
+/// What `op::fold` sees: a node about to be added. It sets `result` to a node that has the same value.
+struct fold_args {
+  graph& g;
+  array_view<const node_id> inputs;
+  attribute_list attributes;
+  tensor_spec out;
+  node_id result = no_node;
+
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
+  [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, in(i)); }
+  /// True if input `i` is a constant of this value.
+  [[nodiscard]] constexpr bool is(int i, double value) const {
+    const constant_value c = constant(i);
+    return c.known && c.value == value;
+  }
+  /// Lets input `i` stand for the node, where its spec is that of the result.
+  constexpr void use_input(int i) {
+    if (g.spec(in(i)) == out) result = in(i);
+  }
+  constexpr void use_constant(double value) {
+    if (out.dims.rank == 0 && is_floating(out.type)) result = emit_constant(g, out.type, value);
+  }
+};
+
+constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
+                              const tensor_spec& spec) {
+  fold_args args{*this, inputs, attributes, spec};
+  op.fold(args);
+  return args.result;
+}
+
+/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs.
+struct gradient_args {
+  graph& g;
+  node_id self;
+  node_id upstream;            ///< gradient of the loss by this node's output
+  array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
+
+  [[nodiscard]] constexpr node_id in(int i) const { return g.input(self, i); }
+  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
+  [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
+  [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
+
+  /// A new node of operation `Op` over other nodes.
+  template <class Op, class... Node>
+  constexpr node_id emit(Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)});
+  }
+  template <class Op, std::size_t Count, class... Node>
+  constexpr node_id emit_with(const ir::attributes<Count>& attributes, Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes.list());
+  }
+  /// A scalar of the type of this node's output.
+  constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
+
+  constexpr void set(int i, node_id gradient) { result[i] = gradient; }
+};
+
+/// A trainable variable and its gradient.
+struct variable_gradient {
+  node_id variable = no_node;
+  node_id gradient = no_node;
+};
+
+/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
+struct expand_args {
+  graph& g;
+  array_view<const node_id> inputs;
+  attribute_list attributes;
+  std::string_view name;
+  array_view<const variable_gradient> gradients;
+  node_id result = no_node;
+
+  template <class Op, class... Node>
+  constexpr node_id emit(Node... ids) {
+    const node_id list[] = {ids...};
+    return g.emit(rules<Op>, {list, sizeof...(Node)});
+  }
+};
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_IR_GRAPH_HPP
+// ---- tagma/ir/record.hpp
+#ifndef TAGMA_SINGLE_IR_RECORD_HPP
+#define TAGMA_SINGLE_IR_RECORD_HPP
+
+/// @file
+/// One node of an expression as the compiler sees it: a constexpr value that points at the records of its operands.
+
+namespace tagma::ir {
+
+/// What an expression type stands for. Records have static storage, so that a graph of them is walked by an ordinary
+/// constexpr function instead of by recursive templates.
+struct record {
+  const op_rules* op = nullptr;
+  std::uint64_t hash = 0;  ///< structural; equal in every process
+  tensor_spec spec;
+  array_view<const record* const> inputs;
+  array_view<const record* const> controls;  ///< control dependencies: run before this node
+  attribute_list attributes;
+  std::string_view name;      ///< of a placeholder or variable
+  const void* key = nullptr;  ///< names a run-time value that the program carries
+  std::string_view device;    ///< the device request, empty if there is none
+};
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_IR_RECORD_HPP
+
+namespace tagma {
+
+/// The identity of a node that is known by structure alone: equal structure is the same node.
+template <std::uint64_t Hash>
+struct structural_id {};
+
+/// The identity of a node that holds a value written in place: the place tells it apart.
+template <class Place, int Index = 0>
+struct place_id {};
+
+namespace detail {
+
+/// The place of one step of an operation that is composed of several.
+template <class Place, int Index>
+struct part_of {};
+template <class Place, int Index>
+struct choose_part {
+  using type = part_of<Place, Index>;
+};
+template <int Index>
+struct choose_part<void, Index> {
+  using type = void;
+};
+template <class Place, int Index>
+using part = typename choose_part<Place, Index>::type;
+
+TAGMA_FRIEND_INJECTION_BEGIN
+/// Declares the function that leads from a short identity to the record behind it; `definition` defines it. This is
+/// what keeps the types of handles short: a handle names an identity, never its operands.
+template <class Id>
+struct declaration {
+  friend constexpr const ir::record* record_of(declaration<Id>);
+};
+TAGMA_FRIEND_INJECTION_END
+
+template <class Id, class Definition>
+struct binding {
+  using id = Id;
+  friend constexpr const ir::record* record_of(declaration<Id>) { return &Definition::value; }
+};
+
+template <class Id>
+inline constexpr bool is_structural = false;
+template <std::uint64_t Hash>
+inline constexpr bool is_structural<structural_id<Hash>> = true;
+
+/// The address that names a run-time value.
+template <class Id>
+inline constexpr char value_key = 0;
+
+struct no_values {};
+
+}  // namespace detail
+
+template <class Spec, class Id, bool Carries>
+struct expr;
+
+/// A value bound to a node for one run: `x = images`.
+template <class Id, class Value>
+struct feed {
+  const Value& value;
+};
+
+/// True for handles.
+template <class T>
+inline constexpr bool is_expression = false;
+template <class Spec, class Id, bool Carries>
+inline constexpr bool is_expression<expr<Spec, Id, Carries>> = true;
+template <class T>
+concept expression = is_expression<std::remove_cvref_t<T>>;
+
+/// A handle: the type of the tensor, the identity of the node, and the run-time values it carries, if any.
+template <class Spec, class Id, bool Carries>
+struct expr {
+  using spec_type = Spec;
+  using element_type = typename Spec::element_type;
+  using id = Id;
+  static constexpr bool carries = Carries;
+  static constexpr tensor_spec spec = Spec::value;
+  static constexpr int rank = Spec::value.dims.rank;
+
+  [[no_unique_address]] std::conditional_t<Carries, carried, detail::no_values> values{};
+
+  /// What the compiler knows of the node.
+  [[nodiscard]] static constexpr const ir::record& record() { return *record_of(detail::declaration<Id>{}); }
+
+  /// Feeds this node in one run. The value must outlive the call of `run`.
+  template <class Value>
+    requires(!expression<Value>)
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
+};
+
+namespace detail {
+
+template <class... E>
+inline constexpr bool any_carries = (false || ... || E::carries);
+template <class... E>
+inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
+
+template <class... E>
+[[nodiscard]] carried merge_values(const E&... e) {
+  carried all;
+  const auto take = [&all](const auto& one) {
+    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
+  };
+  (take(e), ...);
+  return all;
+}
+
+/// The run-time values of all operands.
+template <class... E>
+[[nodiscard]] constexpr auto gather_values(const E&... e) {
+  if constexpr (any_carries<E...>) {
+    return merge_values(e...);
+  } else {
+    return no_values{};
+  }
+}
+
+template <class Id>
+[[nodiscard]] constexpr const ir::record* find_record() {
+  return record_of(declaration<Id>{});
+}
+
+template <class... Ids>
+struct id_list {};
+
+/// What a node with operands stands for. `Place` tells apart equal nodes that are not one.
+template <class Op, auto Attributes, class Inputs, class Controls = id_list<>, class Place = void>
+struct node_definition;
+
+template <class Op, auto Attributes, class... Inputs, class... Controls, class Place>
+struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>, Place> {
+  static constexpr fixed_array<const ir::record*, sizeof...(Inputs)> inputs{{find_record<Inputs>()...}};
+  static constexpr fixed_array<const ir::record*, sizeof...(Controls)> controls{{find_record<Controls>()...}};
+  static constexpr auto attributes = Attributes;
+
+  static constexpr ir::infer_args infer() {
+    fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
+    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}};
+    if (const char* problem = Op::infer(args)) throw problem;
+    return {{}, {}, args.out};
+  }
+  static constexpr std::uint64_t hash() {
+    std::uint64_t h = hash_combine(ir::info<Op>.id, sizeof...(Inputs));
+    for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
+    for (const ir::record* r : controls) h = hash_combine(h, r->hash);
+    return h;
+  }
+  static constexpr tensor_spec spec = infer().out;
+  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
+};
+
+template <class Definition, class Place, bool Structural>
+struct choose_id {
+  using type = structural_id<Definition::value.hash>;
+};
+template <class Definition, class Place>
+struct choose_id<Definition, Place, false> {
+  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
+};
+
+/// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
+/// and for random numbers and updates, of which two equal ones are two.
+template <class Definition, class Place, class... E>
+[[nodiscard]] constexpr auto make_handle(const E&... operands) {
+  constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
+  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
+  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
+}
+
+/// A node of operation `Op` over handles.
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
+[[nodiscard]] constexpr auto make_node(const E&... operands) {
+  using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
+  return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(
+      operands...);
+}
+
+}  // namespace detail
+
+/// A node of an operation over handles: what functions such as `tagma::tanh` return, for operations of one's own.
+/// @tparam Op a tag with a name, a kind, `infer`, and `gradient` if there is one; it needs a kernel in the device that
+///            runs it
+/// @tparam Attributes static properties of the node, from `ir::pack_attributes`
+/// @tparam Place of the calling function, `class Place = TAGMA_FRESH_TYPE(E)`: tells apart equal calls where an operand
+///               carries numbers written in place, or the operation is stateful
+/// @param operands what `Op::infer` and the kernel take, in their order; check them before, with sentences of one's own
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, expression... E>
+[[nodiscard]] constexpr auto make_operation(const E&... operands) {
+  return detail::make_node<Op, Attributes, Place>(operands...);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+
+namespace tagma {
+
+namespace op {
+/// A run-time scalar that the program carries.
+struct literal {
+  static constexpr std::string_view name = "literal";
+  static constexpr ir::op_kind kind = ir::op_kind::literal;
+  static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+template <class T, std::uint64_t Hash, class Key>
+struct literal_definition {
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr ir::record value{&ir::rules<op::literal>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+};
+
+/// The handle of a scalar of type `T` that is told apart by `Id`.
+template <class T, class Id, std::uint64_t Hash, class S>
+[[nodiscard]] auto make_literal(S value) {
+  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
+  carried_value v;
+  v.number = static_cast<double>(value);
+  v.integer = static_cast<std::int64_t>(value);
+  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
+}
+
+template <class T, class Place, int Index, class S>
+[[nodiscard]] auto literal_at(S value) {
+  constexpr std::uint64_t hash = hash_combine(
+      hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
+  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
+  return make_literal<T, id, hash>(value);
+}
+
+/// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
+template <class S>
+concept scalar = std::is_arithmetic_v<S> || std::is_same_v<S, float16> || std::is_same_v<S, bfloat16>;
+
+/// A handle as it is; a number as a literal of element type `T`.
+template <class T, class Place, int Index, class E>
+[[nodiscard]] constexpr decltype(auto) as_expression(const E& e) {
+  if constexpr (expression<E>)
+    return (e);
+  else
+    return literal_at<T, Place, Index>(e);
+}
+
+template <class E>
+struct element_or_void {
+  using type = void;
+};
+template <expression E>
+struct element_or_void<E> {
+  using type = typename E::element_type;
+};
+
+/// The element type of the first handle among the operands.
+template <class A, class... B>
+struct common_element {
+  using type = typename element_or_void<A>::type;
+};
+template <class A, class B, class... C>
+  requires(!expression<A>)
+struct common_element<A, B, C...> {
+  using type = typename common_element<B, C...>::type;
+};
+
+}  // namespace detail
+
+/// A scalar with a name: its value is given when the program runs, and equal names are one node.
+template <fixed_string Name, class T>
+[[nodiscard]] auto constant(T value) {
+  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
+  return detail::make_literal<T, structural_id<hash>, hash>(value);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_LITERAL_HPP
+
+namespace tagma {
+
+namespace diagnose {
+/// Two operands have one element type; a plain number takes that of the other operand.
+template <class A, class B>
+inline constexpr bool same_element_type = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool same_element_type<spec<T, M...>, spec<U, N...>> = std::is_same_v<T, U>;
+/// Several operands have one element type.
+template <class First, class... Rest>
+inline constexpr bool one_element_type = (true && ... && same_element_type<First, Rest>);
+/// Two shapes are aligned at the last axis and agree, or one extent is 1.
+template <class A, class B>
+inline constexpr bool shapes_broadcast = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool shapes_broadcast<spec<T, M...>, spec<U, N...>> = broadcastable(shape{M...}, shape{N...});
+template <class A>
+inline constexpr bool is_floating_point = is_floating(A::value.type);
+template <class A>
+inline constexpr bool is_number = is_numeric(A::value.type);
+template <class A>
+inline constexpr bool is_boolean = A::value.type == dtype::boolean;
+template <class A>
+inline constexpr bool is_integral = is_integer(A::value.type);
+/// A C++ number written beside a tensor keeps its value: no fraction meets an integer tensor.
+template <class A, class B>
+inline constexpr bool numbers_fit = true;
+template <class T, extent... N, detail::scalar Number>
+inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+template <detail::scalar Number, class T, extent... N>
+inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+}  // namespace diagnose
+
+// Rules that many operations share. The function that is called states them itself: g++ prints a line for every
+// function between the call and the sentence.
+
+/// The element type of a spec is floating; a number; bool.
+#define TAGMA_NEEDS_FLOATS(...)                                    \
+  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
+                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
+#define TAGMA_NEEDS_NUMBERS(...)                           \
+  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
+                "TAGMA-E016 this operation needs numbers, not bool or string")
+#define TAGMA_NEEDS_BOOLEANS(...) \
+  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
+
+/// Two operands, handles or numbers, can be joined element by element.
+#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  static_assert(::tagma::diagnose::same_element_type<detail::operand<A>, detail::operand<B>>,                    \
+                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,                     \
+                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
+  static_assert(                                                                                                 \
+      ::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,                                    \
+      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
+
+namespace op {
+
+/// The spec of an element-wise result: the broadcast shape, the element type of input `from`.
+constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
+  a.out = a.in[0];
+  for (std::size_t i = 1; i < a.in.size(); ++i) {
+    if (!broadcastable(a.out.dims, a.in[i].dims)) return "shapes do not broadcast";
+    a.out.dims = broadcast(a.out.dims, a.in[i].dims);
+  }
+  a.out.type = a.in[from].type;
+  return nullptr;
+}
+
+/// Base of the tags of element-wise operations whose result has the type of their first input.
+struct elementwise {
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+};
+
+/// Base of the tags of element-wise operations that answer yes or no.
+struct elementwise_predicate {
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) {
+    const char* problem = infer_elementwise(a);
+    a.out.type = dtype::boolean;
+    return problem;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// The spec of a handle; a plain number is its own type.
+template <class E>
+struct operand_type {
+  using type = E;
+};
+template <expression E>
+struct operand_type<E> {
+  using type = typename E::spec_type;
+};
+template <class E>
+using operand = typename operand_type<E>::type;
+
+/// The spec of the first handle among two operands.
+template <class A, class B>
+using common_spec = operand<std::conditional_t<expression<A>, A, B>>;
+
+/// True if a node of two operands can be built.
+template <class A, class B>
+inline constexpr bool operands_agree = diagnose::same_element_type<operand<A>, operand<B>>&&
+    diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
+
+template <class A, class B>
+concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
+
+/// The node of a two-operand operation; either operand may be a plain number.
+template <class Op, class Place, class A, class B>
+[[nodiscard]] constexpr auto make_binary(const A& a, const B& b) {
+  if constexpr (operands_agree<A, B>) {
+    using T = typename common_element<A, B>::type;
+    return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
+  }
+}
+
+}  // namespace detail
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+
+// ---- tagma/expr/op/compare.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+#define TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+
+/// @file
+/// Comparison, logic, selection and conversion, element by element.
+
+namespace tagma {
+
+namespace diagnose {
+/// Elements of one type convert to the other.
+template <class From, class To>
+inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
+/// A condition broadcasts with what it selects from; a plain number fits every condition.
+template <class Condition, class Value>
+inline constexpr bool broadcasts_with = true;
+template <class Condition, expression Value>
+inline constexpr bool broadcasts_with<Condition, Value> = broadcastable(Condition::value.dims,
+                                                                        Value::spec_type::value.dims);
+template <class Condition, class A, class B>
+inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A>&& broadcasts_with<Condition, B>;
+}  // namespace diagnose
+
+namespace op {
+
+struct equal : elementwise_predicate {
+  static constexpr std::string_view name = "equal";
+};
+struct not_equal : elementwise_predicate {
+  static constexpr std::string_view name = "not_equal";
+};
+struct less : elementwise_predicate {
+  static constexpr std::string_view name = "less";
+};
+struct less_equal : elementwise_predicate {
+  static constexpr std::string_view name = "less_equal";
+};
+struct greater : elementwise_predicate {
+  static constexpr std::string_view name = "greater";
+};
+struct greater_equal : elementwise_predicate {
+  static constexpr std::string_view name = "greater_equal";
+};
+struct logical_and : elementwise_predicate {
+  static constexpr std::string_view name = "logical_and";
+};
+struct logical_or : elementwise_predicate {
+  static constexpr std::string_view name = "logical_or";
+};
+struct logical_not : elementwise_predicate {
+  static constexpr std::string_view name = "logical_not";
+};
+
+/// `condition ? a : b`, element by element; all three broadcast.
+struct select {
+  static constexpr std::string_view name = "select";
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto zero = g.constant(0);
+    g.set(1, g.emit<select>(g.in(0), g.upstream, zero));
+    g.set(2, g.emit<select>(g.in(0), zero, g.upstream));
+  }
+};
+
+/// Converts to the element type in attribute 0. Floating to integer truncates towards zero.
+struct cast {
+  static constexpr std::string_view name = "cast";
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g) {
+    if (!is_floating(g.in_spec(0).type) || !is_floating(g.g.spec(g.self).type)) return;
+    g.set(0, g.emit_with<cast>(ir::pack_attributes(g.in_spec(0).type), g.upstream));
+  }
+};
+
+}  // namespace op
+
+/// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
+inline constexpr auto equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::equal, Place>(a, b);
+};
+inline constexpr auto not_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::not_equal, Place>(a, b);
+};
+inline constexpr auto less =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less, Place>(a, b);
+};
+inline constexpr auto less_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less_equal, Place>(a, b);
+};
+inline constexpr auto greater =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater, Place>(a, b);
+};
+inline constexpr auto greater_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater_equal, Place>(a, b);
+};
+
+/// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
+inline constexpr auto logical_and =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_and, Place>(a, b);
+};
+inline constexpr auto logical_or =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_or, Place>(a, b);
+};
+inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+};
+
+/// Converts every element to `T`.
+/// @tparam T the element type of the result; floating to integer truncates towards zero.
+template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto cast(const E& e) {
+  static_assert(diagnose::converts<typename E::spec_type, T>,
+                "TAGMA-E018 cast: a string is not converted to or from numbers");
+  if constexpr (diagnose::converts<typename E::spec_type, T>)
+    return detail::make_node<op::cast, ir::pack_attributes(dtype_of<T>), Place>(e);
+}
+
+/// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
+/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
+template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
+  requires detail::operands<A, B>
+[[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
+  using condition_type = typename C::spec_type;
+  TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
+                "TAGMA-E011 select: the condition does not broadcast with what it selects from");
+  if constexpr (diagnose::is_boolean<condition_type> && detail::operands_agree<A, B> &&
+                diagnose::condition_broadcasts<condition_type, A, B>) {
+    using T = typename detail::common_element<A, B>::type;
+    return detail::make_node<op::select, ir::attributes<0>{}, Place>(condition, detail::as_expression<T, Place, 0>(a),
+                                                                     detail::as_expression<T, Place, 1>(b));
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+// ---- tagma/expr/op/view.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_VIEW_HPP
+#define TAGMA_SINGLE_EXPR_OP_VIEW_HPP
+
+/// @file
+/// The same elements under another shape: reshape, flatten, expand_dims, squeeze. No byte moves.
+
+namespace tagma {
+
+namespace diagnose {
+/// The new shape has room for exactly the elements of the old one; at most one extent is left to be worked out.
+template <class From, extent... To>
+inline constexpr bool element_counts_agree = [] {
+  if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
+  extent known = 1;
+  int open = 0;
+  ((To == dyn ? void(++open) : void(known *= To)), ...);
+  if (open > 1) return false;
+  if (!From::value.dims.is_static()) {
+    extent part = 1;
+    for (int i = 0; i < From::value.dims.rank; ++i)
+      if (From::value.dims[i] != dyn) part *= From::value.dims[i];
+    return open == 1 ? known != 0 : part == 0 || known % part == 0;
+  }
+  const extent total = From::value.dims.elements();
+  return open == 1 ? known != 0 && total % known == 0 : known == total;
+}();
+/// An axis, counted from the front or, if negative, from the back, exists.
+template <class Spec, int Axis>
+inline constexpr bool axis_exists = Axis >= -Spec::value.dims.rank&& Axis < Spec::value.dims.rank;
+template <class Spec, int... Axes>
+inline constexpr bool axes_exist = (true && ... && axis_exists<Spec, Axes>);
+template <class Spec, int Axis>
+inline constexpr bool axis_has_extent_one = [] {
+  constexpr int rank = Spec::value.dims.rank, axis = Axis < 0 ? Axis + rank : Axis;
+  return axis < 0 || axis >= rank || Spec::value.dims[axis] == 1;  // TAGMA-E020 tells of an axis that is not there
+}();
+/// A new axis has a place, counted in the result.
+template <class Spec, int Axis>
+inline constexpr bool axis_can_be_added =
+    Axis >= -Spec::value.dims.rank - 1 && Axis <= Spec::value.dims.rank&& Spec::value.dims.rank < max_rank;
+/// There is a first axis, and all others are static.
+template <class Spec>
+inline constexpr bool flattens = [] {
+  for (int i = 1; i < Spec::value.dims.rank; ++i)
+    if (Spec::value.dims[i] == dyn) return false;
+  return Spec::value.dims.rank > 0;
+}();
+}  // namespace diagnose
+
+namespace op {
+
+/// Takes on the extents in the attributes; one of them may be `dyn`. With a second input, its shape is the target.
+struct reshape {
+  static constexpr std::string_view name = "reshape";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr std::uint8_t shape_only = 0b10;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out.type = a.in[0].type;
+    if (a.in.size() == 2) {
+      a.out.dims = a.in[1].dims;
+      return nullptr;
+    }
+    const shape& from = a.in[0].dims;
+    extent known = 1;
+    int open = -1;
+    a.out.dims = {};
+    for (std::size_t i = 0; i < a.attributes.size(); ++i) {
+      const extent e = a.attributes[i];
+      if (e == dyn)
+        open = static_cast<int>(i);
+      else
+        known *= e;
+      a.out.dims.push_back(e);
+    }
+    if (!from.is_static()) return nullptr;
+    const extent total = from.elements();
+    if (open >= 0 && (known == 0 || total % known != 0)) return "the elements do not divide into the new shape";
+    if (open >= 0) a.out.dims[open] = total / known;
+    return a.out.dims.elements() == total ? nullptr : "the new shape has another number of elements";
+  }
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+};
+
+/// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
+struct expand_dims {
+  static constexpr std::string_view name = "expand_dims";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const auto mask = static_cast<std::uint64_t>(a.attributes[0]);
+    a.out = {a.in[0].type, {}};
+    for (int i = 0, from = 0; from < a.in[0].dims.rank || (mask >> i) != 0; ++i) {
+      if (i == max_rank) return "more than six axes";
+      a.out.dims.push_back((mask >> i) & 1 ? 1 : a.in[0].dims[from++]);
+    }
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (f.attributes[0] == 0) f.use_input(0);
+  }
+};
+
+/// Removes axes of extent 1; bit i of attribute 0 says that axis i goes.
+struct squeeze {
+  static constexpr std::string_view name = "squeeze";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    for (int i = 0; i < a.in[0].dims.rank; ++i) {
+      if (!((a.attributes[0] >> i) & 1))
+        a.out.dims.push_back(a.in[0].dims[i]);
+      else if (a.in[0].dims[i] != 1 && a.in[0].dims[i] != dyn)
+        return "a squeezed axis has an extent other than 1";
+    }
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+};
+
+/// The value itself under another node.
+struct identity {
+  static constexpr std::string_view name = "identity";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
+};
+
+/// The value itself; no gradient flows through it.
+struct stop_gradient {
+  static constexpr std::string_view name = "stop_gradient";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr bool stops_gradient = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+
+/// Input 0 stretched to the shape of input 1, whose elements are not read.
+struct broadcast_like {
+  static constexpr std::string_view name = "broadcast_like";
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr std::uint8_t shape_only = 0b10;
+  static constexpr const char* infer(ir::infer_args& a) {
+    if (!broadcastable(a.in[0].dims, a.in[1].dims)) return "shapes do not broadcast";
+    a.out = {a.in[0].type, a.in[1].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
+  static constexpr void fold(ir::fold_args& f) { f.use_input(0); }
+};
+
+}  // namespace op
+
+/// The elements of `e` under new extents; one of them may be `dyn` and is worked out.
+/// Raises TAGMA-E021 if the numbers of elements differ.
+template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reshape(const E& e) {
+  static_assert(diagnose::element_counts_agree<typename E::spec_type, Extents...>,
+                "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and "
+                "at most six axes");
+  if constexpr (diagnose::element_counts_agree<typename E::spec_type, Extents...>)
+    return detail::make_node<op::reshape, ir::pack_attributes(Extents...), Place>(e);
+}
+
+/// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto flatten(const E& e) {
+  using from = typename E::spec_type;
+  static_assert(diagnose::flattens<from>,
+                "TAGMA-E022 flatten: needs an axis, and every extent but the first must be static");
+  if constexpr (diagnose::flattens<from>) {
+    constexpr extent joined = E::spec.dims.sub(1, E::rank).elements();
+    return detail::make_node<op::reshape, ir::pack_attributes(E::spec.dims[0], joined), Place>(e);
+  }
+}
+
+/// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto expand_dims(const E& e) {
+  using from = typename E::spec_type;
+  static_assert(diagnose::axis_can_be_added<from, Axis>, "TAGMA-E020 expand_dims: there is no such axis");
+  if constexpr (diagnose::axis_can_be_added<from, Axis>)
+    return detail::make_node<op::expand_dims, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank + 1 : Axis)), Place>(
+        e);
+}
+
+/// Without axis `Axis`, whose extent must be 1.
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto squeeze(const E& e) {
+  using from = typename E::spec_type;
+  static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 squeeze: there is no such axis");
+  static_assert(diagnose::axis_has_extent_one<from, Axis>, "TAGMA-E023 squeeze: the axis must have extent 1");
+  if constexpr (diagnose::axis_exists<from, Axis> && diagnose::axis_has_extent_one<from, Axis>)
+    return detail::make_node<op::squeeze, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank : Axis)), Place>(e);
+}
+
+/// The value of `e` as a node of its own.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto identity(const E& e) {
+  return detail::make_node<op::identity, ir::attributes<0>{}, Place>(e);
+}
+
+/// The value of `e`, through which no gradient flows.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto stop_gradient(const E& e) {
+  return detail::make_node<op::stop_gradient, ir::attributes<0>{}, Place>(e);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_VIEW_HPP
+
+// ---- tagma/expr/op/reduce.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+#define TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+
+/// @file
+/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
+
+// ---- tagma/expr/op/math.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
+#define TAGMA_SINGLE_EXPR_OP_MATH_HPP
+
+/// @file
+/// Elementary functions and activations, element by element, for floating element types.
+
+// ---- tagma/expr/op/arithmetic.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+#define TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+
+/// @file
+/// Arithmetic, element by element.
+
+namespace tagma {
+namespace op {
+
+struct multiply;
+
+struct negate : elementwise {
+  static constexpr std::string_view name = "negate";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<negate>(g.upstream)); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
+  }
+};
+
+struct add : elementwise {
+  static constexpr std::string_view name = "add";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.upstream);
+    g.set(1, g.upstream);
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value + b.value);
+    else if (f.is(0, 0))
+      f.use_input(1);
+    else if (f.is(1, 0))
+      f.use_input(0);
+  }
+};
+
+struct subtract : elementwise {
+  static constexpr std::string_view name = "subtract";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.upstream);
+    g.set(1, g.emit<negate>(g.upstream));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value - b.value);
+    else if (f.is(1, 0))
+      f.use_input(0);
+  }
+};
+
+struct multiply : elementwise {
+  static constexpr std::string_view name = "multiply";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.in(1)));
+    g.set(1, g.emit<multiply>(g.upstream, g.in(0)));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value * b.value);
+    else if (f.is(0, 1))
+      f.use_input(1);
+    else if (f.is(1, 1))
+      f.use_input(0);
+  }
+};
+
+/// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
+struct divide : elementwise {
+  static constexpr std::string_view name = "divide";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(g.upstream, g.in(1)));
+    g.set(1, g.emit<negate>(g.emit<divide>(g.emit<multiply>(g.upstream, g.self), g.in(1))));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known && b.value != 0)
+      f.use_constant(a.value / b.value);
+    else if (f.is(1, 1))
+      f.use_input(0);
+  }
+};
+
+/// The larger of two; where they are equal the gradient goes to the first.
+struct maximum : elementwise {
+  static constexpr std::string_view name = "maximum";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto first = g.emit<greater_equal>(g.in(0), g.in(1));
+    const auto zero = g.constant(0);
+    g.set(0, g.emit<select>(first, g.upstream, zero));
+    g.set(1, g.emit<select>(first, zero, g.upstream));
+  }
+};
+
+/// The smaller of two; where they are equal the gradient goes to the first.
+struct minimum : elementwise {
+  static constexpr std::string_view name = "minimum";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto first = g.emit<less_equal>(g.in(0), g.in(1));
+    const auto zero = g.constant(0);
+    g.set(0, g.emit<select>(first, g.upstream, zero));
+    g.set(1, g.emit<select>(first, zero, g.upstream));
+  }
+};
+
+struct sign : elementwise {
+  static constexpr std::string_view name = "sign";
+  static constexpr bool stops_gradient = true;
+};
+
+struct abs : elementwise {
+  static constexpr std::string_view name = "abs";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<sign>(g.in(0))));
+  }
+};
+
+struct square : elementwise {
+  static constexpr std::string_view name = "square";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(2), g.in(0))));
+  }
+};
+
+struct floor : elementwise {
+  static constexpr std::string_view name = "floor";
+  static constexpr bool stops_gradient = true;
+};
+struct ceil : elementwise {
+  static constexpr std::string_view name = "ceil";
+  static constexpr bool stops_gradient = true;
+};
+/// To the nearest integer, halves to even.
+struct round : elementwise {
+  static constexpr std::string_view name = "round";
+  static constexpr bool stops_gradient = true;
+};
+
+}  // namespace op
+
+/// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
+/// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
+inline constexpr auto add =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::add, Place>(a, b);
+};
+inline constexpr auto subtract =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::subtract, Place>(a, b);
+};
+inline constexpr auto multiply =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::multiply, Place>(a, b);
+};
+inline constexpr auto divide =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::divide, Place>(a, b);
+};
+inline constexpr auto maximum =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::maximum, Place>(a, b);
+};
+inline constexpr auto minimum =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::minimum, Place>(a, b);
+};
+
+inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+
+namespace tagma {
+namespace op {
+
+struct exp : elementwise {
+  static constexpr std::string_view name = "exp";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.self)); }
+};
+struct log : elementwise {
+  static constexpr std::string_view name = "log";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<divide>(g.upstream, g.in(0))); }
+};
+struct log1p : elementwise {
+  static constexpr std::string_view name = "log1p";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(g.upstream, g.emit<add>(g.in(0), g.constant(1))));
+  }
+};
+struct expm1 : elementwise {
+  static constexpr std::string_view name = "expm1";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<add>(g.self, g.constant(1))));
+  }
+};
+struct sqrt : elementwise {
+  static constexpr std::string_view name = "sqrt";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(g.emit<multiply>(g.upstream, g.constant(0.5)), g.self));
+  }
+};
+/// 1 / sqrt(x).
+struct rsqrt : elementwise {
+  static constexpr std::string_view name = "rsqrt";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto cubed = g.emit<multiply>(g.self, g.emit<square>(g.self));
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(-0.5), cubed)));
+  }
+};
+struct tanh : elementwise {
+  static constexpr std::string_view name = "tanh";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<subtract>(g.constant(1), g.emit<square>(g.self))));
+  }
+};
+/// 1 / (1 + exp(-x)).
+struct sigmoid : elementwise {
+  static constexpr std::string_view name = "sigmoid";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto slope = g.emit<multiply>(g.self, g.emit<subtract>(g.constant(1), g.self));
+    g.set(0, g.emit<multiply>(g.upstream, slope));
+  }
+};
+/// log(1 + exp(x)), without overflow.
+struct softplus : elementwise {
+  static constexpr std::string_view name = "softplus";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<sigmoid>(g.in(0))));
+  }
+};
+struct erf : elementwise {
+  static constexpr std::string_view name = "erf";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto bell = g.emit<exp>(g.emit<negate>(g.emit<square>(g.in(0))));
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(1.12837916709551257390), bell)));
+  }
+};
+struct cos;
+struct sin : elementwise {
+  static constexpr std::string_view name = "sin";
+  static constexpr void gradient(ir::gradient_args& g);
+};
+struct cos : elementwise {
+  static constexpr std::string_view name = "cos";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<negate>(g.emit<multiply>(g.upstream, g.emit<sin>(g.in(0)))));
+  }
+};
+constexpr void sin::gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.emit<cos>(g.in(0)))); }
+
+/// x to the power y. The gradient by y is taken as zero where x is not positive.
+struct power : elementwise {
+  static constexpr std::string_view name = "power";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto lower = g.emit<power>(g.in(0), g.emit<subtract>(g.in(1), g.constant(1)));
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.in(1), lower)));
+    const auto zero = g.constant(0);
+    const auto positive = g.emit<greater>(g.in(0), zero);
+    const auto logarithm = g.emit<log>(g.emit<select>(positive, g.in(0), g.constant(1)));
+    g.set(1, g.emit<multiply>(g.upstream, g.emit<multiply>(g.self, logarithm)));
+  }
+};
+
+/// `upstream` where the activation `y` is positive, else 0.
+struct relu_gradient : elementwise {
+  static constexpr std::string_view name = "relu_gradient";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1))); }
+};
+/// max(x, 0); the gradient at 0 is 0.
+struct relu : elementwise {
+  static constexpr std::string_view name = "relu";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.self)); }
+};
+
+}  // namespace op
+
+/// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
+inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto power =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_FLOATS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::power, Place>(a, b);
+};
+
+/// max(x, 0).
+inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_MATH_HPP
+
+namespace tagma {
+namespace op {
+
+/// A set of axes, one bit each.
+using attribute_mask = std::uint64_t;
+
+/// Bit i of `mask` says that axis i is reduced; bit i of `keep` that it stays with extent 1.
+constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, attribute_mask keep) {
+  a.out = {a.in[0].type, {}};
+  for (int i = 0; i < a.in[0].dims.rank; ++i) {
+    if (!((mask >> i) & 1))
+      a.out.dims.push_back(a.in[0].dims[i]);
+    else if ((keep >> i) & 1)
+      a.out.dims.push_back(1);
+  }
+  return nullptr;
+}
+
+/// Base of the tags of reductions. Attribute 0 is the mask of reduced axes, attribute 1 the mask of those kept as 1.
+struct reduction {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& a) {
+    return infer_reduction(a, static_cast<attribute_mask>(a.attributes[0]),
+                           static_cast<attribute_mask>(a.attributes[1]));
+  }
+  /// A tensor of the shape of a reduction's result, stretched back over the reduced axes.
+  static constexpr ir::node_id spread(ir::gradient_args& g, ir::node_id value) {
+    const ir::node_id wide = g.emit_with<expand_dims>(ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
+    return g.emit<broadcast_like>(wide, g.in(0));
+  }
+};
+
+struct sum : reduction {
+  static constexpr std::string_view name = "sum";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, spread(g, g.upstream)); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (f.attributes[0] == 0) f.use_input(0);
+  }
+};
+
+/// One over the number of elements that a reduction with mask attribute 0 joins into one.
+struct fraction {
+  static constexpr std::string_view name = "fraction";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint8_t shape_only = 0b1;
+  static constexpr bool stops_gradient = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const shape& dims = f.g.spec(f.in(0)).dims;
+    extent count = 1;
+    for (int i = 0; i < dims.rank; ++i)
+      if ((f.attributes[0] >> i) & 1) {
+        if (dims[i] == dyn) return;
+        count *= dims[i];
+      }
+    if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
+  }
+};
+
+/// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
+struct extreme : reduction {
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto type = ir::pack_attributes(g.g.spec(g.self).type);
+    const auto hit = g.emit_with<cast>(type, g.emit<equal>(g.in(0), spread(g, g.self)));
+    const auto hits = g.emit_with<sum>(ir::pack_attributes(g.attr(0), g.attr(1)), hit);
+    g.set(0, g.emit<multiply>(hit, spread(g, g.emit<divide>(g.upstream, hits))));
+  }
+};
+struct reduce_max : extreme {
+  static constexpr std::string_view name = "reduce_max";
+};
+struct reduce_min : extreme {
+  static constexpr std::string_view name = "reduce_min";
+};
+
+/// The gradient divides the product by each element, so elements must not be zero where it is used.
+struct product : reduction {
+  static constexpr std::string_view name = "product";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(spread(g, g.emit<multiply>(g.upstream, g.self)), g.in(0)));
+  }
+};
+
+struct all : reduction {
+  static constexpr std::string_view name = "all";
+};
+struct any : reduction {
+  static constexpr std::string_view name = "any";
+};
+
+/// Position of the largest element along one axis; the first one where several are equal.
+struct argmax : reduction {
+  static constexpr std::string_view name = "argmax";
+  static constexpr const char* infer(ir::infer_args& a) {
+    const char* problem = reduction::infer(a);
+    a.out.type = dtype::int64;
+    return problem;
+  }
+};
+struct argmin : argmax {
+  static constexpr std::string_view name = "argmin";
+};
+
+/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
+constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
+  const shape& from = g.spec(value).dims;
+  const int lead = from.rank - target.rank;
+  ir::attribute mask = 0, keep = 0;
+  for (int i = 0; i < from.rank; ++i) {
+    if (i < lead)
+      mask |= 1 << i;
+    else if (target[i - lead] == 1 && from[i] != 1)
+      mask |= 1 << i, keep |= 1 << i;
+  }
+  if (mask == 0) return value;
+  const auto attributes = ir::pack_attributes(mask, keep);
+  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
+}
+
+}  // namespace op
+
+/// Axes that a reduction names are there.
+#define TAGMA_NEEDS_AXES(...) \
+  static_assert(::tagma::diagnose::axes_exist<__VA_ARGS__>, "TAGMA-E020 reduction: there is no such axis")
+
+/// Passed to a reduction to keep the reduced axes with extent 1.
+struct keep_dims_tag {};
+inline constexpr keep_dims_tag keep_dims{};
+
+namespace detail {
+
+/// The mask of the axes, of all axes if none are named; axes that do not exist are left out.
+template <int Rank, int... Axes>
+inline constexpr op::attribute_mask axis_mask = [] {
+  op::attribute_mask mask = sizeof...(Axes) == 0 ? (op::attribute_mask{1} << Rank) - 1 : 0;
+  ((Axes >= -Rank && Axes < Rank ? void(mask |= op::attribute_mask{1} << (Axes < 0 ? Axes + Rank : Axes)) : void()),
+   ...);
+  return mask;
+}();
+
+/// The sum times one over the number of elements that it joins.
+template <bool Keep, class Place, int... Axes, class E>
+[[nodiscard]] constexpr auto make_mean(const E& e) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
+    constexpr auto mask = axis_mask<E::rank, Axes...>;
+    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
+    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
+    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
+  }
+}
+
+template <class Op, bool Keep, class Place, int... Axes, class E>
+[[nodiscard]] constexpr auto make_reduction(const E& e) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
+    constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
+    return make_node<Op, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
+  }
+}
+
+}  // namespace detail
+
+/// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
+/// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
+/// @{
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto sum(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, true, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto product(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::product, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reduce_max(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reduce_min(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto all(const E& e) {
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::all, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto any(const E& e) {
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::any, false, Place, Axes...>(e);
+}
+/// The mean of floating elements.
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto mean(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<true, Place, Axes...>(e);
+}
+/// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto argmax(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmax, false, Place, Axis>(e);
+}
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto argmin(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmin, false, Place, Axis>(e);
+}
+/// @}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+
+// ---- tagma/plan/program.hpp
+#ifndef TAGMA_SINGLE_PLAN_PROGRAM_HPP
+#define TAGMA_SINGLE_PLAN_PROGRAM_HPP
+
+/// @file
+/// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
+
+#include <tuple>
+
+// ---- tagma/plan/compile.hpp
+#ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
+#define TAGMA_SINGLE_PLAN_COMPILE_HPP
+
+/// @file
+/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, assign storage, write tables.
+
+// ---- tagma/plan/memory.hpp
+#ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
+#define TAGMA_SINGLE_PLAN_MEMORY_HPP
+
+/// @file
+/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
+/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
+/// run.
+
+// ---- tagma/plan/plan.hpp
+#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
+#define TAGMA_SINGLE_PLAN_PLAN_HPP
+
+/// @file
+/// The finished plan of one set of fetches: plain tables that a session walks.
+
+namespace tagma::plan {
+
+using ir::attribute;
+using ir::node_id;
+
+/// Where the bytes of a node live.
+enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant };
+
+/// One node that a run needs; a node of which only the extents are needed has no storage.
+struct plan_node {
+  const ir::op_info* op = nullptr;
+  tensor_spec spec;
+  std::int32_t first_input = 0;
+  std::int32_t first_attribute = 0;
+  std::int32_t source = 0;  ///< its position in the graph of the program
+  std::int16_t inputs = 0;
+  std::int16_t attribute_count = 0;
+  storage_kind storage = storage_kind::none;
+  std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
+  std::string_view name;
+  std::string_view suffix;
+  const void* key = nullptr;
+  std::string_view device;    ///< the device request, empty if there is none
+  std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
+  std::int32_t step = -1;     ///< the step that computes it, if any does
+};
+
+/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
+struct plan_step {
+  node_id node = 0;
+  std::int32_t first_operand = 0;
+  std::int16_t operands = 0;
+  bool fused = false;
+};
+
+/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that
+/// reads.
+struct plan_block {
+  node_id node = 0;
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+};
+
+/// A variable as the session keeps it.
+struct plan_variable {
+  std::string_view name;
+  std::string_view suffix;
+  tensor_spec spec;
+  attribute initializer = 0;
+  bool trainable = false;
+  double number = 0;          ///< of a derived initializer
+  const void* key = nullptr;  ///< of a carried initializer
+  std::int32_t source = 0;
+};
+
+/// A view of all tables of a plan.
+struct plan_view {
+  array_view<const plan_node> nodes;
+  array_view<const node_id> inputs;
+  array_view<const attribute> attributes;
+  array_view<const plan_step> steps;
+  array_view<const node_id> operands;
+  array_view<const plan_block> blocks;
+  array_view<const node_id> fetches;
+  array_view<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
+  int feeds = 0;
+  bool writes_variables = false;
+};
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_PLAN_HPP
+
+namespace tagma::plan {
+
+/// Every block begins on a cache line.
+inline constexpr std::int64_t alignment = 64;
+
+[[nodiscard]] constexpr std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
+/// @param bytes size of each block
+/// @param offsets written, one a block
+/// @param live scratch, one a block
+constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
+                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
+  std::size_t count = 0;
+  std::int64_t peak = 0;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const std::int64_t size = rounded(bytes[b]);
+    std::size_t kept = 0, place = 0;
+    bool found = false;
+    std::int64_t end = 0, offset = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto other = static_cast<std::size_t>(live[i]);
+      if (blocks[other].last < blocks[b].first) continue;
+      if (!found && offsets[other] - end >= size) {
+        found = true;
+        place = kept;
+        offset = end;
+      }
+      end = offsets[other] + rounded(bytes[other]);
+      live[kept++] = live[i];
+    }
+    if (!found) {
+      place = kept;
+      offset = end;
+    }
+    for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
+    live[place] = static_cast<std::int32_t>(b);
+    count = kept + 1;
+    offsets[b] = offset;
+    if (offset + size > peak) peak = offset + size;
+  }
+  return peak;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_MEMORY_HPP
+// ---- tagma/plan/schedule.hpp
+#ifndef TAGMA_SINGLE_PLAN_SCHEDULE_HPP
+#define TAGMA_SINGLE_PLAN_SCHEDULE_HPP
+
+/// @file
+/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
+/// read that is not ordered behind it; everything else runs in the order of the graph.
+
+// ---- tagma/graph/pass/fuse.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
+
+/// @file
+/// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
+/// readers are in one group, so a group has one result and no node is computed twice.
+
+// ---- tagma/graph/pass/versions.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+
+/// @file
+/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
+/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
+/// itself.
+
+// ---- tagma/graph/pass/prune.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+/// @file
+/// What a fetch needs, and nothing else.
+
+// ---- tagma/graph/build.hpp
+#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
+#define TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+/// @file
+/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
+/// is used, and replaces gradients and optimizers by the nodes that compute them.
+
+// ---- tagma/graph/pass/differentiate.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+/// @file
+/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
+/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
+
+namespace tagma::ir {
+
+/// What can go wrong while a graph is built; the program turns it into a sentence.
+enum class build_problem : std::uint8_t { none, name_clash, no_gradient, independent, nothing_to_train, too_large };
+
+/// A problem and the things it is about.
+struct build_status {
+  build_problem problem = build_problem::none;
+  const op_info* op = nullptr;
+  tensor_spec first;
+  tensor_spec second;
+};
+
+/// Scratch space of `differentiate`, as large as the graph may become.
+struct gradient_scratch {
+  array_view<node_id> adjoint;
+  array_view<bool> wanted;
+};
+
+/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
+/// depend on `xs[i]`.
+constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+                             const gradient_scratch& scratch, build_status& status) {
+  node_id* const adjoint = scratch.adjoint.data();
+  bool* const wanted = scratch.wanted.data();
+  for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
+  for (const node_id x : xs)
+    if (x <= y) wanted[x] = true;
+  for (node_id i = 0; i <= y; ++i) {
+    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
+    const auto skipped = g.info(i).shape_only;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
+  }
+  if (!wanted[y]) return;
+
+  node_id seed = emit_constant(g, g.spec(y).type, 1);
+  if (g.spec(y).dims.rank > 0) {
+    const node_id pair[] = {seed, y};
+    seed = g.emit(rules<op::broadcast_like>, pair);
+  }
+  adjoint[y] = seed;
+
+  for (node_id i = y; i >= 0 && !g.overflow(); --i) {
+    const node_id upstream = adjoint[i];
+    if (upstream == no_node || g[i].op->stops_gradient) continue;
+    const int count = g[i].inputs;
+    bool flows = false;
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
+    if (!flows) continue;
+    if (g[i].op->gradient == nullptr) {
+      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
+      return;
+    }
+    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
+    const array_view<node_id> parts = scratch_parts.view();
+    for (node_id& part : parts) part = no_node;
+    gradient_args args{g, i, upstream, parts};
+    g[i].op->gradient(args);
+    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    for (int k = 0; k < count; ++k) {
+      const node_id in = g.input(i, k);
+      node_id part = parts[k];
+      if (part == no_node || !wanted[in]) continue;
+      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
+      node_id& sum = adjoint[in];
+      if (sum == no_node) {
+        sum = part;
+      } else {
+        const node_id pair[] = {sum, part};
+        sum = g.emit(rules<op::add>, pair);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    if (xs[i] <= y) result[i] = adjoint[xs[i]];
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+namespace tagma::ir {
+
+/// Storage of a graph under construction and what became of it.
+template <std::size_t Nodes, std::size_t Roots>
+struct built_graph {
+  graph_storage<Nodes> storage;
+  int nodes = 0;
+  int edges = 0;
+  int attributes = 0;
+  node_id roots[Roots > 0 ? Roots : 1]{};
+  build_status status;
+};
+
+namespace detail {
+
+/// Remembers the node of each record and the record of each name.
+struct record_memo {
+  array_view<const record*> records;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
+  array_view<const record*> names;
+  array_view<bool> named;
+
+  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
+    while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    return i;
+  }
+  [[nodiscard]] constexpr node_id find(const record& r) const { return nodes[slot(r)] - 1; }
+  constexpr void set(const record& r, node_id id) {
+    const std::size_t i = slot(r);
+    records[i] = &r;
+    nodes[i] = id + 1;
+  }
+  /// The record that has this record's name, after noting the name if it is new.
+  constexpr const record& owner_of_name(const record& r) {
+    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
+    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) names[i] = &r, named[i] = true;
+    return *names[i];
+  }
+};
+static_assert(no_node == -1);
+
+constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+                                   const gradient_scratch& scratch, array_view<node_id> variables,
+                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
+                                   build_status& status) {
+  std::size_t count = 0;
+  const auto given = static_cast<std::size_t>(r.attributes[0]);
+  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
+  if (given == 0) {
+    const node_id loss = inputs[0];
+    for (node_id i = 0; i < loss; ++i) {
+      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.problem = build_problem::too_large;
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
+    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
+  } else {
+    if (given > variables.size()) {
+      status.problem = build_problem::too_large;
+      return 0;
+    }
+    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
+  }
+  if (status.problem != build_problem::none) return 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
+  if (kept == 0 && !g.overflow()) {
+    status.problem = build_problem::nothing_to_train;
+    return 0;
+  }
+  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  r.op->expand(args);
+  return args.result;
+}
+
+}  // namespace detail
+
+/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
+template <std::size_t Nodes, std::size_t Roots>
+[[nodiscard]] constexpr built_graph<Nodes, Roots> build_graph(const fixed_array<const record*, Roots>& roots) {
+  built_graph<Nodes, Roots> built;
+  graph g = built.storage.view();
+  const record* memo_records[4 * Nodes]{};
+  const record* memo_names[2 * Nodes]{};
+  node_id memo_nodes[4 * Nodes]{};
+  bool memo_named[2 * Nodes]{};
+  detail::record_memo memo{memo_records, memo_nodes, memo_names, memo_named};
+  node_id adjoint[Nodes]{}, variables[Nodes / 2]{}, gradients[Nodes / 2]{};
+  variable_gradient pairs[Nodes / 2]{};
+  bool wanted[Nodes]{};
+  const gradient_scratch scratch{adjoint, wanted};
+  const record* stack[4 * Nodes]{};
+
+  for (std::size_t root = 0; root < Roots; ++root) {
+    std::size_t depth = 0;
+    stack[depth++] = roots[root];
+    while (depth > 0 && !g.overflow() && built.status.problem == build_problem::none) {
+      const record& r = *stack[depth - 1];
+      if (memo.find(r) != no_node) {
+        --depth;
+        continue;
+      }
+      const std::size_t before = depth;
+      for (const auto& list : {r.controls, r.inputs})
+        for (std::size_t i = list.size(); i-- > 0;)
+          if (memo.find(*list[i]) == no_node) {
+            if (depth == 4 * Nodes) {
+              built.status.problem = build_problem::too_large;
+              return built;
+            }
+            stack[depth++] = list[i];
+          }
+      if (depth != before) continue;
+      --depth;
+
+      scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size());
+      for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
+      for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
+      const array_view<const node_id> in = inputs.view(), after = controls.view();
+      node_id id = 0;
+      switch (r.op->info->kind) {
+        case op_kind::gradient: {
+          node_id result = no_node;
+          differentiate(g, in[0], in.subspan(1, 1), {&result, 1}, scratch, built.status);
+          if (result == no_node && built.status.problem == build_problem::none && !g.overflow())
+            built.status = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec};
+          id = result == no_node ? 0 : result;
+          break;
+        }
+        case op_kind::optimizer:
+          id = detail::expand_optimizer(g, r, in, scratch, variables, gradients, pairs, built.status);
+          break;
+        case op_kind::placeholder:
+        case op_kind::variable: {
+          const record& owner = memo.owner_of_name(r);
+          if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
+            built.status = {build_problem::name_clash, r.op->info, owner.spec, r.spec};
+          [[fallthrough]];
+        }
+        default:
+          if (r.op->fold != nullptr && after.empty() && r.device.empty())
+            id = g.emit(*r.op, in, r.attributes);
+          else
+            id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
+      }
+      memo.set(r, id);
+    }
+    built.roots[root] = memo.find(*roots[root]);
+  }
+  if (g.overflow()) built.status = {build_problem::too_large, nullptr, {}, {}};
+  built.nodes = g.size();
+  built.edges = g.edge_count();
+  built.attributes = g.attribute_count();
+  return built;
+}
+
+/// A finished flat graph, exactly as large as it must be.
+template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots>
+struct flat_graph {
+  fixed_array<node, Nodes> nodes{};
+  fixed_array<node_id, Edges> edges{};
+  fixed_array<attribute, Attributes> attributes{};
+  fixed_array<node_id, Roots> roots{};
+};
+
+/// A view of a finished graph; what passes read.
+struct graph_view {
+  array_view<const node> nodes;
+  array_view<const node_id> edges;
+  array_view<const attribute> attribute_pool;
+  array_view<const node_id> roots;
+
+  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+  }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
+    const node& n = (*this)[id];
+    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
+                                  static_cast<std::size_t>(n.attribute_count));
+  }
+};
+
+/// Copies the used part of a built graph.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t Capacity, std::size_t Roots>
+[[nodiscard]] constexpr flat_graph<N, E, A, Roots> trim(const built_graph<Capacity, Roots>& built) {
+  flat_graph<N, E, A, Roots> flat;
+  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
+  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
+  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
+  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
+  return flat;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+namespace tagma::ir {
+
+/// How much of a node a run needs.
+enum class need : std::uint8_t { nothing, extents, value };
+
+/// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
+  fixed_array<need, N> needs{};
+  const auto raise = [&needs](node_id id, need n) {
+    need& known = needs[id];
+    if (known < n) known = n;
+  };
+  for (const node_id f : fetches) raise(f, need::value);
+  for (node_id i = g.size(); i-- > 0;) {
+    const need n = needs[i];
+    if (n == need::nothing) continue;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
+    if (n == need::value)
+      for (const node_id c : g.controls(i)) raise(c, need::value);
+  }
+  return needs;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+namespace tagma::ir {
+
+/// True for each node that is ordered behind `u`, itself included.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
+  fixed_array<bool, N> behind{};
+  behind[u] = true;
+  for (node_id i = u + 1; i < g.size(); ++i) {
+    bool b = false;
+    for (const node_id in : g.inputs(i)) b = b || behind[in];
+    for (const node_id c : g.controls(i)) b = b || behind[c];
+    behind[i] = b;
+  }
+  return behind;
+}
+
+/// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
+template <std::size_t N>
+struct variable_versions {
+  fixed_array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
+  fixed_array<node_id, N> first_update{};  ///< of a variable, or `no_node`
+  fixed_array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
+
+  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[i]; }
+  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[variable]; }
+  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[update]; }
+
+  /// True if node `i` reads elements of input `k` from a variable that a run updates.
+  [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
+    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
+    const node_id v = base_of(g.inputs(i)[k]);
+    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
+  }
+
+  /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
+  [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
+    node_id waiting = first(variable);
+    for (node_id u = waiting; u != no_node && u <= i; u = next(u))
+      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
+    return waiting;
+  }
+};
+
+template <std::size_t N>
+[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
+  variable_versions<N> v;
+  fixed_array<node_id, N> last{};
+  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
+  for (node_id i = 0; i < g.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const op_kind kind = g.info(i).kind;
+    if (kind == op_kind::variable)
+      v.base[at] = i;
+    else if (kind == op_kind::view || kind == op_kind::update)
+      v.base[at] = v.base_of(g.inputs(i)[0]);
+    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
+    const auto variable = static_cast<std::size_t>(v.base[at]);
+    if (last[variable] == no_node)
+      v.first_update[variable] = i;
+    else
+      v.next_update[last[variable]] = i;
+    last[variable] = i;
+  }
+  return v;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+
+namespace tagma::ir {
+
+/// Why an element-wise node stands alone or is the result of its group.
+enum class fusion_reason : std::uint8_t {
+  not_elementwise,
+  fused,                 ///< part of the loop of its reader
+  fetched,               ///< its value is asked for
+  read_by_other_kernel,  ///< a reader is no element-wise node
+  read_by_many,          ///< its readers are in different loops
+  other_shape,           ///< its reader broadcasts it
+  group_full,            ///< the loop has reached its largest size
+  other_device,          ///< its reader asks for another device
+  ordered,               ///< a control dependency or an update holds it in place
+};
+
+[[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
+  constexpr std::string_view names[] = {"",
+                                        "fused into its reader",
+                                        "fetched",
+                                        "read by a kernel of its own",
+                                        "read by more than one loop",
+                                        "broadcast by its reader",
+                                        "the loop is full",
+                                        "its reader asks for another device",
+                                        "held by a control dependency or an update"};
+  return names[static_cast<std::size_t>(r)];
+}
+
+/// The largest number of operations in one loop.
+inline constexpr int max_group = 16;
+/// The largest number of tensors that one loop reads.
+inline constexpr int max_group_loads = 12;
+
+template <std::size_t N>
+struct fusion {
+  fixed_array<node_id, N> group{};  ///< the node that stands for the loop of node i; i itself if it is not fused
+  fixed_array<fusion_reason, N> reason{};
+  fixed_array<std::int8_t, N> size{};  ///< of the group that node i stands for
+};
+
+/// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
+/// have their group when its turn comes.
+template <std::size_t N>
+[[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
+                                       array_view<const node_id> fetches) {
+  fusion<N> f;
+  fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
+  fixed_array<fusion_reason, N> obstacle{};
+  fixed_array<std::int8_t, N> loads{};
+  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
+  for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
+
+  // A node reads a variable before some update; its reader may have to run behind that update.
+  const auto versions = find_versions<N>(g, needs);
+  const auto parted_by_update = [&](node_id i, node_id r) {
+    for (int k = 0; k < g[i].inputs; ++k) {
+      if (!versions.reads_updated(g, i, k)) continue;
+      const node_id variable = versions.base_of(g.inputs(i)[k]);
+      if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
+    }
+    return false;
+  };
+
+  for (node_id i = g.size(); i-- > 0;) {
+    if (needs[i] != need::value) continue;
+    const bool elementwise = g.info(i).kind == op_kind::elementwise;
+    if (elementwise) {
+      fusion_reason why = obstacle[i];
+      const node_id r = reader[i];
+      if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
+      if (why == fusion_reason::not_elementwise && r != no_node) {
+        if (!(g[i].spec.dims == g[r].spec.dims))
+          why = fusion_reason::other_shape;
+        else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
+          why = fusion_reason::group_full;
+        else if (g[i].device != g[r].device)
+          why = fusion_reason::other_device;
+        else if (parted_by_update(i, r))
+          why = fusion_reason::ordered;
+        else {
+          why = fusion_reason::fused;
+          f.group[i] = r;
+          ++f.size[r];
+          loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
+        }
+      }
+      f.reason[i] = why;
+      if (why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
+    }
+    const node_id mine = f.group[i];
+    int k = 0;
+    for (const node_id in : g.inputs(i)) {
+      if (g.info(i).ignores_elements(k++)) continue;
+      fusion_reason& why = obstacle[in];
+      if (why != fusion_reason::not_elementwise) continue;
+      if (!elementwise)
+        why = fusion_reason::read_by_other_kernel;
+      else if (reader[in] == no_node)
+        reader[in] = mine;
+      else if (reader[in] != mine)
+        why = fusion_reason::read_by_many;
+    }
+    for (const node_id c : g.controls(i)) obstacle[c] = fusion_reason::ordered;
+  }
+  return f;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
+
+namespace tagma::plan {
+
+using ir::graph_view;
+using ir::need;
+using ir::op_kind;
+
+template <std::size_t N>
+struct schedule_result {
+  fixed_array<node_id, N> order{};
+  int count = 0;
+  bool contradictory = false;  ///< reads and updates wait for one another
+};
+
+namespace detail {
+
+/// A smallest-first queue of items.
+template <std::size_t N>
+class ready_queue {
+ public:
+  constexpr void push(std::int32_t key) {
+    std::size_t i = size_++;
+    for (; i > 0 && heap_[(i - 1) / 2] > key; i = (i - 1) / 2) heap_[i] = heap_[(i - 1) / 2];
+    heap_[i] = key;
+  }
+  constexpr std::int32_t pop() {
+    const std::int32_t top = heap_[0], last = heap_[--size_];
+    std::size_t i = 0;
+    for (std::size_t child = 1; child < size_; child = 2 * i + 1) {
+      if (child + 1 < size_ && heap_[child + 1] < heap_[child]) ++child;
+      if (last <= heap_[child]) break;
+      heap_[i] = heap_[child];
+      i = child;
+    }
+    heap_[i] = last;
+    return top;
+  }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+
+ private:
+  fixed_array<std::int32_t, N + 1> heap_{};
+  std::size_t size_ = 0;
+};
+
+/// Who must wait for whom, beside inputs and control dependencies: reads before updates, updates in their order.
+struct wait {
+  node_id before = 0;
+  node_id after = 0;
+};
+
+template <std::size_t N, std::size_t E>
+struct wait_list {
+  fixed_array<wait, E> waits{};
+  std::size_t count = 0;
+};
+
+/// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the
+/// graph.
+template <std::size_t N, std::size_t E>
+constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
+  wait_list<N, E> list;
+  const auto versions = ir::find_versions<N>(g, needs);
+  for (node_id i = 0; i < g.size(); ++i) {
+    if (needs[i] != need::value) continue;
+    for (int k = 0; k < g[i].inputs; ++k) {
+      if (!versions.reads_updated(g, i, k)) continue;
+      const node_id variable = versions.base_of(g.inputs(i)[k]);
+      if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
+      const node_id update = versions.update_after(g, variable, i);
+      if (update != ir::no_node) list.waits[list.count++] = {i, update};
+    }
+    if (g.info(i).kind == op_kind::update && versions.next(i) != ir::no_node)
+      list.waits[list.count++] = {i, versions.next(i)};
+  }
+  return list;
+}
+
+}  // namespace detail
+
+/// Orders the items that a run needs. `E` bounds the number of edges of the graph and of waits for variables.
+template <std::size_t N, std::size_t E>
+[[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const fixed_array<need, N>& needs,
+                                                    const ir::fusion<N>& fusion) {
+  const auto item = [&](node_id i) { return fusion.group[i]; };
+  const auto waits = detail::variable_waits<N, E>(g, needs);
+
+  const auto for_each_edge = [&](auto edge) {
+    for (node_id i = 0; i < g.size(); ++i) {
+      if (needs[i] != need::value) continue;
+      int k = 0;
+      for (const node_id in : g.inputs(i))
+        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
+      for (const node_id c : g.controls(i)) edge(item(c), item(i));
+    }
+    for (std::size_t i = 0; i < waits.count; ++i)
+      if (item(waits.waits[i].before) != item(waits.waits[i].after))
+        edge(item(waits.waits[i].before), item(waits.waits[i].after));
+  };
+
+  fixed_array<std::int32_t, N> pending{}, head{};
+  fixed_array<std::int32_t, 2 * E + 1> next{};
+  fixed_array<node_id, 2 * E + 1> target{};
+  std::int32_t edges = 1;
+  for_each_edge([&](node_id before, node_id after) {
+    ++pending[after];
+    target[edges] = after;
+    next[edges] = head[before];
+    head[before] = edges++;
+  });
+
+  schedule_result<N> result;
+  detail::ready_queue<N> ready;
+  const auto key = [&](node_id i) { return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N); };
+  int items = 0;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (needs[i] == need::value && item(i) == i) {
+      ++items;
+      if (pending[i] == 0) ready.push(key(i));
+    }
+  while (!ready.empty()) {
+    const std::int32_t k = ready.pop();
+    const node_id i = k >= static_cast<std::int32_t>(N) ? k - static_cast<std::int32_t>(N) : k;
+    result.order[result.count++] = i;
+    for (std::int32_t e = head[i]; e != 0; e = next[e])
+      if (--pending[target[e]] == 0) ready.push(key(target[e]));
+  }
+  result.contradictory = result.count != items;
+  return result;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_SCHEDULE_HPP
+
+namespace tagma::plan {
+
+/// A tensor that a fused loop reads.
+struct loop_load {
+  node_id node = 0;  ///< in the plan
+  dtype type = dtype::none;
+  bool contiguous = true;  ///< consecutive elements along the innermost joined axis, or one element for all of it
+};
+
+/// One operation of a fused loop; operands count loads first, then earlier operations.
+struct loop_operation {
+  const ir::op_info* op = nullptr;
+  dtype type = dtype::none;
+  std::int16_t operand[3]{};
+};
+
+/// Sizes of the tables of a plan.
+struct plan_sizes {
+  std::size_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
+};
+
+/// Tables with room for the largest possible plan of a graph.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+struct raw_plan {
+  fixed_array<plan_node, N> nodes{};
+  fixed_array<node_id, E> inputs{};
+  fixed_array<attribute, A> attributes{};
+  fixed_array<plan_step, N> steps{};
+  fixed_array<node_id, E> operands{};
+  fixed_array<loop_load, E> loads{};  ///< parallel to `operands`, for fused steps
+  fixed_array<loop_operation, N> operations{};
+  fixed_array<std::int32_t, N> first_operation{};  ///< of each step
+  fixed_array<std::int32_t, N> operation_count{};
+  fixed_array<plan_block, N> blocks{};
+  fixed_array<node_id, F> fetches{};
+  fixed_array<std::int32_t, F> fetch_steps{};
+  plan_sizes sizes;
+  int feeds = 0;
+  bool writes_variables = false;
+  bool contradictory = false;
+};
+
+namespace detail {
+
+/// True if consecutive elements of a loop's innermost joined axis are consecutive in this input. The joined axis is the
+/// longest run of trailing axes along which every input is either stretched or not.
+template <class Stretched>
+constexpr int innermost_axes(const shape& out, std::size_t loads, Stretched stretched) {
+  int joined = 0, first = -1;
+  for (int axis = out.rank - 1; axis >= 0; --axis) {
+    if (out[axis] == 1) {
+      ++joined;
+      continue;
+    }
+    if (first < 0) first = axis;
+    for (std::size_t l = 0; l < loads; ++l)
+      if (stretched(l, axis) != stretched(l, first)) return joined;
+    ++joined;
+  }
+  return joined;
+}
+
+/// True if an input of shape `in`, aligned at the last axis, is stretched along `axis` of `out`.
+constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
+  const int own = axis - (out.rank - in.rank);
+  return own < 0 || (in[own] == 1 && out[axis] != 1);
+}
+
+}  // namespace detail
+
+/// Writes the tables of a plan: nodes, steps, loops. Storage is still missing.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> write_tables(const graph_view& g, const fixed_array<node_id, F>& fetches,
+                                                          const fixed_array<need, N>& needs,
+                                                          const ir::fusion<N>& fusion,
+                                                          const schedule_result<N>& order) {
+  raw_plan<N, E, A, F> p;
+  p.contradictory = order.contradictory;
+  if (p.contradictory) return p;
+
+  // Nodes, renumbered; a feed's slot is its rank among the placeholders of the program.
+  fixed_array<node_id, N> renumbered{};
+  std::int32_t literals = 0, placeholders = 0, variables = 0;
+  for (node_id i = 0; i < g.size(); ++i) {
+    const ir::node& n = g[i];
+    const auto kind = g.info(i).kind;
+    const std::int32_t ordinal = kind == op_kind::placeholder ? placeholders++
+                                 : kind == op_kind::variable  ? variables++
+                                                              : 0;
+    if (needs[i] == need::nothing) continue;
+    renumbered[i] = static_cast<node_id>(p.sizes.nodes);
+    plan_node& out = p.nodes[p.sizes.nodes++];
+    out = {g[i].op->info,
+           n.spec,
+           static_cast<std::int32_t>(p.sizes.inputs),
+           static_cast<std::int32_t>(p.sizes.attributes),
+           i,
+           n.inputs,
+           n.attribute_count,
+           storage_kind::none,
+           0,
+           n.name,
+           n.suffix,
+           n.key,
+           n.device};
+    for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
+    if (needs[i] == need::value)
+      for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
+    for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
+    if (kind == op_kind::placeholder)
+      out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
+    else if (kind == op_kind::variable)
+      out.storage = storage_kind::variable, out.slot = ordinal;
+    else if (kind == op_kind::literal)
+      out.storage = storage_kind::literal, out.slot = literals++;
+    else if (kind == op_kind::constant)
+      out.storage = storage_kind::constant, out.slot = literals++;
+  }
+
+  // Members of each loop, in order.
+  fixed_array<node_id, N> first_member{}, next_member{};
+  for (std::size_t i = 0; i < N; ++i) first_member[i] = ir::no_node;
+  for (node_id i = g.size(); i-- > 0;) {
+    if (needs[i] != need::value || g.info(i).kind != op_kind::elementwise) continue;
+    const node_id root = fusion.group[i];
+    next_member[i] = first_member[root];
+    first_member[root] = i;
+  }
+
+  // Steps and their operands.
+  fixed_array<std::int16_t, N> position{};  // of a value inside the loop under construction
+  fixed_array<node_id, N> position_owner{};
+  for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
+  for (int o = 0; o < order.count; ++o) {
+    const node_id i = order.order[o];
+    const auto kind = g.info(i).kind;
+    if (kind != op_kind::compute && kind != op_kind::elementwise && kind != op_kind::update) continue;
+    p.writes_variables = p.writes_variables || kind == op_kind::update;
+    const std::size_t s = p.sizes.steps++;
+    plan_step& step = p.steps[s];
+    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
+    p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
+    if (!step.fused) {
+      p.nodes[step.node].step = static_cast<std::int32_t>(s);
+      for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
+      step.operands = g[i].inputs;
+      continue;
+    }
+    // First all loads, so that operations are numbered after them.
+    std::int16_t loads = 0;
+    for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
+      int k = 0;
+      for (const node_id in : g.inputs(m)) {
+        if (g.info(m).ignores_elements(k++)) continue;
+        const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
+        if (inside || position_owner[in] == i) continue;
+        position_owner[in] = i;
+        position[in] = loads++;
+        p.operands[p.sizes.operands] = renumbered[in];
+        p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
+      }
+    }
+    step.operands = loads;
+    const auto first = static_cast<std::size_t>(step.first_operand);
+    const shape& out = g[i].spec.dims;
+    const auto stretched = [&](std::size_t l, int axis) {
+      return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
+    };
+    const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
+    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
+      bool contiguous = true;
+      for (int axis = out.rank - joined; axis < out.rank; ++axis)
+        if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
+      p.loads[first + l].contiguous = contiguous;
+    }
+    std::int16_t values = loads;
+    for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
+      loop_operation& operation = p.operations[p.sizes.operations++];
+      operation = {g[m].op->info, g[m].spec.type, {}};
+      p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
+      int k = 0;
+      for (const node_id in : g.inputs(m)) {
+        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
+        ++k;
+      }
+      position_owner[m] = i;
+      position[m] = values++;
+    }
+    p.operation_count[s] = static_cast<std::int32_t>(p.sizes.operations) - p.first_operation[s];
+    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l)
+      p.loads[first + l].node = renumbered[p.loads[first + l].node];
+  }
+
+  const auto versions = ir::find_versions<N>(g, needs);
+  for (std::size_t f = 0; f < F; ++f) {
+    p.fetches[f] = renumbered[fetches[f]];
+    p.fetch_steps[f] = static_cast<std::int32_t>(p.sizes.steps);
+    const node_id variable = versions.base_of(fetches[f]);
+    const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
+    for (std::size_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
+      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = static_cast<std::int32_t>(s);
+  }
+  return p;
+}
+
+/// Gives every node of a plan its storage: a view shares that of its input, an update that of its variable; a loop may
+/// write over a tensor that dies.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables) {
+  raw_plan<N, E, A, F> p = tables;
+  if (p.contradictory) return p;
+  fixed_array<node_id, N> owner{};          // the node whose bytes a node shares
+  fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
+  for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
+    const plan_node& n = p.nodes[i];
+    const bool shares = n.op->kind == op_kind::view || n.op->kind == op_kind::update;
+    owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
+    last_use[i] = -1;
+  }
+  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
+    const plan_step& step = p.steps[s];
+    for (int k = 0; k < step.operands; ++k)
+      last_use[owner[p.operands[step.first_operand + k]]] = static_cast<std::int32_t>(s);
+  }
+  for (const node_id f : p.fetches) last_use[owner[f]] = static_cast<std::int32_t>(p.sizes.steps);
+  fixed_array<node_id, N> block_holder{};  // the owner that a block serves now
+  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
+    const plan_step& step = p.steps[s];
+    plan_node& n = p.nodes[step.node];
+    if (n.op->kind == op_kind::update) continue;
+    n.storage = storage_kind::arena;
+    const auto self = step.node;
+    const std::int32_t last =
+        last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
+    bool reused = false;
+    for (int k = 0; k < step.operands && !reused; ++k) {
+      if (!step.fused && !n.op->writes_over(k)) continue;
+      const node_id in = p.operands[step.first_operand + k];
+      const node_id from = owner[in];
+      const plan_node& source = p.nodes[from];
+      if (source.storage != storage_kind::arena || last_use[from] != static_cast<std::int32_t>(s)) continue;
+      if (block_holder[source.slot] != from) continue;
+      bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
+      for (int j = 0; j < step.operands; ++j) {
+        const node_id other = p.operands[step.first_operand + j];
+        if (owner[other] == from && !(p.nodes[other].spec.dims == n.spec.dims)) fits = false;
+      }
+      if (!fits) continue;
+      n.slot = source.slot;
+      p.blocks[n.slot].last = last;
+      block_holder[n.slot] = self;
+      reused = true;
+    }
+    if (!reused) {
+      n.slot = static_cast<std::int32_t>(p.sizes.blocks);
+      block_holder[p.sizes.blocks] = self;
+      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last};
+    }
+  }
+  for (std::size_t i = 0; i < p.sizes.nodes; ++i)
+    if (owner[i] != static_cast<node_id>(i)) {
+      p.nodes[i].storage = p.nodes[owner[i]].storage;
+      p.nodes[i].slot = p.nodes[owner[i]].slot;
+    }
+  return p;
+}
+
+/// The plan of the given fetches. A program evaluates the passes one by one instead, each within the compiler's limits.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> compile_plan(const graph_view& g, const fixed_array<node_id, F>& fetches) {
+  const auto needs = ir::prune<N>(g, fetches);
+  const auto fusion = ir::fuse<N>(g, needs, fetches);
+  return assign_storage(write_tables<N, E, A, F>(g, fetches, needs, fusion, schedule<N, E>(g, needs, fusion)));
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_COMPILE_HPP
+
+namespace tagma {
+
+/// What a program computes; the operand of `compile`.
+template <expression... E>
+struct output_list {
+  std::tuple<E...> handles;
+};
+
+/// Names the results of a program: tensors, and updates such as the result of `minimize`.
+template <expression... E>
+[[nodiscard]] constexpr output_list<E...> outputs(const E&... e) {
+  return {{e...}};
+}
+
+namespace diagnose {
+/// A graph was built without a problem of this kind; the other arguments are what the problem is about.
+template <ir::build_problem Problem, class First, class Second>
+inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
+template <ir::build_problem Problem, class Operation>
+inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
+template <ir::build_problem Problem, class Y, class X>
+inline constexpr bool depends_on = Problem != ir::build_problem::independent;
+template <ir::build_problem Problem>
+inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
+template <ir::build_problem Problem>
+inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+}  // namespace diagnose
+
+namespace detail {
+
+template <class Outputs>
+struct output_traits;
+template <class... E>
+struct output_traits<output_list<E...>> {
+  static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
+  static constexpr bool carries = any_carries<E...>;
+
+  /// The position of an output, or -1.
+  template <class Id>
+  static constexpr int position() {
+    int at = -1, i = 0;
+    ((at = at < 0 && std::is_same_v<typename E::id, Id> ? i : at, ++i), ...);
+    return at;
+  }
+  template <class Closure>
+  static carried values(const Closure& closure) {
+    return std::apply([](const E&... e) { return merge_values(e...); }, closure().handles);
+  }
+};
+template <expression E>
+struct output_traits<E> : output_traits<output_list<E>> {
+  template <class Closure>
+  static carried values(const Closure& closure) {
+    return merge_values(closure());
+  }
+};
+
+struct no_operation {
+  static constexpr std::string_view name = "none";
+  static constexpr ir::op_kind kind = ir::op_kind::control;
+  static constexpr const char* infer(ir::infer_args&) { return nullptr; }
+};
+
+/// The name of an operation as a type, for messages; void if there is none.
+template <const std::string_view* Name>
+constexpr auto find_operation_name() {
+  if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
+}
+
+/// Everything the compiler worked out about the graph behind a closure.
+template <class Closure>
+struct compiled_graph {
+  using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
+  static constexpr std::size_t output_count = traits::records.size();
+
+  template <std::size_t Capacity>
+  static constexpr auto built_at = ir::build_graph<Capacity>(traits::records);
+  template <std::size_t Capacity>
+  static constexpr std::size_t choose_capacity() {
+    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
+      return choose_capacity<4 * Capacity>();
+    else
+      return Capacity;
+  }
+  static constexpr std::size_t capacity = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256)>();
+  static constexpr const auto& built = built_at<capacity>;
+
+  static constexpr ir::build_problem problem = built.status.problem;
+  static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
+  static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
+  using operation_type = decltype(find_operation_name<&operation>());
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
+
+  static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
+  static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
+  static constexpr std::size_t attributes = static_cast<std::size_t>(built.attributes);
+  static constexpr auto flat = ir::trim<nodes, edges, attributes>(built);
+  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots};
+};
+
+template <class T, std::size_t N, std::size_t M>
+[[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
+  fixed_array<T, N> to{};
+  for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
+  return to;
+}
+
+/// The plan of some outputs of a program, in tables that are exactly as large as they must be.
+template <class Graph, int... Outputs>
+struct compiled_plan {
+  static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
+  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
+  static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
+  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted);
+  static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
+  static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
+      Graph::view, wanted, needs, fusion, order);
+  static constexpr auto raw = plan::assign_storage(tables);
+
+  static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
+  static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
+  static constexpr auto attributes = first_of<ir::attribute, raw.sizes.attributes>(raw.attributes);
+  static constexpr auto steps = first_of<plan::plan_step, raw.sizes.steps>(raw.steps);
+  static constexpr auto operands = first_of<ir::node_id, raw.sizes.operands>(raw.operands);
+  static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
+  static constexpr auto fetches = raw.fetches;
+  static constexpr auto fetch_steps = raw.fetch_steps;
+  static constexpr plan::plan_view view{nodes,  inputs,  attributes,  steps,     operands,
+                                        blocks, fetches, fetch_steps, raw.feeds, raw.writes_variables};
+};
+
+/// Bytes of the arena of a plan when every dynamic extent has one value.
+template <class Plan>
+[[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
+  constexpr std::size_t n = Plan::nodes.size();
+  fixed_array<tensor_spec, n + 1> specs{};
+  for (std::size_t i = 0; i < n; ++i) {
+    const plan::plan_node& node = Plan::nodes[i];
+    specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
+    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
+    scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
+    for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
+      in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
+    ir::infer_args args{
+        in.view(),
+        ir::attribute_list(Plan::attributes)
+            .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
+        {}};
+    if (const char* problem = node.op->infer(args)) throw problem;
+    specs[i] = args.out;
+  }
+  constexpr std::size_t blocks = Plan::blocks.size();
+  fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
+  fixed_array<std::int32_t, blocks + 1> live{};
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const tensor_spec& s = specs[Plan::blocks[b].node];
+    bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
+  }
+  return plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks});
+}
+
+template <class Graph, std::size_t... I>
+constexpr auto plan_of_all(std::index_sequence<I...>) -> compiled_plan<Graph, static_cast<int>(I)...> {
+  return {};
+}
+
+}  // namespace detail
+
+/// A compiled program: its graph is part of its type, the numbers written into it are its value.
+template <class Closure>
+class program {
+ public:
+  using graph = detail::compiled_graph<Closure>;
+  using full_plan = decltype(detail::plan_of_all<graph>(std::make_index_sequence<graph::output_count>{}));
+
+  explicit program(const Closure& closure) : values_(graph::traits::values(closure)) {}
+
+  /// The run-time values written into the expressions.
+  [[nodiscard]] const carried& values() const { return values_; }
+
+  /// Nodes of the whole graph, gradients and updates included.
+  static constexpr std::size_t node_count() { return graph::nodes; }
+
+  /// Bytes that a run of all outputs needs for intermediate tensors, a constant of the compiler.
+  /// @param batch the value of every dynamic extent
+  static constexpr std::int64_t peak_bytes(extent batch = 1) { return detail::peak_bytes<full_plan>(batch); }
+
+  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every
+  /// compiler.
+  static constexpr std::uint64_t fingerprint() {
+    constexpr std::uint64_t value = [] {
+      std::uint64_t h = hash_text("tagma");
+      for (int i = 0; i < graph::view.size(); ++i) {
+        const ir::node& n = graph::view[i];
+        h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
+        for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
+        for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
+        for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
+        for (const auto a : graph::view.attributes(i)) h = hash_combine(h, static_cast<std::uint64_t>(a));
+        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * hash_text(n.device)));
+      }
+      return h;
+    }();
+    return value;
+  }
+
+ private:
+  carried values_;
+};
+
+/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
+/// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
+/// The other template arguments are worked out: what a message is about.
+/// Raises TAGMA-E060, E061, E063, E064 and E080.
+template <class Closure, class Graph = detail::compiled_graph<Closure>,
+          class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
+          class Second = typename Graph::second_type>
+[[nodiscard]] auto compile(const Closure& closure) {
+  static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
+                "TAGMA-E060 compile: two variables or placeholders of one name have different types");
+  static_assert(diagnose::has_gradient<Graph::problem, Operation>,
+                "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
+  static_assert(diagnose::trains_something<Graph::problem>,
+                "TAGMA-E063 minimize: the loss depends on no trainable variable");
+  static_assert(diagnose::depends_on<Graph::problem, First, Second>,
+                "TAGMA-E064 gradient: the first operand does not depend on the second");
+  static_assert(diagnose::is_small_enough<Graph::problem>,
+                "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLAN_PROGRAM_HPP
+
+// ---- tagma/device/cpu/build_info.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_BUILD_INFO_HPP
+
+/// @file
+/// What this program was compiled with, for reports of errors and of measurements.
+
+#include <string>
+
+// ---- tagma/base/version.hpp
+#ifndef TAGMA_SINGLE_BASE_VERSION_HPP
+#define TAGMA_SINGLE_BASE_VERSION_HPP
+
+/// @file
+/// The version of the library; CMake and the package files read it from here.
+
+#define TAGMA_VERSION_MAJOR 0
+#define TAGMA_VERSION_MINOR 1
+#define TAGMA_VERSION_PATCH 0
+#define TAGMA_VERSION "0.1.0"
+#endif  // TAGMA_SINGLE_BASE_VERSION_HPP
+// ---- tagma/device/cpu/gemm.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
+
+/// @file
+/// Matrix products of row-major matrices: oneDNN or Eigen where they are, our own loops for the types they lack.
+
+#include <cstdint>
+#include <cstring>
+
 // ---- tagma/device/cpu/dispatch.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_DISPATCH_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_DISPATCH_HPP
@@ -363,82 +4468,6 @@ inline void dispatch(Args... args) {
 /// `pack<T, W>` and its arithmetic. Part of pack.hpp, which is what loops include.
 
 #include <cstdint>
-
-// ---- tagma/tensor/half.hpp
-#ifndef TAGMA_SINGLE_TENSOR_HALF_HPP
-#define TAGMA_SINGLE_TENSOR_HALF_HPP
-
-/// @file
-/// The two 16-bit floating types, stored as bits and computed in float.
-
-#include <bit>
-#include <cstdint>
-
-namespace tagma {
-
-/// Rounds to the nearest IEEE 754 binary16, ties to even; magnitudes of 65520 and above become infinity.
-[[nodiscard]] constexpr std::uint16_t float_to_half_bits(float value) {
-  const auto x = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>((x >> 16) & 0x8000u);
-  const std::uint32_t magnitude = x & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
-  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-  if (magnitude >= 0x38800000u) {
-    const std::uint32_t rebased = magnitude - 0x38000000u;
-    return static_cast<std::uint16_t>(sign | ((rebased + 0xfffu + ((rebased >> 13) & 1u)) >> 13));
-  }
-  if (magnitude <= 0x33000000u) return sign;
-  const std::uint32_t shift = 126u - (magnitude >> 23);
-  const std::uint32_t fraction = (magnitude & 0x7fffffu) | 0x800000u;
-  const std::uint32_t half_unit = 1u << (shift - 1u);
-  return static_cast<std::uint16_t>(sign | ((fraction + half_unit - 1u + ((fraction >> shift) & 1u)) >> shift));
-}
-
-/// The exact value of an IEEE 754 binary16.
-[[nodiscard]] constexpr float half_bits_to_float(std::uint16_t bits) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
-  const std::uint32_t exponent = (bits >> 10) & 0x1fu;
-  const std::uint32_t fraction = bits & 0x3ffu;
-  if (exponent == 0) {
-    const float value = static_cast<float>(fraction) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
-  }
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
-  return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (fraction << 13));
-}
-
-/// Rounds to the nearest bfloat16, ties to even; a NaN stays a NaN.
-[[nodiscard]] constexpr std::uint16_t float_to_bfloat16_bits(float value) {
-  const auto x = std::bit_cast<std::uint32_t>(value);
-  if ((x & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((x >> 16) | 0x40u);
-  return static_cast<std::uint16_t>((x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
-}
-
-/// The exact value of a bfloat16.
-[[nodiscard]] constexpr float bfloat16_bits_to_float(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-/// IEEE 754 binary16: 5 exponent and 10 fraction bits.
-struct float16 {
-  std::uint16_t bits = 0;
-
-  constexpr float16() = default;
-  constexpr explicit float16(float value) : bits(float_to_half_bits(value)) {}
-  constexpr operator float() const { return half_bits_to_float(bits); }
-};
-
-/// The upper half of a float: 8 exponent and 7 fraction bits.
-struct bfloat16 {
-  std::uint16_t bits = 0;
-
-  constexpr bfloat16() = default;
-  constexpr explicit bfloat16(float value) : bits(float_to_bfloat16_bits(value)) {}
-  constexpr operator float() const { return bfloat16_bits_to_float(bits); }
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_HALF_HPP
 
 namespace tagma::device::cpu {
 
@@ -2043,3056 +6072,6 @@ namespace tagma {
 #include <string>
 #include <vector>
 
-// ---- tagma/graph/pass/fuse.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
-
-/// @file
-/// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
-/// readers are in one group, so a group has one result and no node is computed twice.
-
-// ---- tagma/graph/pass/versions.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-
-/// @file
-/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
-/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
-/// itself.
-
-// ---- tagma/graph/pass/prune.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-
-/// @file
-/// What a fetch needs, and nothing else.
-
-// ---- tagma/graph/build.hpp
-#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
-#define TAGMA_SINGLE_GRAPH_BUILD_HPP
-
-/// @file
-/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
-/// is used, and replaces gradients and optimizers by the nodes that compute them.
-
-// ---- tagma/graph/pass/differentiate.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-
-/// @file
-/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
-/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
-
-// ---- tagma/expr/op/reduce.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
-#define TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
-
-/// @file
-/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
-
-// ---- tagma/expr/op/math.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
-#define TAGMA_SINGLE_EXPR_OP_MATH_HPP
-
-/// @file
-/// Elementary functions and activations, element by element, for floating element types.
-
-// ---- tagma/expr/op/arithmetic.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
-#define TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
-
-/// @file
-/// Arithmetic, element by element.
-
-// ---- tagma/expr/op/compare.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
-#define TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
-
-/// @file
-/// Comparison, logic, selection and conversion, element by element.
-
-// ---- tagma/expr/op/elementwise.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
-#define TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
-
-/// @file
-/// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
-
-// ---- tagma/base/diagnose.hpp
-#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-
-/// @file
-/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
-/// sentence beside its number:
-///
-///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
-///
-/// Compilers print the name and the types with the sentence, so both shapes are on screen within a few lines. Rules
-/// stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each number.
-
-namespace tagma::diagnose {}
-#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-// ---- tagma/expr/literal.hpp
-#ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
-#define TAGMA_SINGLE_EXPR_LITERAL_HPP
-
-/// @file
-/// Scalars written in place: `2.0f * x`. Their values are known when the program runs, their places when it compiles.
-
-// ---- tagma/expr/expression.hpp
-#ifndef TAGMA_SINGLE_EXPR_EXPRESSION_HPP
-#define TAGMA_SINGLE_EXPR_EXPRESSION_HPP
-
-/// @file
-/// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
-
-#include <array>
-#include <type_traits>
-#include <utility>
-
-// ---- tagma/base/fixed_string.hpp
-#ifndef TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-#define TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-
-/// @file
-/// Strings as template arguments: `placeholder<"x", ...>`.
-
-#include <cstddef>
-#include <string_view>
-
-namespace tagma {
-
-/// A string literal that can be a template argument. Its size includes the terminating zero.
-template <std::size_t Size>
-struct fixed_string {
-  char text[Size]{};
-
-  constexpr fixed_string() = default;
-  constexpr fixed_string(const char (&literal)[Size]) {
-    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
-  }
-
-  /// The text without its terminating zero.
-  [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
-};
-
-/// A copy of a text with static storage, for use as a template argument.
-template <const std::string_view* Text>
-[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
-  fixed_string<Text->size() + 1> copy;
-  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
-  return copy;
-}
-
-/// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
-template <std::size_t A, std::size_t B>
-[[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
-  fixed_string<A + B> joined;
-  for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
-  joined.text[A - 1] = '/';
-  for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
-  return joined;
-}
-
-template <std::size_t A, std::size_t B>
-[[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
-  return a / fixed_string<B>(b);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-// ---- tagma/expr/carried.hpp
-#ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
-#define TAGMA_SINGLE_EXPR_CARRIED_HPP
-
-/// @file
-/// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
-
-#include <cstdint>
-#include <string>
-#include <utility>
-
-// ---- tagma/base/shared_bytes.hpp
-#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-
-/// @file
-/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
-/// type costs the compiler again.
-
-#include <atomic>
-#include <cstddef>
-#include <cstring>
-#include <new>
-
-// ---- tagma/base/array_view.hpp
-#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-
-/// @file
-/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
-/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
-
-#include <cstddef>
-#include <type_traits>
-
-namespace tagma {
-
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
-template <class T>
-class array_view {
- public:
-  constexpr array_view() = default;
-  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
-  template <std::size_t N>
-  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
-  template <class Range>
-    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
-      static_cast<T*>(r.data());
-      r.size();
-    })
-  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) const {
-    return data_[i];
-  }
-  [[nodiscard]] constexpr T* data() const { return data_; }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-  [[nodiscard]] constexpr T* begin() const { return data_; }
-  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
-  [[nodiscard]] constexpr T& front() const { return data_[0]; }
-  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
-    return {data_ + from, count};
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// Like std::array; an array of no elements has room for one, so that it needs no special case.
-template <class T, std::size_t N>
-struct fixed_array {
-  T values[N > 0 ? N : 1]{};
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] constexpr const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] static constexpr std::size_t size() { return N; }
-  [[nodiscard]] constexpr T* data() { return values; }
-  [[nodiscard]] constexpr const T* data() const { return values; }
-  [[nodiscard]] constexpr T* begin() { return values; }
-  [[nodiscard]] constexpr T* end() { return values + N; }
-  [[nodiscard]] constexpr const T* begin() const { return values; }
-  [[nodiscard]] constexpr const T* end() const { return values + N; }
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-
-namespace tagma {
-
-class shared_bytes {
- public:
-  shared_bytes() = default;
-  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
-  TAGMA_COLD explicit shared_bytes(std::size_t size)
-      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
-  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
-    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
-  }
-  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
-  shared_bytes& operator=(shared_bytes other) noexcept {
-    header* const mine = block_;
-    block_ = other.block_;
-    other.block_ = mine;
-    return *this;
-  }
-  ~shared_bytes() { release(); }
-
-  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
-  [[nodiscard]] std::byte* data() const {
-    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
-  }
-
-  /// The bytes as numbers.
-  template <class T>
-  [[nodiscard]] array_view<T> as() const {
-    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
-  }
-
-  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
-    return a.block_ == b.block_ ||
-           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
-  }
-
- private:
-  struct alignas(std::max_align_t) header {
-    std::atomic<std::size_t> owners;
-    std::size_t size;
-  };
-  TAGMA_COLD void release() {
-    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(block_);
-  }
-
-  header* block_ = nullptr;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-// ---- tagma/tensor/shape.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
-#define TAGMA_SINGLE_TENSOR_SHAPE_HPP
-
-/// @file
-/// Static and dynamic extents as plain values.
-
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <span>
-#include <string>
-
-namespace tagma {
-
-/// One extent of a tensor, in elements.
-using extent = std::int64_t;
-
-/// An extent that is known only when the program runs, such as the size of a batch.
-inline constexpr extent dyn = -1;
-
-/// The highest rank of a tensor.
-inline constexpr int max_rank = 6;
-
-/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
-/// argument.
-struct shape {
-  extent extents[max_rank]{};
-  int rank = 0;
-
-  constexpr shape() = default;
-  constexpr shape(std::initializer_list<extent> list) {
-    for (const extent e : list) push_back(e);
-  }
-  constexpr explicit shape(std::span<const extent> list) {
-    for (const extent e : list) push_back(e);
-  }
-
-  constexpr void push_back(extent e) { extents[rank++] = e; }
-  [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
-  [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
-
-  /// The extents of axes `first` to `last`, exclusive.
-  [[nodiscard]] constexpr shape sub(int first, int last) const {
-    shape s;
-    for (int i = first; i < last; ++i) s.push_back(extents[i]);
-    return s;
-  }
-  [[nodiscard]] constexpr std::span<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
-
-  /// True if no extent is `dyn`.
-  [[nodiscard]] constexpr bool is_static() const {
-    for (int i = 0; i < rank; ++i)
-      if (extents[i] == dyn) return false;
-    return true;
-  }
-
-  /// The number of elements; 1 for a scalar. Every extent must be known.
-  [[nodiscard]] constexpr extent elements() const {
-    extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
-    return n;
-  }
-
-  /// The same shape with every `dyn` replaced by `value`.
-  [[nodiscard]] constexpr shape with_dyn(extent value) const {
-    shape s = *this;
-    for (int i = 0; i < rank; ++i)
-      if (s.extents[i] == dyn) s.extents[i] = value;
-    return s;
-  }
-
-  friend constexpr bool operator==(const shape& a, const shape& b) {
-    if (a.rank != b.rank) return false;
-    for (int i = 0; i < a.rank; ++i)
-      if (a.extents[i] != b.extents[i]) return false;
-    return true;
-  }
-};
-
-/// True if two extents can be the same at run time: equal, or one of them dynamic.
-[[nodiscard]] constexpr bool compatible(extent a, extent b) { return a == dyn || b == dyn || a == b; }
-
-/// True if two shapes can be the same at run time.
-[[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
-  if (a.rank != b.rank) return false;
-  for (int i = 0; i < a.rank; ++i)
-    if (!compatible(a[i], b[i])) return false;
-  return true;
-}
-
-/// True if `a` and `b` broadcast by NumPy's rules: aligned at the last axis, extents equal or one of them 1. A dynamic
-/// extent is compatible with every other.
-[[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
-  for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
-    const extent x = a[a.rank - i], y = b[b.rank - i];
-    if (x != 1 && y != 1 && !compatible(x, y)) return false;
-  }
-  return true;
-}
-
-/// The result of broadcasting. A dynamic extent stays dynamic beside 1 and takes the other's value beside a number; it
-/// never stretches itself.
-[[nodiscard]] constexpr shape broadcast(const shape& a, const shape& b) {
-  const shape& longer = a.rank >= b.rank ? a : b;
-  const shape& shorter = a.rank >= b.rank ? b : a;
-  shape result = longer;
-  for (int i = 1; i <= shorter.rank; ++i) {
-    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
-    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
-  }
-  return result;
-}
-
-/// "[32, 784]", with "?" for a dynamic extent.
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
-  std::string text = "[";
-  for (int i = 0; i < s.rank; ++i) {
-    if (i > 0) text += ", ";
-    if (s[i] == dyn)
-      text += '?';
-    else
-      text_part(s[i]).append_to(text);
-  }
-  text += ']';
-  return text;
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_SHAPE_HPP
-
-namespace tagma {
-
-/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
-struct carried_value {
-  double number = 0;         ///< a literal, or the first parameter
-  std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
-  double second = 0;         ///< a second parameter
-  shared_bytes bytes{};      ///< elements of an initial value, or further parameters
-  shape dims{};              ///< of an initial value
-
-  friend bool operator==(const carried_value& a, const carried_value& b) {
-    return a.number == b.number && a.integer == b.integer && a.second == b.second && a.bytes == b.bytes &&
-           a.dims == b.dims;
-  }
-};
-
-/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
-/// handle is one pointer whatever it carries.
-class carried {
- public:
-  carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
-  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
-  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
-  carried& operator=(carried other) noexcept {
-    entry* const mine = first_;
-    first_ = other.first_;
-    other.first_ = mine;
-    return *this;
-  }
-  ~carried() { drop(first_); }
-
-  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
-  /// compiler cannot tell them apart.
-  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    carried all = a;
-    if (a.first_ == b.first_) return all;
-    for (const entry* e = b.first_; e != nullptr; e = e->next) {
-      const carried_value* known = a.find(e->key);
-      if (known == nullptr)
-        all.first_ = new entry{{1}, e->key, e->value, all.first_};
-      else if (!(*known == e->value))
-        conflict(*known, e->value);
-    }
-    return all;
-  }
-
-  /// The value under a key, or nullptr.
-  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    for (const entry* e = first_; e != nullptr; e = e->next)
-      if (e->key == key) return &e->value;
-    return nullptr;
-  }
-
- private:
-  /// A value in a list whose ends are shared by many lists.
-  struct entry {
-    std::atomic<std::size_t> owners;
-    const void* key;
-    carried_value value;
-    entry* next;
-  };
-
-  static entry* keep(entry* e) {
-    if (e != nullptr) e->owners.fetch_add(1, std::memory_order_relaxed);
-    return e;
-  }
-  TAGMA_COLD static void drop(entry* e) {
-    while (e != nullptr && e->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      entry* const next = e->next;
-      delete e;
-      e = next;
-    }
-  }
-  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
-    fail(status_code::invalid_argument,
-         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
-          ": the same line built both expressions, so their types are equal; name the value with "
-          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
-  }
-
-  entry* first_ = nullptr;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
-// ---- tagma/ir/graph.hpp
-#ifndef TAGMA_SINGLE_IR_GRAPH_HPP
-#define TAGMA_SINGLE_IR_GRAPH_HPP
-
-/// @file
-/// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller
-/// provides.
-
-#include <initializer_list>
-
-// ---- tagma/base/scratch_array.hpp
-#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
-#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
-
-/// @file
-/// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
-
-#include <cstddef>
-
-namespace tagma {
-
-template <class T, std::size_t Few>
-class scratch_array {
- public:
-  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
-  scratch_array(const scratch_array&) = delete;
-  scratch_array& operator=(const scratch_array&) = delete;
-  constexpr ~scratch_array() { delete[] many_; }
-
-  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
-  [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
-
- private:
-  T few_[Few]{};
-  T* many_;
-  std::size_t size_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
-// ---- tagma/ir/op.hpp
-#ifndef TAGMA_SINGLE_IR_OP_HPP
-#define TAGMA_SINGLE_IR_OP_HPP
-
-/// @file
-/// What the graph compiler and the runtime know of an operation: plain values, no templates to walk.
-
-#include <bit>
-#include <cstdint>
-#include <string_view>
-#include <type_traits>
-
-// ---- tagma/base/hash.hpp
-#ifndef TAGMA_SINGLE_BASE_HASH_HPP
-#define TAGMA_SINGLE_BASE_HASH_HPP
-
-/// @file
-/// A structural hash that the compiler and every process compute alike. Not for security.
-
-#include <cstdint>
-#include <string_view>
-
-namespace tagma {
-
-/// 64-bit FNV-1a of a text.
-[[nodiscard]] constexpr std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return h;
-}
-
-/// Mixes one more value into a hash; the order of values matters. The finaliser is that of SplitMix64.
-[[nodiscard]] constexpr std::uint64_t hash_combine(std::uint64_t h, std::uint64_t value) {
-  h = (h ^ value) + 0x9e3779b97f4a7c15ull;
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-  return h ^ (h >> 31);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HASH_HPP
-// ---- tagma/tensor/spec.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
-#define TAGMA_SINGLE_TENSOR_SPEC_HPP
-
-/// @file
-/// The type of an edge of the graph, as a C++ type and as a value.
-
-#include <string>
-#include <utility>
-
-// ---- tagma/tensor/dtype.hpp
-#ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
-#define TAGMA_SINGLE_TENSOR_DTYPE_HPP
-
-/// @file
-/// Element types: the C++ type, its run-time id, its name and its size.
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
-namespace tagma {
-
-/// Run-time ids of the element types.
-enum class dtype : std::uint8_t {
-  none,
-  float64,
-  float32,
-  float16,
-  bfloat16,
-  int64,
-  int32,
-  int16,
-  int8,
-  uint8,
-  boolean,
-  string
-};
-
-/// A string element: a view of characters that a feed or a program owns. Trivially copyable, so that a tensor of
-/// strings moves through a graph as any other tensor does.
-using string_element = std::string_view;
-
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
-
-/// The id of a C++ element type; `dtype::none` for every other type.
-template <class T>
-inline constexpr dtype dtype_of = dtype::none;
-template <>
-inline constexpr dtype dtype_of<double> = dtype::float64;
-template <>
-inline constexpr dtype dtype_of<float> = dtype::float32;
-template <>
-inline constexpr dtype dtype_of<float16> = dtype::float16;
-template <>
-inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
-template <>
-inline constexpr dtype dtype_of<std::int64_t> = dtype::int64;
-template <>
-inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
-template <>
-inline constexpr dtype dtype_of<std::int16_t> = dtype::int16;
-template <>
-inline constexpr dtype dtype_of<std::int8_t> = dtype::int8;
-template <>
-inline constexpr dtype dtype_of<std::uint8_t> = dtype::uint8;
-template <>
-inline constexpr dtype dtype_of<bool> = dtype::boolean;
-template <>
-inline constexpr dtype dtype_of<string_element> = dtype::string;
-
-/// A C++ type that a tensor can hold.
-template <class T>
-concept element = dtype_of<T>
-!= dtype::none;
-
-namespace detail {
-template <dtype D>
-struct element_type {
-  using type = no_value;
-};
-template <>
-struct element_type<dtype::float64> {
-  using type = double;
-};
-template <>
-struct element_type<dtype::float32> {
-  using type = float;
-};
-template <>
-struct element_type<dtype::float16> {
-  using type = float16;
-};
-template <>
-struct element_type<dtype::bfloat16> {
-  using type = bfloat16;
-};
-template <>
-struct element_type<dtype::int64> {
-  using type = std::int64_t;
-};
-template <>
-struct element_type<dtype::int32> {
-  using type = std::int32_t;
-};
-template <>
-struct element_type<dtype::int16> {
-  using type = std::int16_t;
-};
-template <>
-struct element_type<dtype::int8> {
-  using type = std::int8_t;
-};
-template <>
-struct element_type<dtype::uint8> {
-  using type = std::uint8_t;
-};
-template <>
-struct element_type<dtype::boolean> {
-  using type = bool;
-};
-template <>
-struct element_type<dtype::string> {
-  using type = string_element;
-};
-}  // namespace detail
-
-/// The C++ type of an id.
-template <dtype D>
-using element_of = typename detail::element_type<D>::type;
-
-/// Bytes of one element.
-[[nodiscard]] constexpr std::size_t size_of(dtype type) {
-  constexpr std::uint8_t sizes[] = {0, 8, 4, 2, 2, 8, 4, 2, 1, 1, 1, sizeof(string_element)};
-  return sizes[static_cast<std::size_t>(type)];
-}
-
-/// "float32" and so on, as TensorFlow spells them.
-[[nodiscard]] constexpr std::string_view to_string(dtype type) {
-  constexpr std::string_view names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
-                                        "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
-  return names[static_cast<std::size_t>(type)];
-}
-
-/// True for double, float, float16 and bfloat16: the types that have gradients.
-[[nodiscard]] constexpr bool is_floating(dtype type) { return type >= dtype::float64 && type <= dtype::bfloat16; }
-
-/// True for the signed and unsigned integers, not for bool.
-[[nodiscard]] constexpr bool is_integer(dtype type) { return type >= dtype::int64 && type <= dtype::uint8; }
-
-/// True where arithmetic has a meaning.
-[[nodiscard]] constexpr bool is_numeric(dtype type) { return is_floating(type) || is_integer(type); }
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_DTYPE_HPP
-
-namespace tagma {
-
-/// Element type and shape as a value.
-struct tensor_spec {
-  dtype type = dtype::none;
-  shape dims;
-
-  friend constexpr bool operator==(const tensor_spec&, const tensor_spec&) = default;
-};
-
-/// Element type and shape as a type; `dyn` (-1) marks an extent that is known only at run time.
-template <class T, extent... Extents>
-struct spec {
-  using element_type = T;
-  static constexpr tensor_spec value{dtype_of<T>, shape{Extents...}};
-};
-
-namespace detail {
-template <tensor_spec const& Value, std::size_t... I>
-constexpr auto spec_type(std::index_sequence<I...>) -> spec<element_of<Value.type>, Value.dims.extents[I]...> {
-  return {};
-}
-}  // namespace detail
-
-/// The type that stands for a value with static storage.
-template <tensor_spec const& Value>
-using spec_of =
-    decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
-
-/// "float32 [32, 784]".
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {
-  return sentence({to_string(s.type), " ", to_string(s.dims)});
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_SPEC_HPP
-
-namespace tagma::ir {
-
-/// Position of a node in a flat graph.
-using node_id = std::int32_t;
-inline constexpr node_id no_node = -1;
-
-/// A static property of a node (an axis, a stride, a flag); a double travels as its bits.
-using attribute = std::int64_t;
-using attribute_list = array_view<const attribute>;
-
-/// What the compiler may do with a node.
-enum class op_kind : std::uint8_t {
-  compute,      ///< one kernel writes one buffer
-  elementwise,  ///< one output element from one element of each (broadcast) input; may be fused
-  view,         ///< the bytes of its first input under another shape
-  placeholder,  ///< fed in every run
-  variable,     ///< lives in the session
-  literal,      ///< a run-time scalar that the program object carries
-  constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
-  update,       ///< writes the variable that is its first input, and hands out the new value
-  control,      ///< no value, only an order
-  gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
-  optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
-};
-
-/// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
-struct infer_args {
-  array_view<const tensor_spec> in;
-  attribute_list attributes;
-  tensor_spec out;
-};
-
-/// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
-using infer_function = const char* (*)(infer_args&);
-
-/// The run-time face of an operation.
-struct op_info {
-  std::string_view name;
-  std::uint64_t id = 0;
-  op_kind kind = op_kind::compute;
-  bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
-  std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
-  std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
-  int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
-  infer_function infer = nullptr;
-  double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
-
-  /// True if only the shape of input `i` is read.
-  [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
-  /// True if the kernel may write its output over input `i`.
-  [[nodiscard]] constexpr bool writes_over(int i) const { return i < 64 && ((in_place >> i) & 1) != 0; }
-};
-
-class graph;
-struct gradient_args;
-struct expand_args;
-struct fold_args;
-
-/// The compile-time face of an operation; it never reaches a binary.
-struct op_rules {
-  const op_info* info = nullptr;
-  void (*gradient)(gradient_args&) = nullptr;  ///< nullptr: not differentiable
-  void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
-  void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
-  bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
-};
-
-namespace detail {
-
-template <class Op>
-constexpr op_info make_info() {
-  op_info info;
-  info.name = Op::name;
-  info.id = hash_text(Op::name);
-  info.kind = Op::kind;
-  if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
-  if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
-  if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
-  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
-  if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
-  info.infer = &Op::infer;
-  if constexpr (requires { &Op::work; }) info.work = &Op::work;
-  return info;
-}
-
-}  // namespace detail
-
-/// The run-time face of the operation with tag `Op`.
-template <class Op>
-inline constexpr op_info info = detail::make_info<Op>();
-
-namespace detail {
-
-template <class Op>
-constexpr op_rules make_rules() {
-  op_rules rules;
-  rules.info = &info<Op>;
-  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
-  if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
-  if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
-  return rules;
-}
-
-}  // namespace detail
-
-/// The compile-time face of the operation with tag `Op`.
-template <class Op>
-inline constexpr op_rules rules = detail::make_rules<Op>();
-
-/// Attributes of one node as a template argument.
-template <std::size_t Count>
-struct attributes {
-  attribute values[Count > 0 ? Count : 1]{};
-
-  [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
-};
-
-/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
-template <class... T>
-[[nodiscard]] constexpr auto pack_attributes(T... value) {
-  attributes<sizeof...(T)> packed;
-  [[maybe_unused]] std::size_t i = 0;
-  [[maybe_unused]] const auto bits = [](auto v) {
-    if constexpr (std::is_floating_point_v<decltype(v)>)
-      return std::bit_cast<attribute>(static_cast<double>(v));
-    else
-      return static_cast<attribute>(v);
-  };
-  ((packed.values[i++] = bits(value)), ...);
-  return packed;
-}
-
-/// The double whose bits an attribute holds.
-[[nodiscard]] constexpr double as_double(attribute a) { return std::bit_cast<double>(a); }
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_IR_OP_HPP
-
-namespace tagma::ir {
-
-/// One node of a flat graph. Inputs and control dependencies are consecutive entries of the graph's edge list.
-struct node {
-  const op_rules* op = nullptr;
-  tensor_spec spec;
-  std::int32_t first_edge = 0;
-  std::int16_t inputs = 0;
-  std::int16_t controls = 0;
-  std::int32_t first_attribute = 0;
-  std::int16_t attribute_count = 0;
-  std::string_view name;      ///< of a placeholder or variable; of a slot, the variable it belongs to
-  std::string_view suffix;    ///< of a slot: "/adam_m"
-  const void* key = nullptr;  ///< names a run-time value that the program carries
-  std::string_view device;
-};
-
-/// Everything `emit` takes beside the operation and its inputs.
-struct node_extras {
-  array_view<const node_id> controls{};
-  std::string_view name{};
-  std::string_view suffix{};
-  const void* key = nullptr;
-  std::string_view device{};
-};
-
-/// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
-class graph {
- public:
-  constexpr graph(array_view<node> nodes, array_view<node_id> edges, array_view<attribute> attributes,
-                  array_view<node_id> buckets)
-      : nodes_(nodes), edges_(edges), attributes_(attributes), buckets_(buckets) {
-    for (node_id& b : buckets_) b = no_node;
-  }
-
-  [[nodiscard]] constexpr int size() const { return count_; }
-  [[nodiscard]] constexpr int edge_count() const { return edge_count_; }
-  [[nodiscard]] constexpr int attribute_count() const { return attribute_count_; }
-  [[nodiscard]] constexpr bool overflow() const { return overflow_; }
-  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes_[id]; }
-  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return (*this)[id].spec; }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
-  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    const node& n = (*this)[id];
-    return edges_.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
-  }
-  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
-    const node& n = (*this)[id];
-    return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
-  }
-  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
-  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    const node& n = (*this)[id];
-    return attributes_.subspan(static_cast<std::size_t>(n.first_attribute),
-                               static_cast<std::size_t>(n.attribute_count));
-  }
-
-  /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
-  constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
-                         const node_extras& extras = {}) {
-    if (overflow_) return 0;
-    scratch_array<tensor_spec, 8> in(inputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
-    infer_args args{in.view(), attributes, {}};
-    if (const char* problem = op.info->infer(args)) throw problem;
-    if (op.fold != nullptr && extras.controls.empty()) {
-      const node_id folded = fold(op, inputs, attributes, args.out);
-      if (folded != no_node) return folded;
-    }
-    return emit_as(op, args.out, inputs, attributes, extras);
-  }
-
-  /// The same for operations whose spec does not follow from inputs.
-  constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
-                            attribute_list attributes = {}, const node_extras& extras = {}) {
-    if (overflow_) return 0;
-    const bool unique = op.info->stateful || !extras.controls.empty();
-    std::uint64_t h = hash_combine(op.info->id, static_cast<std::uint64_t>(spec.type));
-    for (const node_id i : inputs) h = hash_combine(h, static_cast<std::uint64_t>(i));
-    for (const attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
-    if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
-    const std::size_t mask = buckets_.size() - 1;
-    std::size_t bucket = static_cast<std::size_t>(h) & mask;
-    for (; buckets_[bucket] != no_node; bucket = (bucket + 1) & mask)
-      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras)) return buckets_[bucket];
-    if (static_cast<std::size_t>(count_) == nodes_.size() ||
-        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() > edges_.size() ||
-        static_cast<std::size_t>(attribute_count_) + attributes.size() > attributes_.size()) {
-      overflow_ = true;
-      return 0;
-    }
-    node& n = nodes_[count_];
-    n.op = &op;
-    n.spec = spec;
-    n.first_edge = edge_count_;
-    n.inputs = static_cast<std::int16_t>(inputs.size());
-    n.controls = static_cast<std::int16_t>(extras.controls.size());
-    n.first_attribute = attribute_count_;
-    n.attribute_count = static_cast<std::int16_t>(attributes.size());
-    n.name = extras.name;
-    n.suffix = extras.suffix;
-    n.key = extras.key;
-    n.device = extras.device;
-    for (const node_id i : inputs) edges_[edge_count_++] = i;
-    for (const node_id i : extras.controls) edges_[edge_count_++] = i;
-    for (const attribute a : attributes) attributes_[attribute_count_++] = a;
-    buckets_[bucket] = count_;
-    return count_++;
-  }
-
- private:
-  constexpr node_id fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
-                         const tensor_spec& spec);
-  [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
-                                     array_view<const node_id> inputs, attribute_list attributes,
-                                     const node_extras& extras) const {
-    const node& n = (*this)[id];
-    if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 ||
-        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
-      return false;
-    const auto theirs = this->inputs(id);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (theirs[i] != inputs[i]) return false;
-    const auto their_attributes = this->attributes(id);
-    for (std::size_t i = 0; i < attributes.size(); ++i)
-      if (their_attributes[i] != attributes[i]) return false;
-    return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.device == extras.device;
-  }
-
-  array_view<node> nodes_;
-  array_view<node_id> edges_;
-  array_view<attribute> attributes_;
-  array_view<node_id> buckets_;
-  int count_ = 0;
-  int edge_count_ = 0;
-  int attribute_count_ = 0;
-  bool overflow_ = false;
-};
-
-/// Storage for a graph of up to `Nodes` nodes.
-template <std::size_t Nodes>
-struct graph_storage {
-  node nodes[Nodes]{};
-  node_id edges[4 * Nodes]{};
-  attribute attributes[4 * Nodes]{};
-  node_id buckets[4 * Nodes]{};
-
-  [[nodiscard]] constexpr graph view() { return {nodes, edges, attributes, buckets}; }
-};
-
-/// A scalar that the compiler knows.
-struct constant_op {
-  static constexpr std::string_view name = "constant";
-  static constexpr op_kind kind = op_kind::constant;
-  static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
-};
-
-/// The node of a scalar constant.
-[[nodiscard]] constexpr node_id emit_constant(graph& g, dtype type, double value) {
-  const attribute bits = std::bit_cast<attribute>(value);
-  return g.emit_as(rules<constant_op>, {type, {}}, {}, {&bits, 1});
-}
-
-/// The value of a node if it is a constant scalar; `known` tells.
-struct constant_value {
-  bool known = false;
-  double value = 0;
-};
-[[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
-  if (g.info(id).kind != op_kind::constant) return {};
-  return {true, as_double(g.attributes(id)[0])};
-}
-
-/// What `op::fold` sees: a node about to be added. It sets `result` to a node that has the same value.
-struct fold_args {
-  graph& g;
-  array_view<const node_id> inputs;
-  attribute_list attributes;
-  tensor_spec out;
-  node_id result = no_node;
-
-  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
-  [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, in(i)); }
-  /// True if input `i` is a constant of this value.
-  [[nodiscard]] constexpr bool is(int i, double value) const {
-    const constant_value c = constant(i);
-    return c.known && c.value == value;
-  }
-  /// Lets input `i` stand for the node, where its spec is that of the result.
-  constexpr void use_input(int i) {
-    if (g.spec(in(i)) == out) result = in(i);
-  }
-  constexpr void use_constant(double value) {
-    if (out.dims.rank == 0 && is_floating(out.type)) result = emit_constant(g, out.type, value);
-  }
-};
-
-constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
-                              const tensor_spec& spec) {
-  fold_args args{*this, inputs, attributes, spec};
-  op.fold(args);
-  return args.result;
-}
-
-/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs.
-struct gradient_args {
-  graph& g;
-  node_id self;
-  node_id upstream;            ///< gradient of the loss by this node's output
-  array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
-
-  [[nodiscard]] constexpr node_id in(int i) const { return g.input(self, i); }
-  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
-  [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
-  [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
-
-  /// A new node of operation `Op` over other nodes.
-  template <class Op, class... Node>
-  constexpr node_id emit(Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)});
-  }
-  template <class Op, std::size_t Count, class... Node>
-  constexpr node_id emit_with(const ir::attributes<Count>& attributes, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes.list());
-  }
-  /// A scalar of the type of this node's output.
-  constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
-
-  constexpr void set(int i, node_id gradient) { result[i] = gradient; }
-};
-
-/// A trainable variable and its gradient.
-struct variable_gradient {
-  node_id variable = no_node;
-  node_id gradient = no_node;
-};
-
-/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
-struct expand_args {
-  graph& g;
-  array_view<const node_id> inputs;
-  attribute_list attributes;
-  std::string_view name;
-  array_view<const variable_gradient> gradients;
-  node_id result = no_node;
-
-  template <class Op, class... Node>
-  constexpr node_id emit(Node... ids) {
-    const node_id list[] = {ids...};
-    return g.emit(rules<Op>, {list, sizeof...(Node)});
-  }
-};
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_IR_GRAPH_HPP
-// ---- tagma/ir/record.hpp
-#ifndef TAGMA_SINGLE_IR_RECORD_HPP
-#define TAGMA_SINGLE_IR_RECORD_HPP
-
-/// @file
-/// One node of an expression as the compiler sees it: a constexpr value that points at the records of its operands.
-
-namespace tagma::ir {
-
-/// What an expression type stands for. Records have static storage, so that a graph of them is walked by an ordinary
-/// constexpr function instead of by recursive templates.
-struct record {
-  const op_rules* op = nullptr;
-  std::uint64_t hash = 0;  ///< structural; equal in every process
-  tensor_spec spec;
-  array_view<const record* const> inputs;
-  array_view<const record* const> controls;  ///< control dependencies: run before this node
-  attribute_list attributes;
-  std::string_view name;      ///< of a placeholder or variable
-  const void* key = nullptr;  ///< names a run-time value that the program carries
-  std::string_view device;    ///< the device request, empty if there is none
-};
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_IR_RECORD_HPP
-
-namespace tagma {
-
-/// The identity of a node that is known by structure alone: equal structure is the same node.
-template <std::uint64_t Hash>
-struct structural_id {};
-
-/// The identity of a node that holds a value written in place: the place tells it apart.
-template <class Place, int Index = 0>
-struct place_id {};
-
-namespace detail {
-
-/// The place of one step of an operation that is composed of several.
-template <class Place, int Index>
-struct part_of {};
-template <class Place, int Index>
-struct choose_part {
-  using type = part_of<Place, Index>;
-};
-template <int Index>
-struct choose_part<void, Index> {
-  using type = void;
-};
-template <class Place, int Index>
-using part = typename choose_part<Place, Index>::type;
-
-TAGMA_FRIEND_INJECTION_BEGIN
-/// Declares the function that leads from a short identity to the record behind it; `definition` defines it. This is
-/// what keeps the types of handles short: a handle names an identity, never its operands.
-template <class Id>
-struct declaration {
-  friend constexpr const ir::record* record_of(declaration<Id>);
-};
-TAGMA_FRIEND_INJECTION_END
-
-template <class Id, class Definition>
-struct binding {
-  using id = Id;
-  friend constexpr const ir::record* record_of(declaration<Id>) { return &Definition::value; }
-};
-
-template <class Id>
-inline constexpr bool is_structural = false;
-template <std::uint64_t Hash>
-inline constexpr bool is_structural<structural_id<Hash>> = true;
-
-/// The address that names a run-time value.
-template <class Id>
-inline constexpr char value_key = 0;
-
-struct no_values {};
-
-}  // namespace detail
-
-template <class Spec, class Id, bool Carries>
-struct expr;
-
-/// A value bound to a node for one run: `x = images`.
-template <class Id, class Value>
-struct feed {
-  const Value& value;
-};
-
-/// True for handles.
-template <class T>
-inline constexpr bool is_expression = false;
-template <class Spec, class Id, bool Carries>
-inline constexpr bool is_expression<expr<Spec, Id, Carries>> = true;
-template <class T>
-concept expression = is_expression<std::remove_cvref_t<T>>;
-
-/// A handle: the type of the tensor, the identity of the node, and the run-time values it carries, if any.
-template <class Spec, class Id, bool Carries>
-struct expr {
-  using spec_type = Spec;
-  using element_type = typename Spec::element_type;
-  using id = Id;
-  static constexpr bool carries = Carries;
-  static constexpr tensor_spec spec = Spec::value;
-  static constexpr int rank = Spec::value.dims.rank;
-
-  [[no_unique_address]] std::conditional_t<Carries, carried, detail::no_values> values{};
-
-  /// What the compiler knows of the node.
-  [[nodiscard]] static constexpr const ir::record& record() { return *record_of(detail::declaration<Id>{}); }
-
-  /// Feeds this node in one run. The value must outlive the call of `run`.
-  template <class Value>
-    requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
-};
-
-namespace detail {
-
-template <class... E>
-inline constexpr bool any_carries = (false || ... || E::carries);
-template <class... E>
-inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
-
-template <class... E>
-[[nodiscard]] carried merge_values(const E&... e) {
-  carried all;
-  const auto take = [&all](const auto& one) {
-    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
-  };
-  (take(e), ...);
-  return all;
-}
-
-/// The run-time values of all operands.
-template <class... E>
-[[nodiscard]] constexpr auto gather_values(const E&... e) {
-  if constexpr (any_carries<E...>) {
-    return merge_values(e...);
-  } else {
-    return no_values{};
-  }
-}
-
-template <class Id>
-[[nodiscard]] constexpr const ir::record* find_record() {
-  return record_of(declaration<Id>{});
-}
-
-template <class... Ids>
-struct id_list {};
-
-/// What a node with operands stands for. `Place` tells apart equal nodes that are not one.
-template <class Op, auto Attributes, class Inputs, class Controls = id_list<>, class Place = void>
-struct node_definition;
-
-template <class Op, auto Attributes, class... Inputs, class... Controls, class Place>
-struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>, Place> {
-  static constexpr fixed_array<const ir::record*, sizeof...(Inputs)> inputs{{find_record<Inputs>()...}};
-  static constexpr fixed_array<const ir::record*, sizeof...(Controls)> controls{{find_record<Controls>()...}};
-  static constexpr auto attributes = Attributes;
-
-  static constexpr ir::infer_args infer() {
-    fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
-    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}};
-    if (const char* problem = Op::infer(args)) throw problem;
-    return {{}, {}, args.out};
-  }
-  static constexpr std::uint64_t hash() {
-    std::uint64_t h = hash_combine(ir::info<Op>.id, sizeof...(Inputs));
-    for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
-    for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
-    for (const ir::record* r : controls) h = hash_combine(h, r->hash);
-    return h;
-  }
-  static constexpr tensor_spec spec = infer().out;
-  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
-};
-
-template <class Definition, class Place, bool Structural>
-struct choose_id {
-  using type = structural_id<Definition::value.hash>;
-};
-template <class Definition, class Place>
-struct choose_id<Definition, Place, false> {
-  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
-};
-
-/// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
-/// and for random numbers and updates, of which two equal ones are two.
-template <class Definition, class Place, class... E>
-[[nodiscard]] constexpr auto make_handle(const E&... operands) {
-  constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
-  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
-  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
-}
-
-/// A node of operation `Op` over handles.
-template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
-[[nodiscard]] constexpr auto make_node(const E&... operands) {
-  using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
-  return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(
-      operands...);
-}
-
-}  // namespace detail
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_EXPRESSION_HPP
-
-namespace tagma {
-
-namespace op {
-/// A run-time scalar that the program carries.
-struct literal {
-  static constexpr std::string_view name = "literal";
-  static constexpr ir::op_kind kind = ir::op_kind::literal;
-  static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
-};
-}  // namespace op
-
-namespace detail {
-
-template <class T, std::uint64_t Hash, class Key>
-struct literal_definition {
-  static constexpr tensor_spec spec{dtype_of<T>, {}};
-  static constexpr ir::record value{&ir::rules<op::literal>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
-};
-
-/// The handle of a scalar of type `T` that is told apart by `Id`.
-template <class T, class Id, std::uint64_t Hash, class S>
-[[nodiscard]] auto make_literal(S value) {
-  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
-  carried_value v;
-  v.number = static_cast<double>(value);
-  v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
-}
-
-template <class T, class Place, int Index, class S>
-[[nodiscard]] auto literal_at(S value) {
-  constexpr std::uint64_t hash = hash_combine(
-      hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
-  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
-  return make_literal<T, id, hash>(value);
-}
-
-/// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
-template <class S>
-concept scalar = std::is_arithmetic_v<S> || std::is_same_v<S, float16> || std::is_same_v<S, bfloat16>;
-
-/// A handle as it is; a number as a literal of element type `T`.
-template <class T, class Place, int Index, class E>
-[[nodiscard]] constexpr decltype(auto) as_expression(const E& e) {
-  if constexpr (expression<E>)
-    return (e);
-  else
-    return literal_at<T, Place, Index>(e);
-}
-
-template <class E>
-struct element_or_void {
-  using type = void;
-};
-template <expression E>
-struct element_or_void<E> {
-  using type = typename E::element_type;
-};
-
-/// The element type of the first handle among the operands.
-template <class A, class... B>
-struct common_element {
-  using type = typename element_or_void<A>::type;
-};
-template <class A, class B, class... C>
-  requires(!expression<A>)
-struct common_element<A, B, C...> {
-  using type = typename common_element<B, C...>::type;
-};
-
-}  // namespace detail
-
-/// A scalar with a name: its value is given when the program runs, and equal names are one node.
-template <fixed_string Name, class T>
-[[nodiscard]] auto constant(T value) {
-  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
-  return detail::make_literal<T, structural_id<hash>, hash>(value);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_LITERAL_HPP
-
-namespace tagma {
-
-namespace diagnose {
-/// Two operands have one element type.
-template <class A, class B>
-inline constexpr bool same_element_type = std::is_same_v<typename A::element_type, typename B::element_type>;
-/// Two shapes are aligned at the last axis and agree, or one extent is 1.
-template <class A, class B>
-inline constexpr bool shapes_broadcast = broadcastable(A::value.dims, B::value.dims);
-template <class A>
-inline constexpr bool is_floating_point = is_floating(A::value.type);
-template <class A>
-inline constexpr bool is_number = is_numeric(A::value.type);
-template <class A>
-inline constexpr bool is_boolean = A::value.type == dtype::boolean;
-template <class A>
-inline constexpr bool is_integral = is_integer(A::value.type);
-/// A C++ number written beside a tensor keeps its value: no fraction meets an integer tensor.
-template <class Scalar, class Element>
-inline constexpr bool scalar_fits = std::is_floating_point_v<Element> || std::is_same_v<Element, float16> ||
-                                    std::is_same_v<Element, bfloat16> || std::is_integral_v<Scalar>;
-}  // namespace diagnose
-
-namespace op {
-
-/// The spec of an element-wise result: the broadcast shape, the element type of input `from`.
-constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
-  a.out = a.in[0];
-  for (std::size_t i = 1; i < a.in.size(); ++i) {
-    if (!broadcastable(a.out.dims, a.in[i].dims)) return "shapes do not broadcast";
-    a.out.dims = broadcast(a.out.dims, a.in[i].dims);
-  }
-  a.out.type = a.in[from].type;
-  return nullptr;
-}
-
-/// Base of the tags of element-wise operations whose result has the type of their first input.
-struct elementwise {
-  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
-};
-
-/// Base of the tags of element-wise operations that answer yes or no.
-struct elementwise_predicate {
-  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) {
-    const char* problem = infer_elementwise(a);
-    a.out.type = dtype::boolean;
-    return problem;
-  }
-};
-
-}  // namespace op
-
-namespace detail {
-
-template <class A, class B>
-constexpr bool check_elementwise() {
-  if constexpr (expression<A> && expression<B>) {
-    using x = typename A::spec_type;
-    using y = typename B::spec_type;
-    static_assert(diagnose::same_element_type<x, y>,
-                  "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast");
-    static_assert(diagnose::shapes_broadcast<x, y>, "TAGMA-E011 element-wise operation: the shapes do not broadcast");
-    return diagnose::same_element_type<x, y> && diagnose::shapes_broadcast<x, y>;
-  } else if constexpr (expression<A>) {
-    static_assert(
-        diagnose::scalar_fits<B, typename A::element_type>,
-        "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor");
-    return diagnose::scalar_fits<B, typename A::element_type>;
-  } else {
-    return check_elementwise<B, A>();
-  }
-}
-
-template <class A, class B>
-concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
-
-/// The node of a two-operand operation; either operand may be a plain number.
-template <class Op, class Place, class A, class B>
-[[nodiscard]] constexpr auto make_binary(const A& a, const B& b) {
-  if constexpr (check_elementwise<A, B>()) {
-    using T = typename common_element<A, B>::type;
-    return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
-  }
-}
-
-/// Which element types an operation accepts.
-enum class accepts : std::uint8_t { anything, numbers, floats, booleans };
-
-template <accepts What, class Spec>
-constexpr bool check_type() {
-  if constexpr (What == accepts::floats) {
-    static_assert(diagnose::is_floating_point<Spec>,
-                  "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>");
-    return diagnose::is_floating_point<Spec>;
-  } else if constexpr (What == accepts::numbers) {
-    static_assert(diagnose::is_number<Spec>, "TAGMA-E016 this operation needs numbers, not bool or string");
-    return diagnose::is_number<Spec>;
-  } else if constexpr (What == accepts::booleans) {
-    static_assert(diagnose::is_boolean<Spec>, "TAGMA-E017 this operation needs bool");
-    return diagnose::is_boolean<Spec>;
-  } else {
-    return true;
-  }
-}
-
-/// The node of a one-operand operation that accepts the given element types.
-template <class Op, accepts What, class Place, class E>
-[[nodiscard]] constexpr auto make_unary(const E& e) {
-  if constexpr (check_type<What, typename E::spec_type>()) return make_node<Op, ir::attributes<0>{}, Place>(e);
-}
-
-/// The node of a two-operand operation that accepts the given element types.
-template <class Op, accepts What, class Place, class A, class B>
-[[nodiscard]] constexpr auto make_checked_binary(const A& a, const B& b) {
-  using T = typename common_element<A, B>::type;
-  if constexpr (check_type<What, spec<T>>() && check_elementwise<A, B>())
-    return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
-}
-
-}  // namespace detail
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
-
-namespace tagma {
-
-namespace diagnose {
-/// Elements of one type convert to the other.
-template <class From, class To>
-inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
-/// A condition broadcasts with what it selects from; a plain number fits every condition.
-template <class Condition, class Value>
-inline constexpr bool broadcasts_with = true;
-template <class Condition, expression Value>
-inline constexpr bool broadcasts_with<Condition, Value> = broadcastable(Condition::value.dims,
-                                                                        Value::spec_type::value.dims);
-template <class Condition, class A, class B>
-inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A>&& broadcasts_with<Condition, B>;
-}  // namespace diagnose
-
-namespace op {
-
-struct equal : elementwise_predicate {
-  static constexpr std::string_view name = "equal";
-};
-struct not_equal : elementwise_predicate {
-  static constexpr std::string_view name = "not_equal";
-};
-struct less : elementwise_predicate {
-  static constexpr std::string_view name = "less";
-};
-struct less_equal : elementwise_predicate {
-  static constexpr std::string_view name = "less_equal";
-};
-struct greater : elementwise_predicate {
-  static constexpr std::string_view name = "greater";
-};
-struct greater_equal : elementwise_predicate {
-  static constexpr std::string_view name = "greater_equal";
-};
-struct logical_and : elementwise_predicate {
-  static constexpr std::string_view name = "logical_and";
-};
-struct logical_or : elementwise_predicate {
-  static constexpr std::string_view name = "logical_or";
-};
-struct logical_not : elementwise_predicate {
-  static constexpr std::string_view name = "logical_not";
-};
-
-/// `condition ? a : b`, element by element; all three broadcast.
-struct select {
-  static constexpr std::string_view name = "select";
-  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto zero = g.constant(0);
-    g.set(1, g.emit<select>(g.in(0), g.upstream, zero));
-    g.set(2, g.emit<select>(g.in(0), zero, g.upstream));
-  }
-};
-
-/// Converts to the element type in attribute 0. Floating to integer truncates towards zero.
-struct cast {
-  static constexpr std::string_view name = "cast";
-  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
-    return nullptr;
-  }
-  static constexpr void gradient(ir::gradient_args& g) {
-    if (!is_floating(g.in_spec(0).type) || !is_floating(g.g.spec(g.self).type)) return;
-    g.set(0, g.emit_with<cast>(ir::pack_attributes(g.in_spec(0).type), g.upstream));
-  }
-};
-
-}  // namespace op
-
-/// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
-inline constexpr auto equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::equal, detail::accepts::anything, Place>(a, b);
-};
-inline constexpr auto not_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::not_equal, detail::accepts::anything, Place>(a, b);
-};
-inline constexpr auto less =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto less_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto greater =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto greater_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b);
-};
-
-/// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
-inline constexpr auto logical_and =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b);
-};
-inline constexpr auto logical_or =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b);
-};
-inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::logical_not, detail::accepts::booleans, Place>(e);
-};
-
-/// Converts every element to `T`.
-/// @tparam T the element type of the result; floating to integer truncates towards zero.
-template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto cast(const E& e) {
-  static_assert(diagnose::converts<typename E::spec_type, T>,
-                "TAGMA-E018 cast: a string is not converted to or from numbers");
-  if constexpr (diagnose::converts<typename E::spec_type, T>)
-    return detail::make_node<op::cast, ir::pack_attributes(dtype_of<T>), Place>(e);
-}
-
-/// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
-/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
-template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE>
-  requires detail::operands<A, B>
-[[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
-  using condition_type = typename C::spec_type;
-  static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
-                "TAGMA-E011 select: the condition does not broadcast with what it selects from");
-  if constexpr (detail::check_type<detail::accepts::booleans, condition_type>() && detail::check_elementwise<A, B>() &&
-                diagnose::condition_broadcasts<condition_type, A, B>) {
-    using T = typename detail::common_element<A, B>::type;
-    return detail::make_node<op::select, ir::attributes<0>{}, Place>(condition, detail::as_expression<T, Place, 0>(a),
-                                                                     detail::as_expression<T, Place, 1>(b));
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
-
-namespace tagma {
-namespace op {
-
-struct multiply;
-
-struct negate : elementwise {
-  static constexpr std::string_view name = "negate";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<negate>(g.upstream)); }
-  static constexpr void fold(ir::fold_args& f) {
-    if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
-  }
-};
-
-struct add : elementwise {
-  static constexpr std::string_view name = "add";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.upstream);
-    g.set(1, g.upstream);
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known)
-      f.use_constant(a.value + b.value);
-    else if (f.is(0, 0))
-      f.use_input(1);
-    else if (f.is(1, 0))
-      f.use_input(0);
-  }
-};
-
-struct subtract : elementwise {
-  static constexpr std::string_view name = "subtract";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.upstream);
-    g.set(1, g.emit<negate>(g.upstream));
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known)
-      f.use_constant(a.value - b.value);
-    else if (f.is(1, 0))
-      f.use_input(0);
-  }
-};
-
-struct multiply : elementwise {
-  static constexpr std::string_view name = "multiply";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.in(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.in(0)));
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known)
-      f.use_constant(a.value * b.value);
-    else if (f.is(0, 1))
-      f.use_input(1);
-    else if (f.is(1, 1))
-      f.use_input(0);
-  }
-};
-
-/// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
-struct divide : elementwise {
-  static constexpr std::string_view name = "divide";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.in(1)));
-    g.set(1, g.emit<negate>(g.emit<divide>(g.emit<multiply>(g.upstream, g.self), g.in(1))));
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known && b.value != 0)
-      f.use_constant(a.value / b.value);
-    else if (f.is(1, 1))
-      f.use_input(0);
-  }
-};
-
-/// The larger of two; where they are equal the gradient goes to the first.
-struct maximum : elementwise {
-  static constexpr std::string_view name = "maximum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<greater_equal>(g.in(0), g.in(1));
-    const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
-  }
-};
-
-/// The smaller of two; where they are equal the gradient goes to the first.
-struct minimum : elementwise {
-  static constexpr std::string_view name = "minimum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<less_equal>(g.in(0), g.in(1));
-    const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
-  }
-};
-
-struct sign : elementwise {
-  static constexpr std::string_view name = "sign";
-  static constexpr bool stops_gradient = true;
-};
-
-struct abs : elementwise {
-  static constexpr std::string_view name = "abs";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sign>(g.in(0))));
-  }
-};
-
-struct square : elementwise {
-  static constexpr std::string_view name = "square";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(2), g.in(0))));
-  }
-};
-
-struct floor : elementwise {
-  static constexpr std::string_view name = "floor";
-  static constexpr bool stops_gradient = true;
-};
-struct ceil : elementwise {
-  static constexpr std::string_view name = "ceil";
-  static constexpr bool stops_gradient = true;
-};
-/// To the nearest integer, halves to even.
-struct round : elementwise {
-  static constexpr std::string_view name = "round";
-  static constexpr bool stops_gradient = true;
-};
-
-}  // namespace op
-
-/// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
-/// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
-inline constexpr auto add =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto subtract =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto multiply =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto divide =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto maximum =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::maximum, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto minimum =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::minimum, detail::accepts::numbers, Place>(a, b);
-};
-
-inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::negate, detail::accepts::numbers, Place>(e);
-};
-inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::abs, detail::accepts::numbers, Place>(e);
-};
-inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sign, detail::accepts::numbers, Place>(e);
-};
-inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::square, detail::accepts::numbers, Place>(e);
-};
-inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::floor, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::ceil, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::round, detail::accepts::floats, Place>(e);
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
-
-namespace tagma {
-namespace op {
-
-struct exp : elementwise {
-  static constexpr std::string_view name = "exp";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.self)); }
-};
-struct log : elementwise {
-  static constexpr std::string_view name = "log";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<divide>(g.upstream, g.in(0))); }
-};
-struct log1p : elementwise {
-  static constexpr std::string_view name = "log1p";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.emit<add>(g.in(0), g.constant(1))));
-  }
-};
-struct expm1 : elementwise {
-  static constexpr std::string_view name = "expm1";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<add>(g.self, g.constant(1))));
-  }
-};
-struct sqrt : elementwise {
-  static constexpr std::string_view name = "sqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.emit<multiply>(g.upstream, g.constant(0.5)), g.self));
-  }
-};
-/// 1 / sqrt(x).
-struct rsqrt : elementwise {
-  static constexpr std::string_view name = "rsqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto cubed = g.emit<multiply>(g.self, g.emit<square>(g.self));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(-0.5), cubed)));
-  }
-};
-struct tanh : elementwise {
-  static constexpr std::string_view name = "tanh";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<subtract>(g.constant(1), g.emit<square>(g.self))));
-  }
-};
-/// 1 / (1 + exp(-x)).
-struct sigmoid : elementwise {
-  static constexpr std::string_view name = "sigmoid";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto slope = g.emit<multiply>(g.self, g.emit<subtract>(g.constant(1), g.self));
-    g.set(0, g.emit<multiply>(g.upstream, slope));
-  }
-};
-/// log(1 + exp(x)), without overflow.
-struct softplus : elementwise {
-  static constexpr std::string_view name = "softplus";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sigmoid>(g.in(0))));
-  }
-};
-struct erf : elementwise {
-  static constexpr std::string_view name = "erf";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto bell = g.emit<exp>(g.emit<negate>(g.emit<square>(g.in(0))));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(1.12837916709551257390), bell)));
-  }
-};
-struct cos;
-struct sin : elementwise {
-  static constexpr std::string_view name = "sin";
-  static constexpr void gradient(ir::gradient_args& g);
-};
-struct cos : elementwise {
-  static constexpr std::string_view name = "cos";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<negate>(g.emit<multiply>(g.upstream, g.emit<sin>(g.in(0)))));
-  }
-};
-constexpr void sin::gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.emit<cos>(g.in(0)))); }
-
-/// x to the power y. The gradient by y is taken as zero where x is not positive.
-struct power : elementwise {
-  static constexpr std::string_view name = "power";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto lower = g.emit<power>(g.in(0), g.emit<subtract>(g.in(1), g.constant(1)));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.in(1), lower)));
-    const auto zero = g.constant(0);
-    const auto positive = g.emit<greater>(g.in(0), zero);
-    const auto logarithm = g.emit<log>(g.emit<select>(positive, g.in(0), g.constant(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.emit<multiply>(g.self, logarithm)));
-  }
-};
-
-/// `upstream` where the activation `y` is positive, else 0.
-struct relu_gradient : elementwise {
-  static constexpr std::string_view name = "relu_gradient";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1))); }
-};
-/// max(x, 0); the gradient at 0 is 0.
-struct relu : elementwise {
-  static constexpr std::string_view name = "relu";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.self)); }
-};
-
-}  // namespace op
-
-/// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
-inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::exp, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::log, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::log1p, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::expm1, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sqrt, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::rsqrt, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::tanh, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sigmoid, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::softplus, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::erf, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sin, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::cos, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto power =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::power, detail::accepts::floats, Place>(a, b);
-};
-
-/// max(x, 0).
-inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::relu, detail::accepts::floats, Place>(e);
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_MATH_HPP
-// ---- tagma/expr/op/view.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_VIEW_HPP
-#define TAGMA_SINGLE_EXPR_OP_VIEW_HPP
-
-/// @file
-/// The same elements under another shape: reshape, flatten, expand_dims, squeeze. No byte moves.
-
-namespace tagma {
-
-namespace diagnose {
-/// The new shape has room for exactly the elements of the old one; at most one extent is left to be worked out.
-template <class From, extent... To>
-inline constexpr bool element_counts_agree = [] {
-  if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
-  extent known = 1;
-  int open = 0;
-  ((To == dyn ? void(++open) : void(known *= To)), ...);
-  if (open > 1) return false;
-  if (!From::value.dims.is_static()) {
-    extent part = 1;
-    for (int i = 0; i < From::value.dims.rank; ++i)
-      if (From::value.dims[i] != dyn) part *= From::value.dims[i];
-    return open == 1 ? known != 0 : part == 0 || known % part == 0;
-  }
-  const extent total = From::value.dims.elements();
-  return open == 1 ? known != 0 && total % known == 0 : known == total;
-}();
-/// An axis, counted from the front or, if negative, from the back, exists.
-template <class Spec, int Axis>
-inline constexpr bool axis_exists = Axis >= -Spec::value.dims.rank&& Axis < Spec::value.dims.rank;
-template <class Spec, int... Axes>
-inline constexpr bool axes_exist = (true && ... && axis_exists<Spec, Axes>);
-template <class Spec, int Axis>
-inline constexpr bool axis_has_extent_one = [] {
-  constexpr int rank = Spec::value.dims.rank, axis = Axis < 0 ? Axis + rank : Axis;
-  return axis < 0 || axis >= rank || Spec::value.dims[axis] == 1;  // TAGMA-E020 tells of an axis that is not there
-}();
-/// A new axis has a place, counted in the result.
-template <class Spec, int Axis>
-inline constexpr bool axis_can_be_added =
-    Axis >= -Spec::value.dims.rank - 1 && Axis <= Spec::value.dims.rank&& Spec::value.dims.rank < max_rank;
-/// There is a first axis, and all others are static.
-template <class Spec>
-inline constexpr bool flattens = [] {
-  for (int i = 1; i < Spec::value.dims.rank; ++i)
-    if (Spec::value.dims[i] == dyn) return false;
-  return Spec::value.dims.rank > 0;
-}();
-}  // namespace diagnose
-
-namespace op {
-
-/// Takes on the extents in the attributes; one of them may be `dyn`. With a second input, its shape is the target.
-struct reshape {
-  static constexpr std::string_view name = "reshape";
-  static constexpr ir::op_kind kind = ir::op_kind::view;
-  static constexpr std::uint8_t shape_only = 0b10;
-
-  static constexpr const char* infer(ir::infer_args& a) {
-    a.out.type = a.in[0].type;
-    if (a.in.size() == 2) {
-      a.out.dims = a.in[1].dims;
-      return nullptr;
-    }
-    const shape& from = a.in[0].dims;
-    extent known = 1;
-    int open = -1;
-    a.out.dims = {};
-    for (std::size_t i = 0; i < a.attributes.size(); ++i) {
-      const extent e = a.attributes[i];
-      if (e == dyn)
-        open = static_cast<int>(i);
-      else
-        known *= e;
-      a.out.dims.push_back(e);
-    }
-    if (!from.is_static()) return nullptr;
-    const extent total = from.elements();
-    if (open >= 0 && (known == 0 || total % known != 0)) return "the elements do not divide into the new shape";
-    if (open >= 0) a.out.dims[open] = total / known;
-    return a.out.dims.elements() == total ? nullptr : "the new shape has another number of elements";
-  }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
-};
-
-/// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
-struct expand_dims {
-  static constexpr std::string_view name = "expand_dims";
-  static constexpr ir::op_kind kind = ir::op_kind::view;
-
-  static constexpr const char* infer(ir::infer_args& a) {
-    const auto mask = static_cast<std::uint64_t>(a.attributes[0]);
-    a.out = {a.in[0].type, {}};
-    for (int i = 0, from = 0; from < a.in[0].dims.rank || (mask >> i) != 0; ++i) {
-      if (i == max_rank) return "more than six axes";
-      a.out.dims.push_back((mask >> i) & 1 ? 1 : a.in[0].dims[from++]);
-    }
-    return nullptr;
-  }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
-  static constexpr void fold(ir::fold_args& f) {
-    if (f.attributes[0] == 0) f.use_input(0);
-  }
-};
-
-/// Removes axes of extent 1; bit i of attribute 0 says that axis i goes.
-struct squeeze {
-  static constexpr std::string_view name = "squeeze";
-  static constexpr ir::op_kind kind = ir::op_kind::view;
-
-  static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {a.in[0].type, {}};
-    for (int i = 0; i < a.in[0].dims.rank; ++i) {
-      if (!((a.attributes[0] >> i) & 1))
-        a.out.dims.push_back(a.in[0].dims[i]);
-      else if (a.in[0].dims[i] != 1 && a.in[0].dims[i] != dyn)
-        return "a squeezed axis has an extent other than 1";
-    }
-    return nullptr;
-  }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
-};
-
-/// The value itself under another node.
-struct identity {
-  static constexpr std::string_view name = "identity";
-  static constexpr ir::op_kind kind = ir::op_kind::view;
-  static constexpr const char* infer(ir::infer_args& a) {
-    a.out = a.in[0];
-    return nullptr;
-  }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
-};
-
-/// The value itself; no gradient flows through it.
-struct stop_gradient {
-  static constexpr std::string_view name = "stop_gradient";
-  static constexpr ir::op_kind kind = ir::op_kind::view;
-  static constexpr bool stops_gradient = true;
-  static constexpr const char* infer(ir::infer_args& a) {
-    a.out = a.in[0];
-    return nullptr;
-  }
-};
-
-/// Input 0 stretched to the shape of input 1, whose elements are not read.
-struct broadcast_like {
-  static constexpr std::string_view name = "broadcast_like";
-  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr std::uint8_t shape_only = 0b10;
-  static constexpr const char* infer(ir::infer_args& a) {
-    if (!broadcastable(a.in[0].dims, a.in[1].dims)) return "shapes do not broadcast";
-    a.out = {a.in[0].type, a.in[1].dims};
-    return nullptr;
-  }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
-  static constexpr void fold(ir::fold_args& f) { f.use_input(0); }
-};
-
-}  // namespace op
-
-/// The elements of `e` under new extents; one of them may be `dyn` and is worked out.
-/// Raises TAGMA-E021 if the numbers of elements differ.
-template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto reshape(const E& e) {
-  static_assert(diagnose::element_counts_agree<typename E::spec_type, Extents...>,
-                "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and "
-                "at most six axes");
-  if constexpr (diagnose::element_counts_agree<typename E::spec_type, Extents...>)
-    return detail::make_node<op::reshape, ir::pack_attributes(Extents...), Place>(e);
-}
-
-/// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto flatten(const E& e) {
-  using from = typename E::spec_type;
-  static_assert(diagnose::flattens<from>,
-                "TAGMA-E022 flatten: needs an axis, and every extent but the first must be static");
-  if constexpr (diagnose::flattens<from>) {
-    constexpr extent joined = E::spec.dims.sub(1, E::rank).elements();
-    return detail::make_node<op::reshape, ir::pack_attributes(E::spec.dims[0], joined), Place>(e);
-  }
-}
-
-/// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
-template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto expand_dims(const E& e) {
-  using from = typename E::spec_type;
-  static_assert(diagnose::axis_can_be_added<from, Axis>, "TAGMA-E020 expand_dims: there is no such axis");
-  if constexpr (diagnose::axis_can_be_added<from, Axis>)
-    return detail::make_node<op::expand_dims, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank + 1 : Axis)), Place>(
-        e);
-}
-
-/// Without axis `Axis`, whose extent must be 1.
-template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto squeeze(const E& e) {
-  using from = typename E::spec_type;
-  static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 squeeze: there is no such axis");
-  static_assert(diagnose::axis_has_extent_one<from, Axis>, "TAGMA-E023 squeeze: the axis must have extent 1");
-  if constexpr (diagnose::axis_exists<from, Axis> && diagnose::axis_has_extent_one<from, Axis>)
-    return detail::make_node<op::squeeze, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank : Axis)), Place>(e);
-}
-
-/// The value of `e` as a node of its own.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto identity(const E& e) {
-  return detail::make_node<op::identity, ir::attributes<0>{}, Place>(e);
-}
-
-/// The value of `e`, through which no gradient flows.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto stop_gradient(const E& e) {
-  return detail::make_node<op::stop_gradient, ir::attributes<0>{}, Place>(e);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_VIEW_HPP
-
-namespace tagma {
-namespace op {
-
-/// A set of axes, one bit each.
-using attribute_mask = std::uint64_t;
-
-/// Bit i of `mask` says that axis i is reduced; bit i of `keep` that it stays with extent 1.
-constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, attribute_mask keep) {
-  a.out = {a.in[0].type, {}};
-  for (int i = 0; i < a.in[0].dims.rank; ++i) {
-    if (!((mask >> i) & 1))
-      a.out.dims.push_back(a.in[0].dims[i]);
-    else if ((keep >> i) & 1)
-      a.out.dims.push_back(1);
-  }
-  return nullptr;
-}
-
-/// Base of the tags of reductions. Attribute 0 is the mask of reduced axes, attribute 1 the mask of those kept as 1.
-struct reduction {
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr const char* infer(ir::infer_args& a) {
-    return infer_reduction(a, static_cast<attribute_mask>(a.attributes[0]),
-                           static_cast<attribute_mask>(a.attributes[1]));
-  }
-  /// A tensor of the shape of a reduction's result, stretched back over the reduced axes.
-  static constexpr ir::node_id spread(ir::gradient_args& g, ir::node_id value) {
-    const ir::node_id wide = g.emit_with<expand_dims>(ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
-    return g.emit<broadcast_like>(wide, g.in(0));
-  }
-};
-
-struct sum : reduction {
-  static constexpr std::string_view name = "sum";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, spread(g, g.upstream)); }
-  static constexpr void fold(ir::fold_args& f) {
-    if (f.attributes[0] == 0) f.use_input(0);
-  }
-};
-
-/// One over the number of elements that a reduction with mask attribute 0 joins into one.
-struct fraction {
-  static constexpr std::string_view name = "fraction";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr std::uint8_t shape_only = 0b1;
-  static constexpr bool stops_gradient = true;
-  static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {a.in[0].type, {}};
-    return nullptr;
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const shape& dims = f.g.spec(f.in(0)).dims;
-    extent count = 1;
-    for (int i = 0; i < dims.rank; ++i)
-      if ((f.attributes[0] >> i) & 1) {
-        if (dims[i] == dyn) return;
-        count *= dims[i];
-      }
-    if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
-  }
-};
-
-/// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
-struct extreme : reduction {
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto type = ir::pack_attributes(g.g.spec(g.self).type);
-    const auto hit = g.emit_with<cast>(type, g.emit<equal>(g.in(0), spread(g, g.self)));
-    const auto hits = g.emit_with<sum>(ir::pack_attributes(g.attr(0), g.attr(1)), hit);
-    g.set(0, g.emit<multiply>(hit, spread(g, g.emit<divide>(g.upstream, hits))));
-  }
-};
-struct reduce_max : extreme {
-  static constexpr std::string_view name = "reduce_max";
-};
-struct reduce_min : extreme {
-  static constexpr std::string_view name = "reduce_min";
-};
-
-/// The gradient divides the product by each element, so elements must not be zero where it is used.
-struct product : reduction {
-  static constexpr std::string_view name = "product";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(spread(g, g.emit<multiply>(g.upstream, g.self)), g.in(0)));
-  }
-};
-
-struct all : reduction {
-  static constexpr std::string_view name = "all";
-};
-struct any : reduction {
-  static constexpr std::string_view name = "any";
-};
-
-/// Position of the largest element along one axis; the first one where several are equal.
-struct argmax : reduction {
-  static constexpr std::string_view name = "argmax";
-  static constexpr const char* infer(ir::infer_args& a) {
-    const char* problem = reduction::infer(a);
-    a.out.type = dtype::int64;
-    return problem;
-  }
-};
-struct argmin : argmax {
-  static constexpr std::string_view name = "argmin";
-};
-
-/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
-constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
-  const shape& from = g.spec(value).dims;
-  const int lead = from.rank - target.rank;
-  ir::attribute mask = 0, keep = 0;
-  for (int i = 0; i < from.rank; ++i) {
-    if (i < lead)
-      mask |= 1 << i;
-    else if (target[i - lead] == 1 && from[i] != 1)
-      mask |= 1 << i, keep |= 1 << i;
-  }
-  if (mask == 0) return value;
-  const auto attributes = ir::pack_attributes(mask, keep);
-  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
-}
-
-}  // namespace op
-
-/// Passed to a reduction to keep the reduced axes with extent 1.
-struct keep_dims_tag {};
-inline constexpr keep_dims_tag keep_dims{};
-
-namespace detail {
-
-/// The mask of the axes, of all axes if none are named; axes that do not exist are left out.
-template <int Rank, int... Axes>
-inline constexpr op::attribute_mask axis_mask = [] {
-  op::attribute_mask mask = sizeof...(Axes) == 0 ? (op::attribute_mask{1} << Rank) - 1 : 0;
-  ((Axes >= -Rank && Axes < Rank ? void(mask |= op::attribute_mask{1} << (Axes < 0 ? Axes + Rank : Axes)) : void()),
-   ...);
-  return mask;
-}();
-
-template <class Spec, int... Axes>
-constexpr bool check_axes() {
-  static_assert(diagnose::axes_exist<Spec, Axes...>, "TAGMA-E020 reduction: there is no such axis");
-  return diagnose::axes_exist<Spec, Axes...>;
-}
-
-/// The sum times one over the number of elements that it joins.
-template <bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
-    constexpr auto mask = axis_mask<E::rank, Axes...>;
-    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
-    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
-    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
-  }
-}
-
-template <class Op, bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_reduction(const E& e) {
-  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
-    constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
-    return make_node<Op, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
-  }
-}
-
-}  // namespace detail
-
-/// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
-/// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
-/// @{
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto sum(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::sum, false, Place, Axes...>(e);
-}
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::sum, true, Place, Axes...>(e);
-}
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto product(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::product, false, Place, Axes...>(e);
-}
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto reduce_max(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
-}
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
-}
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto reduce_min(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
-}
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto all(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
-    return detail::make_reduction<op::all, false, Place, Axes...>(e);
-}
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto any(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
-    return detail::make_reduction<op::any, false, Place, Axes...>(e);
-}
-/// The mean of floating elements.
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto mean(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_mean<false, Place, Axes...>(e);
-}
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_mean<true, Place, Axes...>(e);
-}
-/// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
-template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto argmax(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::argmax, false, Place, Axis>(e);
-}
-template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto argmin(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::argmin, false, Place, Axis>(e);
-}
-/// @}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
-
-namespace tagma::ir {
-
-/// What can go wrong while a graph is built; the program turns it into a sentence.
-enum class build_problem : std::uint8_t { none, name_clash, no_gradient, independent, nothing_to_train, too_large };
-
-/// A problem and the things it is about.
-struct build_status {
-  build_problem problem = build_problem::none;
-  const op_info* op = nullptr;
-  tensor_spec first;
-  tensor_spec second;
-};
-
-/// Scratch space of `differentiate`, as large as the graph may become.
-struct gradient_scratch {
-  array_view<node_id> adjoint;
-  array_view<bool> wanted;
-};
-
-/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
-/// depend on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
-                             const gradient_scratch& scratch, build_status& status) {
-  node_id* const adjoint = scratch.adjoint.data();
-  bool* const wanted = scratch.wanted.data();
-  for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
-  for (const node_id x : xs)
-    if (x <= y) wanted[x] = true;
-  for (node_id i = 0; i <= y; ++i) {
-    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
-    const auto skipped = g.info(i).shape_only;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
-  }
-  if (!wanted[y]) return;
-
-  node_id seed = emit_constant(g, g.spec(y).type, 1);
-  if (g.spec(y).dims.rank > 0) {
-    const node_id pair[] = {seed, y};
-    seed = g.emit(rules<op::broadcast_like>, pair);
-  }
-  adjoint[y] = seed;
-
-  for (node_id i = y; i >= 0 && !g.overflow(); --i) {
-    const node_id upstream = adjoint[i];
-    if (upstream == no_node || g[i].op->stops_gradient) continue;
-    const int count = g[i].inputs;
-    bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
-    if (!flows) continue;
-    if (g[i].op->gradient == nullptr) {
-      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
-      return;
-    }
-    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
-    const array_view<node_id> parts = scratch_parts.view();
-    for (node_id& part : parts) part = no_node;
-    gradient_args args{g, i, upstream, parts};
-    g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
-    for (int k = 0; k < count; ++k) {
-      const node_id in = g.input(i, k);
-      node_id part = parts[k];
-      if (part == no_node || !wanted[in]) continue;
-      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
-      node_id& sum = adjoint[in];
-      if (sum == no_node) {
-        sum = part;
-      } else {
-        const node_id pair[] = {sum, part};
-        sum = g.emit(rules<op::add>, pair);
-      }
-    }
-  }
-  for (std::size_t i = 0; i < xs.size(); ++i)
-    if (xs[i] <= y) result[i] = adjoint[xs[i]];
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-
-namespace tagma::ir {
-
-/// Storage of a graph under construction and what became of it.
-template <std::size_t Nodes, std::size_t Roots>
-struct built_graph {
-  graph_storage<Nodes> storage;
-  int nodes = 0;
-  int edges = 0;
-  int attributes = 0;
-  node_id roots[Roots > 0 ? Roots : 1]{};
-  build_status status;
-};
-
-namespace detail {
-
-/// Remembers the node of each record and the record of each name.
-struct record_memo {
-  array_view<const record*> records;
-  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
-  array_view<const record*> names;
-  array_view<bool> named;
-
-  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
-    return i;
-  }
-  [[nodiscard]] constexpr node_id find(const record& r) const { return nodes[slot(r)] - 1; }
-  constexpr void set(const record& r, node_id id) {
-    const std::size_t i = slot(r);
-    records[i] = &r;
-    nodes[i] = id + 1;
-  }
-  /// The record that has this record's name, after noting the name if it is new.
-  constexpr const record& owner_of_name(const record& r) {
-    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (!named[i]) names[i] = &r, named[i] = true;
-    return *names[i];
-  }
-};
-static_assert(no_node == -1);
-
-constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
-                                   const gradient_scratch& scratch, array_view<node_id> variables,
-                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
-                                   build_status& status) {
-  std::size_t count = 0;
-  const auto given = static_cast<std::size_t>(r.attributes[0]);
-  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
-  if (given == 0) {
-    const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i) {
-      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
-      if (count == variables.size()) {
-        status.problem = build_problem::too_large;
-        return 0;
-      }
-      variables[count] = i, gradients[count++] = no_node;
-    }
-    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
-  } else {
-    if (given > variables.size()) {
-      status.problem = build_problem::too_large;
-      return 0;
-    }
-    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
-  }
-  if (status.problem != build_problem::none) return 0;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
-  if (kept == 0 && !g.overflow()) {
-    status.problem = build_problem::nothing_to_train;
-    return 0;
-  }
-  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
-  r.op->expand(args);
-  return args.result;
-}
-
-}  // namespace detail
-
-/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-template <std::size_t Nodes, std::size_t Roots>
-[[nodiscard]] constexpr built_graph<Nodes, Roots> build_graph(const fixed_array<const record*, Roots>& roots) {
-  built_graph<Nodes, Roots> built;
-  graph g = built.storage.view();
-  const record* memo_records[4 * Nodes]{};
-  const record* memo_names[2 * Nodes]{};
-  node_id memo_nodes[4 * Nodes]{};
-  bool memo_named[2 * Nodes]{};
-  detail::record_memo memo{memo_records, memo_nodes, memo_names, memo_named};
-  node_id adjoint[Nodes]{}, variables[Nodes / 2]{}, gradients[Nodes / 2]{};
-  variable_gradient pairs[Nodes / 2]{};
-  bool wanted[Nodes]{};
-  const gradient_scratch scratch{adjoint, wanted};
-  const record* stack[4 * Nodes]{};
-
-  for (std::size_t root = 0; root < Roots; ++root) {
-    std::size_t depth = 0;
-    stack[depth++] = roots[root];
-    while (depth > 0 && !g.overflow() && built.status.problem == build_problem::none) {
-      const record& r = *stack[depth - 1];
-      if (memo.find(r) != no_node) {
-        --depth;
-        continue;
-      }
-      const std::size_t before = depth;
-      for (const auto& list : {r.controls, r.inputs})
-        for (std::size_t i = list.size(); i-- > 0;)
-          if (memo.find(*list[i]) == no_node) {
-            if (depth == 4 * Nodes) {
-              built.status.problem = build_problem::too_large;
-              return built;
-            }
-            stack[depth++] = list[i];
-          }
-      if (depth != before) continue;
-      --depth;
-
-      scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size());
-      for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
-      for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
-      const array_view<const node_id> in = inputs.view(), after = controls.view();
-      node_id id = 0;
-      switch (r.op->info->kind) {
-        case op_kind::gradient: {
-          node_id result = no_node;
-          differentiate(g, in[0], in.subspan(1, 1), {&result, 1}, scratch, built.status);
-          if (result == no_node && built.status.problem == build_problem::none && !g.overflow())
-            built.status = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec};
-          id = result == no_node ? 0 : result;
-          break;
-        }
-        case op_kind::optimizer:
-          id = detail::expand_optimizer(g, r, in, scratch, variables, gradients, pairs, built.status);
-          break;
-        case op_kind::placeholder:
-        case op_kind::variable: {
-          const record& owner = memo.owner_of_name(r);
-          if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
-            built.status = {build_problem::name_clash, r.op->info, owner.spec, r.spec};
-          [[fallthrough]];
-        }
-        default:
-          if (r.op->fold != nullptr && after.empty() && r.device.empty())
-            id = g.emit(*r.op, in, r.attributes);
-          else
-            id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
-      }
-      memo.set(r, id);
-    }
-    built.roots[root] = memo.find(*roots[root]);
-  }
-  if (g.overflow()) built.status = {build_problem::too_large, nullptr, {}, {}};
-  built.nodes = g.size();
-  built.edges = g.edge_count();
-  built.attributes = g.attribute_count();
-  return built;
-}
-
-/// A finished flat graph, exactly as large as it must be.
-template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots>
-struct flat_graph {
-  fixed_array<node, Nodes> nodes{};
-  fixed_array<node_id, Edges> edges{};
-  fixed_array<attribute, Attributes> attributes{};
-  fixed_array<node_id, Roots> roots{};
-};
-
-/// A view of a finished graph; what passes read.
-struct graph_view {
-  array_view<const node> nodes;
-  array_view<const node_id> edges;
-  array_view<const attribute> attribute_pool;
-  array_view<const node_id> roots;
-
-  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
-  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
-  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
-  }
-  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
-  }
-  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    const node& n = (*this)[id];
-    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
-                                  static_cast<std::size_t>(n.attribute_count));
-  }
-};
-
-/// Copies the used part of a built graph.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t Capacity, std::size_t Roots>
-[[nodiscard]] constexpr flat_graph<N, E, A, Roots> trim(const built_graph<Capacity, Roots>& built) {
-  flat_graph<N, E, A, Roots> flat;
-  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
-  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
-  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
-  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
-  return flat;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_BUILD_HPP
-
-namespace tagma::ir {
-
-/// How much of a node a run needs.
-enum class need : std::uint8_t { nothing, extents, value };
-
-/// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
-template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
-  fixed_array<need, N> needs{};
-  const auto raise = [&needs](node_id id, need n) {
-    need& known = needs[id];
-    if (known < n) known = n;
-  };
-  for (const node_id f : fetches) raise(f, need::value);
-  for (node_id i = g.size(); i-- > 0;) {
-    const need n = needs[i];
-    if (n == need::nothing) continue;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
-    if (n == need::value)
-      for (const node_id c : g.controls(i)) raise(c, need::value);
-  }
-  return needs;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-
-namespace tagma::ir {
-
-/// True for each node that is ordered behind `u`, itself included.
-template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  fixed_array<bool, N> behind{};
-  behind[u] = true;
-  for (node_id i = u + 1; i < g.size(); ++i) {
-    bool b = false;
-    for (const node_id in : g.inputs(i)) b = b || behind[in];
-    for (const node_id c : g.controls(i)) b = b || behind[c];
-    behind[i] = b;
-  }
-  return behind;
-}
-
-/// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
-template <std::size_t N>
-struct variable_versions {
-  fixed_array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
-  fixed_array<node_id, N> first_update{};  ///< of a variable, or `no_node`
-  fixed_array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
-
-  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[i]; }
-  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[variable]; }
-  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[update]; }
-
-  /// True if node `i` reads elements of input `k` from a variable that a run updates.
-  [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
-    const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
-  }
-
-  /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
-  [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
-    node_id waiting = first(variable);
-    for (node_id u = waiting; u != no_node && u <= i; u = next(u))
-      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
-    return waiting;
-  }
-};
-
-template <std::size_t N>
-[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
-  variable_versions<N> v;
-  fixed_array<node_id, N> last{};
-  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
-  for (node_id i = 0; i < g.size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const op_kind kind = g.info(i).kind;
-    if (kind == op_kind::variable)
-      v.base[at] = i;
-    else if (kind == op_kind::view || kind == op_kind::update)
-      v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
-    const auto variable = static_cast<std::size_t>(v.base[at]);
-    if (last[variable] == no_node)
-      v.first_update[variable] = i;
-    else
-      v.next_update[last[variable]] = i;
-    last[variable] = i;
-  }
-  return v;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-
-namespace tagma::ir {
-
-/// Why an element-wise node stands alone or is the result of its group.
-enum class fusion_reason : std::uint8_t {
-  not_elementwise,
-  fused,                 ///< part of the loop of its reader
-  fetched,               ///< its value is asked for
-  read_by_other_kernel,  ///< a reader is no element-wise node
-  read_by_many,          ///< its readers are in different loops
-  other_shape,           ///< its reader broadcasts it
-  group_full,            ///< the loop has reached its largest size
-  other_device,          ///< its reader asks for another device
-  ordered,               ///< a control dependency or an update holds it in place
-};
-
-[[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
-  constexpr std::string_view names[] = {"",
-                                        "fused into its reader",
-                                        "fetched",
-                                        "read by a kernel of its own",
-                                        "read by more than one loop",
-                                        "broadcast by its reader",
-                                        "the loop is full",
-                                        "its reader asks for another device",
-                                        "held by a control dependency or an update"};
-  return names[static_cast<std::size_t>(r)];
-}
-
-/// The largest number of operations in one loop.
-inline constexpr int max_group = 16;
-/// The largest number of tensors that one loop reads.
-inline constexpr int max_group_loads = 12;
-
-template <std::size_t N>
-struct fusion {
-  fixed_array<node_id, N> group{};  ///< the node that stands for the loop of node i; i itself if it is not fused
-  fixed_array<fusion_reason, N> reason{};
-  fixed_array<std::int8_t, N> size{};  ///< of the group that node i stands for
-};
-
-/// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
-/// have their group when its turn comes.
-template <std::size_t N>
-[[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
-                                       array_view<const node_id> fetches) {
-  fusion<N> f;
-  fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
-  fixed_array<fusion_reason, N> obstacle{};
-  fixed_array<std::int8_t, N> loads{};
-  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
-  for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
-
-  // A node reads a variable before some update; its reader may have to run behind that update.
-  const auto versions = find_versions<N>(g, needs);
-  const auto parted_by_update = [&](node_id i, node_id r) {
-    for (int k = 0; k < g[i].inputs; ++k) {
-      if (!versions.reads_updated(g, i, k)) continue;
-      const node_id variable = versions.base_of(g.inputs(i)[k]);
-      if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
-    }
-    return false;
-  };
-
-  for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
-    const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    if (elementwise) {
-      fusion_reason why = obstacle[i];
-      const node_id r = reader[i];
-      if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
-      if (why == fusion_reason::not_elementwise && r != no_node) {
-        if (!(g[i].spec.dims == g[r].spec.dims))
-          why = fusion_reason::other_shape;
-        else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
-          why = fusion_reason::group_full;
-        else if (g[i].device != g[r].device)
-          why = fusion_reason::other_device;
-        else if (parted_by_update(i, r))
-          why = fusion_reason::ordered;
-        else {
-          why = fusion_reason::fused;
-          f.group[i] = r;
-          ++f.size[r];
-          loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
-        }
-      }
-      f.reason[i] = why;
-      if (why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
-    }
-    const node_id mine = f.group[i];
-    int k = 0;
-    for (const node_id in : g.inputs(i)) {
-      if (g.info(i).ignores_elements(k++)) continue;
-      fusion_reason& why = obstacle[in];
-      if (why != fusion_reason::not_elementwise) continue;
-      if (!elementwise)
-        why = fusion_reason::read_by_other_kernel;
-      else if (reader[in] == no_node)
-        reader[in] = mine;
-      else if (reader[in] != mine)
-        why = fusion_reason::read_by_many;
-    }
-    for (const node_id c : g.controls(i)) obstacle[c] = fusion_reason::ordered;
-  }
-  return f;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
-
 namespace tagma::ir {
 
 /// What passes found out, one entry a node of the graph.
@@ -5173,811 +6152,6 @@ namespace detail {
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PRINT_HPP
-// ---- tagma/plan/program.hpp
-#ifndef TAGMA_SINGLE_PLAN_PROGRAM_HPP
-#define TAGMA_SINGLE_PLAN_PROGRAM_HPP
-
-/// @file
-/// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
-
-#include <tuple>
-
-// ---- tagma/plan/compile.hpp
-#ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
-#define TAGMA_SINGLE_PLAN_COMPILE_HPP
-
-/// @file
-/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, assign storage, write tables.
-
-// ---- tagma/plan/memory.hpp
-#ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
-#define TAGMA_SINGLE_PLAN_MEMORY_HPP
-
-/// @file
-/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
-/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
-/// run.
-
-// ---- tagma/plan/plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_PLAN_HPP
-
-/// @file
-/// The finished plan of one set of fetches: plain tables that a session walks.
-
-namespace tagma::plan {
-
-using ir::attribute;
-using ir::node_id;
-
-/// Where the bytes of a node live.
-enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant };
-
-/// One node that a run needs; a node of which only the extents are needed has no storage.
-struct plan_node {
-  const ir::op_info* op = nullptr;
-  tensor_spec spec;
-  std::int32_t first_input = 0;
-  std::int32_t first_attribute = 0;
-  std::int32_t source = 0;  ///< its position in the graph of the program
-  std::int16_t inputs = 0;
-  std::int16_t attribute_count = 0;
-  storage_kind storage = storage_kind::none;
-  std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
-  std::string_view name;
-  std::string_view suffix;
-  const void* key = nullptr;
-  std::string_view device;    ///< the device request, empty if there is none
-  std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
-  std::int32_t step = -1;     ///< the step that computes it, if any does
-};
-
-/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
-struct plan_step {
-  node_id node = 0;
-  std::int32_t first_operand = 0;
-  std::int16_t operands = 0;
-  bool fused = false;
-};
-
-/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that
-/// reads.
-struct plan_block {
-  node_id node = 0;
-  std::int32_t first = 0;
-  std::int32_t last = 0;
-};
-
-/// A variable as the session keeps it.
-struct plan_variable {
-  std::string_view name;
-  std::string_view suffix;
-  tensor_spec spec;
-  attribute initializer = 0;
-  bool trainable = false;
-  double number = 0;          ///< of a derived initializer
-  const void* key = nullptr;  ///< of a carried initializer
-  std::int32_t source = 0;
-};
-
-/// A view of all tables of a plan.
-struct plan_view {
-  array_view<const plan_node> nodes;
-  array_view<const node_id> inputs;
-  array_view<const attribute> attributes;
-  array_view<const plan_step> steps;
-  array_view<const node_id> operands;
-  array_view<const plan_block> blocks;
-  array_view<const node_id> fetches;
-  array_view<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
-  int feeds = 0;
-  bool writes_variables = false;
-};
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_PLAN_HPP
-
-namespace tagma::plan {
-
-/// Every block begins on a cache line.
-inline constexpr std::int64_t alignment = 64;
-
-[[nodiscard]] constexpr std::int64_t rounded(std::int64_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
-/// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
-/// @param bytes size of each block
-/// @param offsets written, one a block
-/// @param live scratch, one a block
-constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
-                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
-  std::size_t count = 0;
-  std::int64_t peak = 0;
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const std::int64_t size = rounded(bytes[b]);
-    std::size_t kept = 0, place = 0;
-    bool found = false;
-    std::int64_t end = 0, offset = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto other = static_cast<std::size_t>(live[i]);
-      if (blocks[other].last < blocks[b].first) continue;
-      if (!found && offsets[other] - end >= size) {
-        found = true;
-        place = kept;
-        offset = end;
-      }
-      end = offsets[other] + rounded(bytes[other]);
-      live[kept++] = live[i];
-    }
-    if (!found) {
-      place = kept;
-      offset = end;
-    }
-    for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
-    live[place] = static_cast<std::int32_t>(b);
-    count = kept + 1;
-    offsets[b] = offset;
-    if (offset + size > peak) peak = offset + size;
-  }
-  return peak;
-}
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_MEMORY_HPP
-// ---- tagma/plan/schedule.hpp
-#ifndef TAGMA_SINGLE_PLAN_SCHEDULE_HPP
-#define TAGMA_SINGLE_PLAN_SCHEDULE_HPP
-
-/// @file
-/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
-/// read that is not ordered behind it; everything else runs in the order of the graph.
-
-namespace tagma::plan {
-
-using ir::graph_view;
-using ir::need;
-using ir::op_kind;
-
-template <std::size_t N>
-struct schedule_result {
-  fixed_array<node_id, N> order{};
-  int count = 0;
-  bool contradictory = false;  ///< reads and updates wait for one another
-};
-
-namespace detail {
-
-/// A smallest-first queue of items.
-template <std::size_t N>
-class ready_queue {
- public:
-  constexpr void push(std::int32_t key) {
-    std::size_t i = size_++;
-    for (; i > 0 && heap_[(i - 1) / 2] > key; i = (i - 1) / 2) heap_[i] = heap_[(i - 1) / 2];
-    heap_[i] = key;
-  }
-  constexpr std::int32_t pop() {
-    const std::int32_t top = heap_[0], last = heap_[--size_];
-    std::size_t i = 0;
-    for (std::size_t child = 1; child < size_; child = 2 * i + 1) {
-      if (child + 1 < size_ && heap_[child + 1] < heap_[child]) ++child;
-      if (last <= heap_[child]) break;
-      heap_[i] = heap_[child];
-      i = child;
-    }
-    heap_[i] = last;
-    return top;
-  }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-
- private:
-  fixed_array<std::int32_t, N + 1> heap_{};
-  std::size_t size_ = 0;
-};
-
-/// Who must wait for whom, beside inputs and control dependencies: reads before updates, updates in their order.
-struct wait {
-  node_id before = 0;
-  node_id after = 0;
-};
-
-template <std::size_t N, std::size_t E>
-struct wait_list {
-  fixed_array<wait, E> waits{};
-  std::size_t count = 0;
-};
-
-/// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the
-/// graph.
-template <std::size_t N, std::size_t E>
-constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
-  wait_list<N, E> list;
-  const auto versions = ir::find_versions<N>(g, needs);
-  for (node_id i = 0; i < g.size(); ++i) {
-    if (needs[i] != need::value) continue;
-    for (int k = 0; k < g[i].inputs; ++k) {
-      if (!versions.reads_updated(g, i, k)) continue;
-      const node_id variable = versions.base_of(g.inputs(i)[k]);
-      if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
-      const node_id update = versions.update_after(g, variable, i);
-      if (update != ir::no_node) list.waits[list.count++] = {i, update};
-    }
-    if (g.info(i).kind == op_kind::update && versions.next(i) != ir::no_node)
-      list.waits[list.count++] = {i, versions.next(i)};
-  }
-  return list;
-}
-
-}  // namespace detail
-
-/// Orders the items that a run needs. `E` bounds the number of edges of the graph and of waits for variables.
-template <std::size_t N, std::size_t E>
-[[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const fixed_array<need, N>& needs,
-                                                    const ir::fusion<N>& fusion) {
-  const auto item = [&](node_id i) { return fusion.group[i]; };
-  const auto waits = detail::variable_waits<N, E>(g, needs);
-
-  const auto for_each_edge = [&](auto edge) {
-    for (node_id i = 0; i < g.size(); ++i) {
-      if (needs[i] != need::value) continue;
-      int k = 0;
-      for (const node_id in : g.inputs(i))
-        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
-      for (const node_id c : g.controls(i)) edge(item(c), item(i));
-    }
-    for (std::size_t i = 0; i < waits.count; ++i)
-      if (item(waits.waits[i].before) != item(waits.waits[i].after))
-        edge(item(waits.waits[i].before), item(waits.waits[i].after));
-  };
-
-  fixed_array<std::int32_t, N> pending{}, head{};
-  fixed_array<std::int32_t, 2 * E + 1> next{};
-  fixed_array<node_id, 2 * E + 1> target{};
-  std::int32_t edges = 1;
-  for_each_edge([&](node_id before, node_id after) {
-    ++pending[after];
-    target[edges] = after;
-    next[edges] = head[before];
-    head[before] = edges++;
-  });
-
-  schedule_result<N> result;
-  detail::ready_queue<N> ready;
-  const auto key = [&](node_id i) { return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N); };
-  int items = 0;
-  for (node_id i = 0; i < g.size(); ++i)
-    if (needs[i] == need::value && item(i) == i) {
-      ++items;
-      if (pending[i] == 0) ready.push(key(i));
-    }
-  while (!ready.empty()) {
-    const std::int32_t k = ready.pop();
-    const node_id i = k >= static_cast<std::int32_t>(N) ? k - static_cast<std::int32_t>(N) : k;
-    result.order[result.count++] = i;
-    for (std::int32_t e = head[i]; e != 0; e = next[e])
-      if (--pending[target[e]] == 0) ready.push(key(target[e]));
-  }
-  result.contradictory = result.count != items;
-  return result;
-}
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_SCHEDULE_HPP
-
-namespace tagma::plan {
-
-/// A tensor that a fused loop reads.
-struct loop_load {
-  node_id node = 0;  ///< in the plan
-  dtype type = dtype::none;
-  bool contiguous = true;  ///< consecutive elements along the innermost joined axis, or one element for all of it
-};
-
-/// One operation of a fused loop; operands count loads first, then earlier operations.
-struct loop_operation {
-  const ir::op_info* op = nullptr;
-  dtype type = dtype::none;
-  std::int16_t operand[3]{};
-};
-
-/// Sizes of the tables of a plan.
-struct plan_sizes {
-  std::size_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
-};
-
-/// Tables with room for the largest possible plan of a graph.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-struct raw_plan {
-  fixed_array<plan_node, N> nodes{};
-  fixed_array<node_id, E> inputs{};
-  fixed_array<attribute, A> attributes{};
-  fixed_array<plan_step, N> steps{};
-  fixed_array<node_id, E> operands{};
-  fixed_array<loop_load, E> loads{};  ///< parallel to `operands`, for fused steps
-  fixed_array<loop_operation, N> operations{};
-  fixed_array<std::int32_t, N> first_operation{};  ///< of each step
-  fixed_array<std::int32_t, N> operation_count{};
-  fixed_array<plan_block, N> blocks{};
-  fixed_array<node_id, F> fetches{};
-  fixed_array<std::int32_t, F> fetch_steps{};
-  plan_sizes sizes;
-  int feeds = 0;
-  bool writes_variables = false;
-  bool contradictory = false;
-};
-
-namespace detail {
-
-/// True if consecutive elements of a loop's innermost joined axis are consecutive in this input. The joined axis is the
-/// longest run of trailing axes along which every input is either stretched or not.
-template <class Stretched>
-constexpr int innermost_axes(const shape& out, std::size_t loads, Stretched stretched) {
-  int joined = 0, first = -1;
-  for (int axis = out.rank - 1; axis >= 0; --axis) {
-    if (out[axis] == 1) {
-      ++joined;
-      continue;
-    }
-    if (first < 0) first = axis;
-    for (std::size_t l = 0; l < loads; ++l)
-      if (stretched(l, axis) != stretched(l, first)) return joined;
-    ++joined;
-  }
-  return joined;
-}
-
-/// True if an input of shape `in`, aligned at the last axis, is stretched along `axis` of `out`.
-constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
-  const int own = axis - (out.rank - in.rank);
-  return own < 0 || (in[own] == 1 && out[axis] != 1);
-}
-
-}  // namespace detail
-
-/// Writes the tables of a plan: nodes, steps, loops. Storage is still missing.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N, E, A, F> write_tables(const graph_view& g, const fixed_array<node_id, F>& fetches,
-                                                          const fixed_array<need, N>& needs,
-                                                          const ir::fusion<N>& fusion,
-                                                          const schedule_result<N>& order) {
-  raw_plan<N, E, A, F> p;
-  p.contradictory = order.contradictory;
-  if (p.contradictory) return p;
-
-  // Nodes, renumbered; a feed's slot is its rank among the placeholders of the program.
-  fixed_array<node_id, N> renumbered{};
-  std::int32_t literals = 0, placeholders = 0, variables = 0;
-  for (node_id i = 0; i < g.size(); ++i) {
-    const ir::node& n = g[i];
-    const auto kind = g.info(i).kind;
-    const std::int32_t ordinal = kind == op_kind::placeholder ? placeholders++
-                                 : kind == op_kind::variable  ? variables++
-                                                              : 0;
-    if (needs[i] == need::nothing) continue;
-    renumbered[i] = static_cast<node_id>(p.sizes.nodes);
-    plan_node& out = p.nodes[p.sizes.nodes++];
-    out = {g[i].op->info,
-           n.spec,
-           static_cast<std::int32_t>(p.sizes.inputs),
-           static_cast<std::int32_t>(p.sizes.attributes),
-           i,
-           n.inputs,
-           n.attribute_count,
-           storage_kind::none,
-           0,
-           n.name,
-           n.suffix,
-           n.key,
-           n.device};
-    for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
-    if (needs[i] == need::value)
-      for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
-    for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
-    if (kind == op_kind::placeholder)
-      out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
-    else if (kind == op_kind::variable)
-      out.storage = storage_kind::variable, out.slot = ordinal;
-    else if (kind == op_kind::literal)
-      out.storage = storage_kind::literal, out.slot = literals++;
-    else if (kind == op_kind::constant)
-      out.storage = storage_kind::constant, out.slot = literals++;
-  }
-
-  // Members of each loop, in order.
-  fixed_array<node_id, N> first_member{}, next_member{};
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = ir::no_node;
-  for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value || g.info(i).kind != op_kind::elementwise) continue;
-    const node_id root = fusion.group[i];
-    next_member[i] = first_member[root];
-    first_member[root] = i;
-  }
-
-  // Steps and their operands.
-  fixed_array<std::int16_t, N> position{};  // of a value inside the loop under construction
-  fixed_array<node_id, N> position_owner{};
-  for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
-  for (int o = 0; o < order.count; ++o) {
-    const node_id i = order.order[o];
-    const auto kind = g.info(i).kind;
-    if (kind != op_kind::compute && kind != op_kind::elementwise && kind != op_kind::update) continue;
-    p.writes_variables = p.writes_variables || kind == op_kind::update;
-    const std::size_t s = p.sizes.steps++;
-    plan_step& step = p.steps[s];
-    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
-    p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
-    if (!step.fused) {
-      p.nodes[step.node].step = static_cast<std::int32_t>(s);
-      for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
-      step.operands = g[i].inputs;
-      continue;
-    }
-    // First all loads, so that operations are numbered after them.
-    std::int16_t loads = 0;
-    for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
-      int k = 0;
-      for (const node_id in : g.inputs(m)) {
-        if (g.info(m).ignores_elements(k++)) continue;
-        const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
-        if (inside || position_owner[in] == i) continue;
-        position_owner[in] = i;
-        position[in] = loads++;
-        p.operands[p.sizes.operands] = renumbered[in];
-        p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
-      }
-    }
-    step.operands = loads;
-    const auto first = static_cast<std::size_t>(step.first_operand);
-    const shape& out = g[i].spec.dims;
-    const auto stretched = [&](std::size_t l, int axis) {
-      return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
-    };
-    const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
-    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
-      bool contiguous = true;
-      for (int axis = out.rank - joined; axis < out.rank; ++axis)
-        if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
-      p.loads[first + l].contiguous = contiguous;
-    }
-    std::int16_t values = loads;
-    for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
-      loop_operation& operation = p.operations[p.sizes.operations++];
-      operation = {g[m].op->info, g[m].spec.type, {}};
-      p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
-      int k = 0;
-      for (const node_id in : g.inputs(m)) {
-        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
-        ++k;
-      }
-      position_owner[m] = i;
-      position[m] = values++;
-    }
-    p.operation_count[s] = static_cast<std::int32_t>(p.sizes.operations) - p.first_operation[s];
-    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l)
-      p.loads[first + l].node = renumbered[p.loads[first + l].node];
-  }
-
-  const auto versions = ir::find_versions<N>(g, needs);
-  for (std::size_t f = 0; f < F; ++f) {
-    p.fetches[f] = renumbered[fetches[f]];
-    p.fetch_steps[f] = static_cast<std::int32_t>(p.sizes.steps);
-    const node_id variable = versions.base_of(fetches[f]);
-    const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
-    for (std::size_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
-      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = static_cast<std::int32_t>(s);
-  }
-  return p;
-}
-
-/// Gives every node of a plan its storage: a view shares that of its input, an update that of its variable; a loop may
-/// write over a tensor that dies.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables) {
-  raw_plan<N, E, A, F> p = tables;
-  if (p.contradictory) return p;
-  fixed_array<node_id, N> owner{};          // the node whose bytes a node shares
-  fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
-  for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
-    const plan_node& n = p.nodes[i];
-    const bool shares = n.op->kind == op_kind::view || n.op->kind == op_kind::update;
-    owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
-    last_use[i] = -1;
-  }
-  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
-    const plan_step& step = p.steps[s];
-    for (int k = 0; k < step.operands; ++k)
-      last_use[owner[p.operands[step.first_operand + k]]] = static_cast<std::int32_t>(s);
-  }
-  for (const node_id f : p.fetches) last_use[owner[f]] = static_cast<std::int32_t>(p.sizes.steps);
-  fixed_array<node_id, N> block_holder{};  // the owner that a block serves now
-  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
-    const plan_step& step = p.steps[s];
-    plan_node& n = p.nodes[step.node];
-    if (n.op->kind == op_kind::update) continue;
-    n.storage = storage_kind::arena;
-    const auto self = step.node;
-    const std::int32_t last =
-        last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
-    bool reused = false;
-    for (int k = 0; k < step.operands && !reused; ++k) {
-      if (!step.fused && !n.op->writes_over(k)) continue;
-      const node_id in = p.operands[step.first_operand + k];
-      const node_id from = owner[in];
-      const plan_node& source = p.nodes[from];
-      if (source.storage != storage_kind::arena || last_use[from] != static_cast<std::int32_t>(s)) continue;
-      if (block_holder[source.slot] != from) continue;
-      bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
-      for (int j = 0; j < step.operands; ++j) {
-        const node_id other = p.operands[step.first_operand + j];
-        if (owner[other] == from && !(p.nodes[other].spec.dims == n.spec.dims)) fits = false;
-      }
-      if (!fits) continue;
-      n.slot = source.slot;
-      p.blocks[n.slot].last = last;
-      block_holder[n.slot] = self;
-      reused = true;
-    }
-    if (!reused) {
-      n.slot = static_cast<std::int32_t>(p.sizes.blocks);
-      block_holder[p.sizes.blocks] = self;
-      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last};
-    }
-  }
-  for (std::size_t i = 0; i < p.sizes.nodes; ++i)
-    if (owner[i] != static_cast<node_id>(i)) {
-      p.nodes[i].storage = p.nodes[owner[i]].storage;
-      p.nodes[i].slot = p.nodes[owner[i]].slot;
-    }
-  return p;
-}
-
-/// The plan of the given fetches. A program evaluates the passes one by one instead, each within the compiler's limits.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N, E, A, F> compile_plan(const graph_view& g, const fixed_array<node_id, F>& fetches) {
-  const auto needs = ir::prune<N>(g, fetches);
-  const auto fusion = ir::fuse<N>(g, needs, fetches);
-  return assign_storage(write_tables<N, E, A, F>(g, fetches, needs, fusion, schedule<N, E>(g, needs, fusion)));
-}
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_COMPILE_HPP
-
-namespace tagma {
-
-/// What a program computes; the operand of `compile`.
-template <expression... E>
-struct output_list {
-  std::tuple<E...> handles;
-};
-
-/// Names the results of a program: tensors, and updates such as the result of `minimize`.
-template <expression... E>
-[[nodiscard]] constexpr output_list<E...> outputs(const E&... e) {
-  return {{e...}};
-}
-
-namespace diagnose {
-/// A graph was built without a problem of this kind; the other arguments are what the problem is about.
-template <ir::build_problem Problem, class First, class Second>
-inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
-template <ir::build_problem Problem, class Operation>
-inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
-template <ir::build_problem Problem, class Y, class X>
-inline constexpr bool depends_on = Problem != ir::build_problem::independent;
-template <ir::build_problem Problem>
-inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
-template <ir::build_problem Problem>
-inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
-/// Reads and updates of the fetches of `Plan` have an order.
-template <class Plan>
-inline constexpr bool has_an_order = !Plan::raw.contradictory;
-}  // namespace diagnose
-
-namespace detail {
-
-template <class Outputs>
-struct output_traits;
-template <class... E>
-struct output_traits<output_list<E...>> {
-  static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
-  static constexpr bool carries = any_carries<E...>;
-
-  /// The position of an output, or -1.
-  template <class Id>
-  static constexpr int position() {
-    int at = -1, i = 0;
-    ((at = at < 0 && std::is_same_v<typename E::id, Id> ? i : at, ++i), ...);
-    return at;
-  }
-  template <class Closure>
-  static carried values(const Closure& closure) {
-    return std::apply([](const E&... e) { return merge_values(e...); }, closure().handles);
-  }
-};
-template <expression E>
-struct output_traits<E> : output_traits<output_list<E>> {
-  template <class Closure>
-  static carried values(const Closure& closure) {
-    return merge_values(closure());
-  }
-};
-
-struct no_operation {
-  static constexpr std::string_view name = "none";
-  static constexpr ir::op_kind kind = ir::op_kind::control;
-  static constexpr const char* infer(ir::infer_args&) { return nullptr; }
-};
-
-/// The name of an operation as a type, for messages.
-template <fixed_string Name>
-struct operation_name {};
-
-/// Everything the compiler worked out about the graph behind a closure.
-template <class Closure>
-struct compiled_graph {
-  using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
-  static constexpr std::size_t output_count = traits::records.size();
-
-  template <std::size_t Capacity>
-  static constexpr auto built_at = ir::build_graph<Capacity>(traits::records);
-  template <std::size_t Capacity>
-  static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<4 * Capacity>();
-    else
-      return Capacity;
-  }
-  static constexpr std::size_t capacity = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256)>();
-  static constexpr const auto& built = built_at<capacity>;
-
-  static constexpr ir::build_problem problem = built.status.problem;
-  static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
-  static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
-  using operation_type = operation_name<fixed_copy<&operation>()>;
-  using first_type = spec_of<first_spec>;
-  using second_type = spec_of<second_spec>;
-
-  static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
-  static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
-  static constexpr std::size_t attributes = static_cast<std::size_t>(built.attributes);
-  static constexpr auto flat = ir::trim<nodes, edges, attributes>(built);
-  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots};
-};
-
-template <class T, std::size_t N, std::size_t M>
-[[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
-  fixed_array<T, N> to{};
-  for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
-  return to;
-}
-
-/// The plan of some outputs of a program, in tables that are exactly as large as they must be.
-template <class Graph, int... Outputs>
-struct compiled_plan {
-  static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
-  static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
-  static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
-  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted);
-  static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
-  static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
-      Graph::view, wanted, needs, fusion, order);
-  static constexpr auto raw = plan::assign_storage(tables);
-
-  static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
-  static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
-  static constexpr auto attributes = first_of<ir::attribute, raw.sizes.attributes>(raw.attributes);
-  static constexpr auto steps = first_of<plan::plan_step, raw.sizes.steps>(raw.steps);
-  static constexpr auto operands = first_of<ir::node_id, raw.sizes.operands>(raw.operands);
-  static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
-  static constexpr auto fetches = raw.fetches;
-  static constexpr auto fetch_steps = raw.fetch_steps;
-  static constexpr plan::plan_view view{nodes,  inputs,  attributes,  steps,     operands,
-                                        blocks, fetches, fetch_steps, raw.feeds, raw.writes_variables};
-};
-
-/// Bytes of the arena of a plan when every dynamic extent has one value.
-template <class Plan>
-[[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
-  constexpr std::size_t n = Plan::nodes.size();
-  fixed_array<tensor_spec, n + 1> specs{};
-  for (std::size_t i = 0; i < n; ++i) {
-    const plan::plan_node& node = Plan::nodes[i];
-    specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
-    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
-    scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
-    for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
-      in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
-    ir::infer_args args{
-        in.view(),
-        ir::attribute_list(Plan::attributes)
-            .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
-        {}};
-    if (const char* problem = node.op->infer(args)) throw problem;
-    specs[i] = args.out;
-  }
-  constexpr std::size_t blocks = Plan::blocks.size();
-  fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
-  fixed_array<std::int32_t, blocks + 1> live{};
-  for (std::size_t b = 0; b < blocks; ++b) {
-    const tensor_spec& s = specs[Plan::blocks[b].node];
-    bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
-  }
-  return plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks});
-}
-
-template <class Graph, std::size_t... I>
-constexpr auto plan_of_all(std::index_sequence<I...>) -> compiled_plan<Graph, static_cast<int>(I)...> {
-  return {};
-}
-
-}  // namespace detail
-
-/// A compiled program: its graph is part of its type, the numbers written into it are its value.
-template <class Closure>
-class program {
- public:
-  using graph = detail::compiled_graph<Closure>;
-  using full_plan = decltype(detail::plan_of_all<graph>(std::make_index_sequence<graph::output_count>{}));
-
-  explicit program(const Closure& closure) : values_(graph::traits::values(closure)) {}
-
-  /// The run-time values written into the expressions.
-  [[nodiscard]] const carried& values() const { return values_; }
-
-  /// Nodes of the whole graph, gradients and updates included.
-  static constexpr std::size_t node_count() { return graph::nodes; }
-
-  /// Bytes that a run of all outputs needs for intermediate tensors, a constant of the compiler.
-  /// @param batch the value of every dynamic extent
-  static constexpr std::int64_t peak_bytes(extent batch = 1) { return detail::peak_bytes<full_plan>(batch); }
-
-  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every
-  /// compiler.
-  static constexpr std::uint64_t fingerprint() {
-    constexpr std::uint64_t value = [] {
-      std::uint64_t h = hash_text("tagma");
-      for (int i = 0; i < graph::view.size(); ++i) {
-        const ir::node& n = graph::view[i];
-        h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
-        for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
-        for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
-        for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
-        for (const auto a : graph::view.attributes(i)) h = hash_combine(h, static_cast<std::uint64_t>(a));
-        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * hash_text(n.device)));
-      }
-      return h;
-    }();
-    return value;
-  }
-
- private:
-  carried values_;
-};
-
-/// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
-/// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
-/// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064 and E080.
-template <class Closure, class Graph = detail::compiled_graph<Closure>,
-          class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
-          class Second = typename Graph::second_type>
-[[nodiscard]] auto compile(const Closure& closure) {
-  static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
-                "TAGMA-E060 compile: two variables or placeholders of one name have different types");
-  static_assert(diagnose::has_gradient<Graph::problem, Operation>,
-                "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
-  static_assert(diagnose::trains_something<Graph::problem>,
-                "TAGMA-E063 minimize: the loss depends on no trainable variable");
-  static_assert(diagnose::depends_on<Graph::problem, First, Second>,
-                "TAGMA-E064 gradient: the first operand does not depend on the second");
-  static_assert(diagnose::is_small_enough<Graph::problem>,
-                "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
-  if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_PLAN_PROGRAM_HPP
 
 namespace tagma {
 

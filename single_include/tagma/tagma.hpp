@@ -67,11 +67,28 @@
 
 /// A closure type that differs at every place where the default argument is used. It tells apart two run-time values
 /// that were written at two places: `2.0f * x + 3.0f * x`. Only for templates that are not members of other templates:
-/// there g++ 12 rejects it and clang hands out the same type twice. The CUDA front end rejects it everywhere.
+/// there g++ 12 rejects it and clang hands out the same type twice.
+/// @param ... a type parameter of the template: without one, a compiler would work the argument out once for all calls
+///
+/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function, so it sees
+/// `void`; the host compiler, which makes the program, takes the first one.
 #if defined(__CUDACC__)
-#define TAGMA_FRESH_TYPE void
+#define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
+namespace tagma::detail {
+template <class... Parameters, class Fresh = decltype([] {})>
+Fresh fresh_type(int);
+template <class... Parameters>
+void fresh_type(long);
+}  // namespace tagma::detail
 #else
-#define TAGMA_FRESH_TYPE decltype([] {})
+#define TAGMA_FRESH_TYPE(...) decltype([] {})
+#endif
+
+/// clang before 18 prints a text among template arguments as a list of numbers, but characters as characters.
+#if defined(__clang__) && __clang_major__ < 18
+#define TAGMA_SPELLS_TEXT 1
+#else
+#define TAGMA_SPELLS_TEXT 0
 #endif
 
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
@@ -111,6 +128,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace tagma {
 
@@ -151,6 +169,31 @@ template <std::size_t A, std::size_t B>
   return a / fixed_string<B>(b);
 }
 
+namespace diagnose {
+/// A text in the name of a type, which compilers print in messages.
+#if TAGMA_SPELLS_TEXT
+template <char... Characters>
+struct text {};
+#else
+template <fixed_string Text>
+struct text {};
+#endif
+}  // namespace diagnose
+
+namespace detail {
+template <fixed_string Text, std::size_t... I>
+constexpr auto spell(std::index_sequence<I...>) {
+#if TAGMA_SPELLS_TEXT
+  return diagnose::text<Text.text[I]...>{};
+#else
+  return diagnose::text<Text>{};
+#endif
+}
+/// The text as a type whose name can be read in messages. Only for messages: costs time where it is used.
+template <fixed_string Text>
+using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()>{}));
+}  // namespace detail
+
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_FIXED_STRING_HPP
 // ---- tagma/expr/carried.hpp
@@ -164,6 +207,59 @@ template <std::size_t A, std::size_t B>
 #include <string>
 #include <utility>
 
+// ---- tagma/base/atomic.hpp
+#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
+#define TAGMA_SINGLE_BASE_ATOMIC_HPP
+
+/// @file
+/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
+/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
+
+namespace tagma {
+
+/// What an access to a shared value orders around it, as in std::memory_order.
+enum class memory_order : int {
+  relaxed = __ATOMIC_RELAXED,
+  acquire = __ATOMIC_ACQUIRE,
+  release = __ATOMIC_RELEASE,
+  acq_rel = __ATOMIC_ACQ_REL,
+  seq_cst = __ATOMIC_SEQ_CST,
+};
+
+/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic(T value = {}) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
+    return __atomic_load_n(&value_, static_cast<int>(order));
+  }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    __atomic_store_n(&value_, value, static_cast<int>(order));
+  }
+  T exchange(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// These return the value before.
+  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
+  }
+  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
+  }
+
+  /// Where the value is, for the system.
+  [[nodiscard]] const T* address() const { return &value_; }
+
+ private:
+  T value_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
 // ---- tagma/base/error.hpp
 #ifndef TAGMA_SINGLE_BASE_ERROR_HPP
 #define TAGMA_SINGLE_BASE_ERROR_HPP
@@ -291,7 +387,6 @@ class error : public std::exception {
 /// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
 /// type costs the compiler again.
 
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -380,7 +475,7 @@ class shared_bytes {
   TAGMA_COLD explicit shared_bytes(std::size_t size)
       : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
   shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
-    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+    if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
   }
   shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
   shared_bytes& operator=(shared_bytes other) noexcept {
@@ -409,11 +504,11 @@ class shared_bytes {
 
  private:
   struct alignas(std::max_align_t) header {
-    std::atomic<std::size_t> owners;
+    atomic<std::size_t> owners;
     std::size_t size;
   };
   TAGMA_COLD void release() {
-    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(block_);
+    if (block_ != nullptr && block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
   }
 
   header* block_ = nullptr;
@@ -431,7 +526,6 @@ class shared_bytes {
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
 
 namespace tagma {
@@ -455,7 +549,7 @@ struct shape {
   constexpr shape(std::initializer_list<extent> list) {
     for (const extent e : list) push_back(e);
   }
-  constexpr explicit shape(std::span<const extent> list) {
+  constexpr explicit shape(array_view<const extent> list) {
     for (const extent e : list) push_back(e);
   }
 
@@ -469,7 +563,7 @@ struct shape {
     for (int i = first; i < last; ++i) s.push_back(extents[i]);
     return s;
   }
-  [[nodiscard]] constexpr std::span<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
 
   /// True if no extent is `dyn`.
   [[nodiscard]] constexpr bool is_static() const {
@@ -609,18 +703,18 @@ class carried {
  private:
   /// A value in a list whose ends are shared by many lists.
   struct entry {
-    std::atomic<std::size_t> owners;
+    atomic<std::size_t> owners;
     const void* key;
     carried_value value;
     entry* next;
   };
 
   static entry* keep(entry* e) {
-    if (e != nullptr) e->owners.fetch_add(1, std::memory_order_relaxed);
+    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
     return e;
   }
   TAGMA_COLD static void drop(entry* e) {
-    while (e != nullptr && e->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
       entry* const next = e->next;
       delete e;
       e = next;
@@ -1033,6 +1127,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
@@ -1069,6 +1164,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -1592,6 +1688,19 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
 }
 
 }  // namespace detail
+
+/// A node of an operation over handles: what functions such as `tagma::tanh` return, for operations of one's own.
+/// @tparam Op a tag with a name, a kind, `infer`, and `gradient` if there is one; it needs a kernel in the device that
+///            runs it
+/// @tparam Attributes static properties of the node, from `ir::pack_attributes`
+/// @tparam Place of the calling function, `class Place = TAGMA_FRESH_TYPE(E)`: tells apart equal calls where an operand
+///               carries numbers written in place, or the operation is stateful
+/// @param operands what `Op::infer` and the kernel take, in their order; check them before, with sentences of one's own
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, expression... E>
+[[nodiscard]] constexpr auto make_operation(const E&... operands) {
+  return detail::make_node<Op, Attributes, Place>(operands...);
+}
+
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_EXPRESSION_HPP
 
@@ -1631,14 +1740,13 @@ struct placeholder_definition {
       &ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
 };
 
-template <element T, extent... Extents>
-constexpr bool check_spec() {
-  static_assert(diagnose::extents_are_valid<Extents...>,
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");
-  return diagnose::extents_are_valid<Extents...>;
-}
-
 }  // namespace detail
+
+/// A tensor can have this element type and these extents. `Who` says who asks.
+#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
+  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
+  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn")
 
 /// An input with a name. Equal name and type are the same node.
 /// @tparam Name what errors and feeds call it
@@ -1646,8 +1754,8 @@ constexpr bool check_spec() {
 /// @tparam Extents its shape; `dyn` where it varies from run to run
 template <fixed_string Name, class T, extent... Extents>
 [[nodiscard]] constexpr auto placeholder() {
-  static_assert(diagnose::is_element_type<T>, "TAGMA-E001 placeholder: a tensor cannot hold this element type");
-  if constexpr (diagnose::is_element_type<T> && detail::check_spec<T, Extents...>()) {
+  TAGMA_NEEDS_TENSOR("placeholder", T, Extents...);
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...>) {
     using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
     using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
     return expr<spec<T, Extents...>, id, false>{};
@@ -1722,6 +1830,11 @@ inline constexpr ir::attribute carried_kind = 255;
 /// The kind that marks a variable that begins with the value of a literal.
 inline constexpr ir::attribute literal_kind = 254;
 
+/// The stream of random numbers that a variable begins with.
+[[nodiscard]] constexpr std::uint32_t stream_of(std::string_view name, std::string_view suffix) {
+  return static_cast<std::uint32_t>(hash_combine(hash_text(name), hash_text(suffix)));
+}
+
 template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable>
 struct variable_definition {
   static constexpr std::uint64_t hash =
@@ -1776,10 +1889,8 @@ namespace detail {
 
 template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
-  static_assert(diagnose::is_element_type<T>, "TAGMA-E001 variable: a tensor cannot hold this element type");
-  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
   if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> &&
-                check_spec<T, Extents...>()) {
+                diagnose::extents_are_valid<Extents...>) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
@@ -1802,12 +1913,16 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
 /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
+  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
   return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
 }
 
 /// The same, left alone by optimizers.
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }
 
@@ -1831,8 +1946,11 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 ///
 ///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
 ///
-/// Compilers print the name and the types with the sentence, so both shapes are on screen within a few lines. Rules
-/// stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each number.
+/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
+/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
+/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
+/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
+/// number.
 
 namespace tagma::diagnose {}
 #endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
@@ -1928,12 +2046,19 @@ template <fixed_string Name, class T>
 namespace tagma {
 
 namespace diagnose {
-/// Two operands have one element type.
+/// Two operands have one element type; a plain number takes that of the other operand.
 template <class A, class B>
-inline constexpr bool same_element_type = std::is_same_v<typename A::element_type, typename B::element_type>;
+inline constexpr bool same_element_type = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool same_element_type<spec<T, M...>, spec<U, N...>> = std::is_same_v<T, U>;
+/// Several operands have one element type.
+template <class First, class... Rest>
+inline constexpr bool one_element_type = (true && ... && same_element_type<First, Rest>);
 /// Two shapes are aligned at the last axis and agree, or one extent is 1.
 template <class A, class B>
-inline constexpr bool shapes_broadcast = broadcastable(A::value.dims, B::value.dims);
+inline constexpr bool shapes_broadcast = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool shapes_broadcast<spec<T, M...>, spec<U, N...>> = broadcastable(shape{M...}, shape{N...});
 template <class A>
 inline constexpr bool is_floating_point = is_floating(A::value.type);
 template <class A>
@@ -1943,10 +2068,36 @@ inline constexpr bool is_boolean = A::value.type == dtype::boolean;
 template <class A>
 inline constexpr bool is_integral = is_integer(A::value.type);
 /// A C++ number written beside a tensor keeps its value: no fraction meets an integer tensor.
-template <class Scalar, class Element>
-inline constexpr bool scalar_fits = std::is_floating_point_v<Element> || std::is_same_v<Element, float16> ||
-                                    std::is_same_v<Element, bfloat16> || std::is_integral_v<Scalar>;
+template <class A, class B>
+inline constexpr bool numbers_fit = true;
+template <class T, extent... N, detail::scalar Number>
+inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+template <detail::scalar Number, class T, extent... N>
+inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
 }  // namespace diagnose
+
+// Rules that many operations share. The function that is called states them itself: g++ prints a line for every
+// function between the call and the sentence.
+
+/// The element type of a spec is floating; a number; bool.
+#define TAGMA_NEEDS_FLOATS(...)                                    \
+  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
+                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
+#define TAGMA_NEEDS_NUMBERS(...)                           \
+  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
+                "TAGMA-E016 this operation needs numbers, not bool or string")
+#define TAGMA_NEEDS_BOOLEANS(...) \
+  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
+
+/// Two operands, handles or numbers, can be joined element by element.
+#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  static_assert(::tagma::diagnose::same_element_type<detail::operand<A>, detail::operand<B>>,                    \
+                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,                     \
+                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
+  static_assert(                                                                                                 \
+      ::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,                                    \
+      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
 
 namespace op {
 
@@ -1981,24 +2132,26 @@ struct elementwise_predicate {
 
 namespace detail {
 
+/// The spec of a handle; a plain number is its own type.
+template <class E>
+struct operand_type {
+  using type = E;
+};
+template <expression E>
+struct operand_type<E> {
+  using type = typename E::spec_type;
+};
+template <class E>
+using operand = typename operand_type<E>::type;
+
+/// The spec of the first handle among two operands.
 template <class A, class B>
-constexpr bool check_elementwise() {
-  if constexpr (expression<A> && expression<B>) {
-    using x = typename A::spec_type;
-    using y = typename B::spec_type;
-    static_assert(diagnose::same_element_type<x, y>,
-                  "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast");
-    static_assert(diagnose::shapes_broadcast<x, y>, "TAGMA-E011 element-wise operation: the shapes do not broadcast");
-    return diagnose::same_element_type<x, y> && diagnose::shapes_broadcast<x, y>;
-  } else if constexpr (expression<A>) {
-    static_assert(
-        diagnose::scalar_fits<B, typename A::element_type>,
-        "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor");
-    return diagnose::scalar_fits<B, typename A::element_type>;
-  } else {
-    return check_elementwise<B, A>();
-  }
-}
+using common_spec = operand<std::conditional_t<expression<A>, A, B>>;
+
+/// True if a node of two operands can be built.
+template <class A, class B>
+inline constexpr bool operands_agree = diagnose::same_element_type<operand<A>, operand<B>>&&
+    diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
 
 template <class A, class B>
 concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
@@ -2006,44 +2159,10 @@ concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A>
 /// The node of a two-operand operation; either operand may be a plain number.
 template <class Op, class Place, class A, class B>
 [[nodiscard]] constexpr auto make_binary(const A& a, const B& b) {
-  if constexpr (check_elementwise<A, B>()) {
+  if constexpr (operands_agree<A, B>) {
     using T = typename common_element<A, B>::type;
     return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
   }
-}
-
-/// Which element types an operation accepts.
-enum class accepts : std::uint8_t { anything, numbers, floats, booleans };
-
-template <accepts What, class Spec>
-constexpr bool check_type() {
-  if constexpr (What == accepts::floats) {
-    static_assert(diagnose::is_floating_point<Spec>,
-                  "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>");
-    return diagnose::is_floating_point<Spec>;
-  } else if constexpr (What == accepts::numbers) {
-    static_assert(diagnose::is_number<Spec>, "TAGMA-E016 this operation needs numbers, not bool or string");
-    return diagnose::is_number<Spec>;
-  } else if constexpr (What == accepts::booleans) {
-    static_assert(diagnose::is_boolean<Spec>, "TAGMA-E017 this operation needs bool");
-    return diagnose::is_boolean<Spec>;
-  } else {
-    return true;
-  }
-}
-
-/// The node of a one-operand operation that accepts the given element types.
-template <class Op, accepts What, class Place, class E>
-[[nodiscard]] constexpr auto make_unary(const E& e) {
-  if constexpr (check_type<What, typename E::spec_type>()) return make_node<Op, ir::attributes<0>{}, Place>(e);
-}
-
-/// The node of a two-operand operation that accepts the given element types.
-template <class Op, accepts What, class Place, class A, class B>
-[[nodiscard]] constexpr auto make_checked_binary(const A& a, const B& b) {
-  using T = typename common_element<A, B>::type;
-  if constexpr (check_type<What, spec<T>>() && check_elementwise<A, B>())
-    return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
 }
 
 }  // namespace detail
@@ -2133,46 +2252,61 @@ struct cast {
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
 inline constexpr auto equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::equal, detail::accepts::anything, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::not_equal, detail::accepts::anything, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::not_equal, Place>(a, b);
 };
 inline constexpr auto less =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less, Place>(a, b);
 };
 inline constexpr auto less_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less_equal, Place>(a, b);
 };
 inline constexpr auto greater =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater, Place>(a, b);
 };
 inline constexpr auto greater_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater_equal, Place>(a, b);
 };
 
 /// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
 inline constexpr auto logical_and =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_and, Place>(a, b);
 };
 inline constexpr auto logical_or =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_or, Place>(a, b);
 };
-inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::logical_not, detail::accepts::booleans, Place>(e);
+inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 };
 
 /// Converts every element to `T`.
 /// @tparam T the element type of the result; floating to integer truncates towards zero.
-template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
+template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto cast(const E& e) {
   static_assert(diagnose::converts<typename E::spec_type, T>,
                 "TAGMA-E018 cast: a string is not converted to or from numbers");
@@ -2182,13 +2316,15 @@ template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
 
 /// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
 /// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
-template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;
+  TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_OPERANDS(A, B);
   static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
                 "TAGMA-E011 select: the condition does not broadcast with what it selects from");
-  if constexpr (detail::check_type<detail::accepts::booleans, condition_type>() && detail::check_elementwise<A, B>() &&
+  if constexpr (diagnose::is_boolean<condition_type> && detail::operands_agree<A, B> &&
                 diagnose::condition_broadcasts<condition_type, A, B>) {
     using T = typename detail::common_element<A, B>::type;
     return detail::make_node<op::select, ir::attributes<0>{}, Place>(condition, detail::as_expression<T, Place, 0>(a),
@@ -2344,50 +2480,69 @@ struct round : elementwise {
 /// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
 /// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
 inline constexpr auto add =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::add, Place>(a, b);
 };
 inline constexpr auto subtract =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::subtract, Place>(a, b);
 };
 inline constexpr auto multiply =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::multiply, Place>(a, b);
 };
 inline constexpr auto divide =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::divide, Place>(a, b);
 };
 inline constexpr auto maximum =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::maximum, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::maximum, Place>(a, b);
 };
 inline constexpr auto minimum =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::minimum, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::minimum, Place>(a, b);
 };
 
-inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::negate, detail::accepts::numbers, Place>(e);
+inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::abs, detail::accepts::numbers, Place>(e);
+inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sign, detail::accepts::numbers, Place>(e);
+inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::square, detail::accepts::numbers, Place>(e);
+inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::floor, detail::accepts::floats, Place>(e);
+inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::ceil, detail::accepts::floats, Place>(e);
+inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::round, detail::accepts::floats, Place>(e);
+inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
 };
 
 }  // namespace tagma
@@ -2555,7 +2710,7 @@ struct broadcast_like {
 
 /// The elements of `e` under new extents; one of them may be `dyn` and is worked out.
 /// Raises TAGMA-E021 if the numbers of elements differ.
-template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
+template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reshape(const E& e) {
   static_assert(diagnose::element_counts_agree<typename E::spec_type, Extents...>,
                 "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and "
@@ -2565,7 +2720,7 @@ template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto flatten(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::flattens<from>,
@@ -2577,7 +2732,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
-template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto expand_dims(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::axis_can_be_added<from, Axis>, "TAGMA-E020 expand_dims: there is no such axis");
@@ -2587,7 +2742,7 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// Without axis `Axis`, whose extent must be 1.
-template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto squeeze(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 squeeze: there is no such axis");
@@ -2597,13 +2752,13 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// The value of `e` as a node of its own.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto identity(const E& e) {
   return detail::make_node<op::identity, ir::attributes<0>{}, Place>(e);
 }
 
 /// The value of `e`, through which no gradient flows.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto stop_gradient(const E& e) {
   return detail::make_node<op::stop_gradient, ir::attributes<0>{}, Place>(e);
 }
@@ -2723,50 +2878,65 @@ struct relu : elementwise {
 }  // namespace op
 
 /// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
-inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::exp, detail::accepts::floats, Place>(e);
+inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::log, detail::accepts::floats, Place>(e);
+inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::log1p, detail::accepts::floats, Place>(e);
+inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::expm1, detail::accepts::floats, Place>(e);
+inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sqrt, detail::accepts::floats, Place>(e);
+inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::rsqrt, detail::accepts::floats, Place>(e);
+inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::tanh, detail::accepts::floats, Place>(e);
+inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sigmoid, detail::accepts::floats, Place>(e);
+inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::softplus, detail::accepts::floats, Place>(e);
+inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::erf, detail::accepts::floats, Place>(e);
+inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sin, detail::accepts::floats, Place>(e);
+inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
 };
-inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::cos, detail::accepts::floats, Place>(e);
+inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
 };
 inline constexpr auto power =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::power, detail::accepts::floats, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_FLOATS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::power, Place>(a, b);
 };
 
 /// max(x, 0).
-inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::relu, detail::accepts::floats, Place>(e);
+inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
 };
 
 }  // namespace tagma
@@ -2903,6 +3073,10 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
 
 }  // namespace op
 
+/// Axes that a reduction names are there.
+#define TAGMA_NEEDS_AXES(...) \
+  static_assert(::tagma::diagnose::axes_exist<__VA_ARGS__>, "TAGMA-E020 reduction: there is no such axis")
+
 /// Passed to a reduction to keep the reduced axes with extent 1.
 struct keep_dims_tag {};
 inline constexpr keep_dims_tag keep_dims{};
@@ -2918,16 +3092,10 @@ inline constexpr op::attribute_mask axis_mask = [] {
   return mask;
 }();
 
-template <class Spec, int... Axes>
-constexpr bool check_axes() {
-  static_assert(diagnose::axes_exist<Spec, Axes...>, "TAGMA-E020 reduction: there is no such axis");
-  return diagnose::axes_exist<Spec, Axes...>;
-}
-
 /// The sum times one over the number of elements that it joins.
 template <bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
     constexpr auto mask = axis_mask<E::rank, Axes...>;
     const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
     const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
@@ -2937,7 +3105,7 @@ template <bool Keep, class Place, int... Axes, class E>
 
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
-  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
     constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
     return make_node<Op, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
   }
@@ -2948,67 +3116,79 @@ template <class Op, bool Keep, class Place, int... Axes, class E>
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
 /// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
 /// @{
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto sum(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::sum, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::sum, true, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, true, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto product(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::product, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::product, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_min(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto all(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
-    return detail::make_reduction<op::all, false, Place, Axes...>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::all, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto any(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
-    return detail::make_reduction<op::any, false, Place, Axes...>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::any, false, Place, Axes...>(e);
 }
 /// The mean of floating elements.
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_mean<false, Place, Axes...>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_mean<true, Place, Axes...>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
-template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::argmax, false, Place, Axis>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmax, false, Place, Axis>(e);
 }
-template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmin(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::argmin, false, Place, Axis>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmin, false, Place, Axis>(e);
 }
 /// @}
 
@@ -3089,14 +3269,15 @@ struct matmul {
 /// @param a [..., m, k], floating
 /// @param b [..., k, n], of the same element type
 /// Raises TAGMA-E010, TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ.
-template <bool TransposeA = false, bool TransposeB = false, expression A, expression B, class Place = TAGMA_FRESH_TYPE>
+template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
+          class Place = TAGMA_FRESH_TYPE(A)>
 [[nodiscard]] constexpr auto matmul(const A& a, const B& b) {
   using x = typename A::spec_type;
   using y = typename B::spec_type;
   static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
   static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
-  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> &&
-                detail::check_type<detail::accepts::floats, x>()) {
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> && diagnose::is_floating_point<x>) {
     static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
                   "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
     static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
@@ -3206,14 +3387,16 @@ struct sparse_softmax_cross_entropy {
 }  // namespace op
 
 /// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
-inline constexpr auto softmax = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
-  if constexpr (E::rank > 0) return detail::make_unary<op::softmax, detail::accepts::floats, Place>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (E::rank > 0) return detail::make_node<op::softmax, ir::attributes<0>{}, Place>(e);
 };
 /// The logarithm of softmax, without overflow.
-inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
-  if constexpr (E::rank > 0) return detail::make_unary<op::log_softmax, detail::accepts::floats, Place>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (E::rank > 0) return detail::make_node<op::log_softmax, ir::attributes<0>{}, Place>(e);
 };
 
 /// The cross entropy of each row of logits with the class that its label names.
@@ -3221,13 +3404,14 @@ inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_T
 /// @param labels [...], integers from 0 to classes - 1; another value is an error at run time
 /// @return [...]
 /// Raises TAGMA-E043 if the labels do not fit.
-template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE>
+template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto sparse_softmax_cross_entropy(const L& logits, const Y& labels) {
   using x = typename L::spec_type;
   using y = typename Y::spec_type;
   static_assert(diagnose::labels_fit_logits<x, y>,
                 "TAGMA-E043 sparse_softmax_cross_entropy: needs one integer label for each row of logits");
-  if constexpr (diagnose::labels_fit_logits<x, y> && detail::check_type<detail::accepts::floats, x>())
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::labels_fit_logits<x, y> && diagnose::is_floating_point<x>)
     return detail::make_node<op::sparse_softmax_cross_entropy, ir::attributes<0>{}, Place>(logits, labels);
 }
 
@@ -3235,7 +3419,7 @@ template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE>
 /// @param logits [..., classes]
 /// @param probabilities the same shape and element type
 /// @return [...]
-template <expression L, expression P, class Place = TAGMA_FRESH_TYPE>
+template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities) {
   using x = typename L::spec_type;
   using y = typename P::spec_type;
@@ -3244,8 +3428,9 @@ template <expression L, expression P, class Place = TAGMA_FRESH_TYPE>
   static_assert(diagnose::same_element_type<x, y>,
                 "TAGMA-E010 softmax_cross_entropy: probabilities need the element type of the logits");
   static_assert(L::rank > 0, "TAGMA-E025 softmax_cross_entropy: needs at least one axis");
+  TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::same_shape<x, y> && diagnose::same_element_type<x, y> && L::rank > 0 &&
-                detail::check_type<detail::accepts::floats, x>()) {
+                diagnose::is_floating_point<x>) {
     const auto logs = detail::make_node<op::log_softmax, ir::attributes<0>{}, detail::part<Place, 0>>(logits);
     const auto weighted = detail::make_binary<op::multiply, detail::part<Place, 1>>(probabilities, logs);
     const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 2>, -1>(weighted);
@@ -3268,9 +3453,12 @@ namespace diagnose {
 /// The first operand is a variable, not a computed tensor.
 template <class E>
 inline constexpr bool is_variable = E::record().op->info->kind == ir::op_kind::variable;
-/// A value has the shape of the variable it goes to.
+/// A value has the shape of the variable it goes to; a plain number goes to one of rank 0.
 template <class Variable, class Value>
-inline constexpr bool fits_variable = compatible(Variable::value.dims, Value::value.dims);
+inline constexpr bool fits_variable = Variable::value.dims.rank == 0;
+template <class Variable, class T, extent... Extents>
+inline constexpr bool fits_variable<Variable, spec<T, Extents...>> = compatible(Variable::value.dims,
+                                                                                shape{Extents...});
 }  // namespace diagnose
 
 namespace op {
@@ -3289,6 +3477,12 @@ struct update {
 
 struct assign : update {
   static constexpr std::string_view name = "assign";
+  static constexpr bool overwrites = true;
+};
+/// Attribute 0 is the kind of the initializer, attribute 1 the stream of its random numbers.
+struct initialize : update {
+  static constexpr std::string_view name = "initialize";
+  static constexpr bool overwrites = true;
 };
 struct assign_add : update {
   static constexpr std::string_view name = "assign_add";
@@ -3315,43 +3509,73 @@ namespace detail {
 
 template <class Op, class Place, class V, class E>
 [[nodiscard]] constexpr auto make_update(const V& v, const E& e) {
-  static_assert(diagnose::is_variable<V>, "TAGMA-E065 assign: the first operand must be a variable");
-  if constexpr (expression<E>) {
-    using x = typename V::spec_type;
-    using y = typename E::spec_type;
-    static_assert(diagnose::same_element_type<x, y>,
-                  "TAGMA-E010 assign: the value needs the element type of the variable; use tagma::cast");
-    static_assert(diagnose::fits_variable<x, y>, "TAGMA-E066 assign: the value needs the shape of the variable");
-    if constexpr (diagnose::is_variable<V> && diagnose::same_element_type<x, y> && diagnose::fits_variable<x, y>)
-      return make_node<Op, ir::attributes<0>{}, Place>(v, e);
-  } else {
-    static_assert(V::rank == 0, "TAGMA-E066 assign: a plain number goes to a variable of rank 0");
-    if constexpr (diagnose::is_variable<V> && V::rank == 0)
-      return make_node<Op, ir::attributes<0>{}, Place>(v, as_expression<typename V::element_type, Place, 0>(e));
-  }
+  if constexpr (diagnose::is_variable<V> && operands_agree<V, E> && diagnose::fits_variable<operand<V>, operand<E>>)
+    return make_node<Op, ir::attributes<0>{}, Place>(v, as_expression<typename V::element_type, Place, 0>(e));
 }
 
+/// The initializer of a variable as a node; it knows what the variable knows of it.
+template <class Id>
+struct initialize_definition {
+  static constexpr const ir::record* variable = find_record<Id>();
+  static constexpr const ir::record* inputs[] = {variable};
+  static constexpr auto attributes = ir::pack_attributes(variable->attributes[0], stream_of(variable->name, {}));
+  static constexpr tensor_spec spec = variable->spec;
+  static constexpr ir::record value{&ir::rules<op::initialize>,
+                                    hash_combine(ir::info<op::initialize>.id, variable->hash),
+                                    spec,
+                                    inputs,
+                                    {},
+                                    attributes.list(),
+                                    {},
+                                    variable->key,
+                                    {}};
+};
+
 }  // namespace detail
+
+/// The first operand is a variable that the second fits.
+#define TAGMA_NEEDS_VARIABLE(V, E)                                                                             \
+  static_assert(::tagma::diagnose::is_variable<V>, "TAGMA-E065 assign: the first operand must be a variable"); \
+  static_assert(::tagma::diagnose::same_element_type<detail::operand<V>, detail::operand<E>>,                  \
+                "TAGMA-E010 assign: the value needs the element type of the variable; use tagma::cast");       \
+  static_assert(::tagma::diagnose::fits_variable<detail::operand<V>, detail::operand<E>>,                      \
+                "TAGMA-E066 assign: the value needs the shape of the variable, a plain number rank 0");        \
+  static_assert(::tagma::diagnose::numbers_fit<detail::operand<V>, detail::operand<E>>,                        \
+                "TAGMA-E015 assign: the fraction of this number would be lost in a variable of integers")
 
 /// Writes a value into a variable; the result is the new value.
 /// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of
 /// bool.
 /// @{
-template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
 [[nodiscard]] constexpr auto assign(const V& v, const E& e) {
+  TAGMA_NEEDS_VARIABLE(V, E);
   return detail::make_update<op::assign, Place>(v, e);
 }
-template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
 [[nodiscard]] constexpr auto assign_add(const V& v, const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename V::spec_type>())
-    return detail::make_update<op::assign_add, Place>(v, e);
+  TAGMA_NEEDS_NUMBERS(typename V::spec_type);
+  TAGMA_NEEDS_VARIABLE(V, E);
+  return detail::make_update<op::assign_add, Place>(v, e);
 }
-template <expression V, class E, class Place = TAGMA_FRESH_TYPE>
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
 [[nodiscard]] constexpr auto assign_sub(const V& v, const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename V::spec_type>())
-    return detail::make_update<op::assign_sub, Place>(v, e);
+  TAGMA_NEEDS_NUMBERS(typename V::spec_type);
+  TAGMA_NEEDS_VARIABLE(V, E);
+  return detail::make_update<op::assign_sub, Place>(v, e);
 }
 /// @}
+
+/// Gives a variable its initial value once more; the result is that value. The same bytes as at the start of the
+/// session, since random ones are keyed by its seed and the name of the variable. In a session that was made without
+/// `initialize`, the first value. Several: `group(initialize(a), initialize(b))`.
+/// Raises TAGMA-E065 if `v` is no variable.
+template <expression V, class Place = TAGMA_FRESH_TYPE(V)>
+[[nodiscard]] constexpr auto initialize(const V& v) {
+  static_assert(diagnose::is_variable<V>, "TAGMA-E065 initialize: the operand must be a variable");
+  if constexpr (diagnose::is_variable<V>)
+    return detail::make_handle<detail::initialize_definition<typename V::id>, Place>(v);
+}
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_STATE_HPP
@@ -3448,7 +3672,7 @@ inline constexpr bool updates_fit_rows = [] {
 /// @param indices int32, int64 or uint8, of any shape, each from 0 to n - 1; another value is an error at run time
 /// @return the shape of `params` with that of `indices` in the place of `Axis`
 /// Raises TAGMA-E020 if there is no such axis, TAGMA-E107 for other indices, TAGMA-E108 for a result of too many axes.
-template <int Axis = 0, expression P, expression I, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = 0, expression P, expression I, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto gather(const P& params, const I& indices) {
   using p = typename P::spec_type;
   using i = typename I::spec_type;
@@ -3461,7 +3685,7 @@ template <int Axis = 0, expression P, expression I, class Place = TAGMA_FRESH_TY
 
 /// The rows of a table that `ids` names, as `gather` along the first axis. Its gradient by the table touches only these
 /// rows.
-template <expression T, expression I, class Place = TAGMA_FRESH_TYPE>
+template <expression T, expression I, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto embedding_lookup(const T& table, const I& ids) {
   return gather<0, T, I, Place>(table, ids);
 }
@@ -3471,7 +3695,7 @@ template <expression T, expression I, class Place = TAGMA_FRESH_TYPE>
 /// @param indices int32, int64 or uint8, each from 0 to n - 1
 /// @param updates the shape of `indices` followed by that of a row
 /// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010, TAGMA-E107, and TAGMA-E109 if the shapes do not fit.
-template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TYPE>
+template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TYPE(V)>
 [[nodiscard]] constexpr auto scatter_add(const V& v, const I& indices, const U& updates) {
   using x = typename V::spec_type;
   using i = typename I::spec_type;
@@ -3481,8 +3705,9 @@ template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TY
                 "TAGMA-E010 scatter_add: updates need the element type of the variable");
   static_assert(diagnose::are_indices<i>, "TAGMA-E107 scatter_add: indices need to be int32, int64 or uint8");
   static_assert(diagnose::updates_fit_rows<x, i, u>, "TAGMA-E109 scatter_add: needs one row of updates for each index");
+  TAGMA_NEEDS_NUMBERS(x);
   if constexpr (diagnose::is_variable<V> && diagnose::same_element_type<x, u> && diagnose::are_indices<i> &&
-                diagnose::updates_fit_rows<x, i, u> && detail::check_type<detail::accepts::numbers, x>())
+                diagnose::updates_fit_rows<x, i, u> && diagnose::is_number<x>)
     return detail::make_node<op::scatter_add, ir::attributes<0>{}, Place>(v, indices, updates);
 }
 
@@ -3490,7 +3715,7 @@ template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TY
 /// @param indices [...], int32, int64 or uint8
 /// @return [..., Depth] of element type `T`
 /// Raises TAGMA-E107 for other indices, TAGMA-E108 if the result has too many axes.
-template <extent Depth, element T = float, expression I, class Place = TAGMA_FRESH_TYPE>
+template <extent Depth, element T = float, expression I, class Place = TAGMA_FRESH_TYPE(I)>
 [[nodiscard]] constexpr auto one_hot(const I& indices) {
   using i = typename I::spec_type;
   static_assert(Depth >= 1 && dtype_of<T> != dtype::string,
@@ -3518,19 +3743,17 @@ namespace diagnose {
 template <class X, class Parameter>
 inline constexpr bool is_per_channel = X::value.dims.rank >= 1 && Parameter::value.dims.rank == 1 &&
                                        compatible(Parameter::value.dims[0], X::value.dims[X::value.dims.rank - 1]);
+/// All of them have.
+template <class X, class... Parameters>
+inline constexpr bool are_per_channel = (true && ... && is_per_channel<X, Parameters>);
 }  // namespace diagnose
 
 namespace detail {
 
 template <class X, class... Parameter>
-constexpr bool check_normalization() {
-  static_assert((true && ... && diagnose::same_element_type<X, Parameter>),
-                "TAGMA-E010 normalisation: input and parameters need one element type");
-  static_assert((true && ... && diagnose::is_per_channel<X, Parameter>),
-                "TAGMA-E127 normalisation: each parameter needs one element for each channel of the input");
-  return (true && ... && (diagnose::same_element_type<X, Parameter> && diagnose::is_per_channel<X, Parameter>)) &&
-         check_type<accepts::floats, X>();
-}
+inline constexpr bool is_normalization = (diagnose::is_floating_point<X> && ... &&
+                                          (diagnose::same_element_type<X, Parameter> &&
+                                           diagnose::is_per_channel<X, Parameter>));
 
 template <bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_mean(const E& e, std::integer_sequence<int, Axes...>) {
@@ -3550,6 +3773,14 @@ template <class Place, class Centred, class Variance, class Gamma, class Beta>
 
 }  // namespace detail
 
+/// The input of a normalisation and its parameters, as specs.
+#define TAGMA_NEEDS_CHANNELS(X, ...)                                                                         \
+  static_assert(::tagma::diagnose::one_element_type<X, __VA_ARGS__>,                                         \
+                "TAGMA-E010 normalisation: input and parameters need one element type");                     \
+  static_assert(::tagma::diagnose::are_per_channel<X, __VA_ARGS__>,                                          \
+                "TAGMA-E127 normalisation: each parameter needs one element for each channel of the input"); \
+  TAGMA_NEEDS_FLOATS(X)
+
 /// What `batch_norm` makes of a batch: the normalised values, and the moments of each channel, [channels].
 template <expression Output, expression Mean, expression Variance>
 struct batch_moments {
@@ -3564,11 +3795,12 @@ struct batch_moments {
 /// @param epsilon added to the variance
 /// @return `{output, mean, variance}`; the variance is the mean of squared deviations
 /// Raises TAGMA-E127 if a parameter does not have one element for each channel.
-template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE>
+template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
-  if constexpr (X::rank >= 2 && detail::check_normalization<typename X::spec_type, typename Gamma::spec_type,
-                                                            typename Beta::spec_type>()) {
+  TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
+  if constexpr (X::rank >= 2 &&
+                detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
     constexpr auto axes = std::make_integer_sequence<int, X::rank - 1>{};
     const auto mean = detail::make_mean<false, detail::part<Place, 0>>(x, axes);
     const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);
@@ -3584,11 +3816,13 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 /// @param mean,variance [channels]
 /// @return the shape of `x`
 template <expression X, expression Gamma, expression Beta, expression Mean, expression Variance,
-          class Place = TAGMA_FRESH_TYPE>
+          class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, const Gamma& gamma, const Beta& beta, const Mean& mean,
                                         const Variance& variance, double epsilon = 1e-3) {
-  if constexpr (detail::check_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
-                                            typename Mean::spec_type, typename Variance::spec_type>()) {
+  TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
+                       typename Mean::spec_type, typename Variance::spec_type);
+  if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
+                                         typename Mean::spec_type, typename Variance::spec_type>) {
     const auto centred = detail::make_binary<op::subtract, detail::part<Place, 0>>(x, mean);
     return detail::scale_and_shift<detail::part<Place, 1>>(centred, variance, gamma, beta, epsilon);
   }
@@ -3600,10 +3834,10 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
 /// @param epsilon added to the variance
 /// @return the shape of `x`
 /// Raises TAGMA-E127 if a parameter does not have one element for each feature.
-template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE>
+template <expression X, expression Gamma, expression Beta, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto layer_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
-  if constexpr (detail::check_normalization<typename X::spec_type, typename Gamma::spec_type,
-                                            typename Beta::spec_type>()) {
+  TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
+  if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
     constexpr auto last = std::integer_sequence<int, X::rank - 1>{};
     const auto mean = detail::make_mean<true, detail::part<Place, 0>>(x, last);
     const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);
@@ -3614,6 +3848,8 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_CHANNELS
 #endif  // TAGMA_SINGLE_EXPR_OP_NORMALIZE_HPP
 // ---- tagma/expr/op/slice.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_SLICE_HPP
@@ -3808,7 +4044,7 @@ template <int Axis, extent Size, class Place, class E, int... Part>
 /// A part of a tensor: `slice<tagma::range{0, 3}, tagma::all_of_axis, tagma::range{-2}>(x)` is x[0:3, :, -2:].
 /// @tparam Ranges one for each axis from the first on; axes without one stay whole
 /// Raises TAGMA-E104 if a range reaches beyond a static extent; beyond one that varies it is an error at run time.
-template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE>
+template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto slice(const E& e) {
   static_assert(diagnose::ranges_fit<typename E::spec_type, Ranges...>,
                 "TAGMA-E104 slice: there are more ranges than axes, or a range reaches beyond its axis");
@@ -3817,7 +4053,7 @@ template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// A tuple of `Parts` equal slices along an axis of static extent. Raises TAGMA-E103 if the parts do not divide it.
-template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto split(const E& e) {
   static_assert(diagnose::splits_evenly<typename E::spec_type, Axis, Parts>,
                 "TAGMA-E103 split: the axis needs a static extent that the number of parts divides");
@@ -3831,13 +4067,14 @@ template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE>
 /// @tparam Paddings one for each axis
 /// @param value a number, or an expression of rank 0
 /// Raises TAGMA-E105 if the paddings do not fit, TAGMA-E010 if an expression of another element type is given.
-template <padding... Paddings, expression E, class V, class Place = TAGMA_FRESH_TYPE>
+template <padding... Paddings, expression E, class V, class Place = TAGMA_FRESH_TYPE(E)>
   requires detail::operands<E, V>
 [[nodiscard]] constexpr auto pad(const E& e, const V& value) {
   static_assert(diagnose::paddings_fit<typename E::spec_type, Paddings...>,
                 "TAGMA-E105 pad: every axis needs one padding, and none may be negative");
   if constexpr (expression<V>) static_assert(V::rank == 0, "TAGMA-E105 pad: the value needs rank 0");
-  if constexpr (diagnose::paddings_fit<typename E::spec_type, Paddings...> && detail::check_elementwise<E, V>())
+  TAGMA_NEEDS_OPERANDS(E, V);
+  if constexpr (diagnose::paddings_fit<typename E::spec_type, Paddings...> && detail::operands_agree<E, V>)
     return detail::make_node<op::pad, detail::pad_attributes<Paddings...>, Place>(
         e, detail::as_expression<typename E::element_type, Place, 0>(value));
 }
@@ -3916,10 +4153,7 @@ namespace detail {
 
 template <int K, class Place, class E>
 [[nodiscard]] constexpr auto make_top_k(const E& e) {
-  static_assert(diagnose::has_k_elements<typename E::spec_type, K>,
-                "TAGMA-E111 top_k: the last axis needs as many elements as are asked for, and at least one");
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> &&
-                check_type<accepts::numbers, typename E::spec_type>()) {
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>) {
     const auto indices = make_node<op::top_k_indices, ir::pack_attributes(K), part<Place, 0>>(e);
     const auto values = make_node<op::gather_last, ir::attributes<0>{}, part<Place, 1>>(e, indices);
     return std::pair{values, indices};
@@ -3928,35 +4162,42 @@ template <int K, class Place, class E>
 
 }  // namespace detail
 
+/// Rows of numbers with at least `K` elements.
+#define TAGMA_NEEDS_ROWS(Spec, K)                                                                             \
+  static_assert(::tagma::diagnose::has_k_elements<Spec, K>,                                                   \
+                "TAGMA-E111 top_k: the last axis needs as many elements as are asked for, and at least one"); \
+  TAGMA_NEEDS_NUMBERS(Spec)
+
 /// The `K` largest elements of the last axis and their positions, largest first; of equal ones the lower position comes
 /// first, and NaN counts as larger than everything. Gradients flow through the values.
 /// @param e [..., n], numbers
 /// @return two handles: the values [..., K], and the positions [..., K] as int64
 /// Raises TAGMA-E111 if n is below `K`.
-template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto top_k(const E& e) {
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
   return detail::make_top_k<K, Place>(e);
 }
 
 /// The values, or the positions, of `top_k` alone.
 /// @{
-template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto top_k_values(const E& e) {
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>)
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>)
     return detail::make_top_k<K, Place>(e).first;
-  else
-    return detail::make_top_k<K, Place>(e);
 }
-template <int K, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto top_k_indices(const E& e) {
-  if constexpr (diagnose::has_k_elements<typename E::spec_type, K>)
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>)
     return detail::make_top_k<K, Place>(e).second;
-  else
-    return detail::make_top_k<K, Place>(e);
 }
 /// @}
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_ROWS
 #endif  // TAGMA_SINGLE_EXPR_OP_TOP_K_HPP
 // ---- tagma/expr/op/transpose.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_TRANSPOSE_HPP
@@ -4025,7 +4266,7 @@ inline constexpr auto permutation = [] {
 /// The operand with its axes in another order: axis i of the result is axis `Axes[i]` of `e`.
 /// @tparam Axes each axis once, negative from the back; none at all: the reverse order
 /// Raises TAGMA-E100 if the axes are no permutation.
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto transpose(const E& e) {
   static_assert(diagnose::is_permutation<typename E::spec_type, Axes...>,
                 "TAGMA-E100 transpose: every axis of the operand must be named once");
@@ -4152,13 +4393,6 @@ inline constexpr bool is_image_batch = Spec::value.dims.rank == 4;
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_WINDOW_HPP
-
-// ---- tagma/expr/on.hpp
-#ifndef TAGMA_SINGLE_EXPR_ON_HPP
-#define TAGMA_SINGLE_EXPR_ON_HPP
-
-/// @file
-/// Where a node shall run: `on<cpu<0>>(e)` or `on<"/device:CPU:0">(e)`.
 
 // ---- tagma/place/device.hpp
 #ifndef TAGMA_SINGLE_PLACE_DEVICE_HPP
@@ -4355,21 +4589,35 @@ class device_parser {
 template <fixed_string Text>
 inline constexpr bool device_string_parses = static_cast<bool>(parse_device(Text.view()));
 
+namespace diagnose {
+/// A text is a device name.
+template <class Text>
+inline constexpr bool is_device_name = std::is_void_v<Text>;
+}  // namespace diagnose
+
 namespace detail {
+/// The text as a type if it is no device name, else void.
 template <fixed_string Text>
-consteval device_spec read_device_string() {
-  static_assert(device_string_parses<Text>,
-                "TAGMA-E070 device: this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"");
-  if constexpr (device_string_parses<Text>)
-    return *parse_device(Text.view());
-  else
-    return {};
+constexpr auto find_bad_device() {
+  if constexpr (!device_string_parses<Text>) return spelled<Text>{};
 }
+template <fixed_string Text>
+using bad_device = decltype(find_bad_device<Text>());
 }  // namespace detail
+
+#define TAGMA_NEEDS_DEVICE(Who, Text)                                                 \
+  static_assert(::tagma::diagnose::is_device_name<::tagma::detail::bad_device<Text>>, \
+                "TAGMA-E070 " Who ": this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"")
 
 /// The device that `Text` names. Raises TAGMA-E070 if it names none.
 template <fixed_string Text>
-inline constexpr device_spec device_string = detail::read_device_string<Text>();
+inline constexpr device_spec device_string = [] {
+  TAGMA_NEEDS_DEVICE("device", Text);
+  if constexpr (device_string_parses<Text>)
+    return *parse_device(Text.view());
+  else
+    return device_spec{};
+}();
 
 /// The processor of this process, number `Id`.
 template <int Id>
@@ -4442,6 +4690,13 @@ struct merged_device {
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLACE_DEVICE_HPP
 
+// ---- tagma/expr/on.hpp
+#ifndef TAGMA_SINGLE_EXPR_ON_HPP
+#define TAGMA_SINGLE_EXPR_ON_HPP
+
+/// @file
+/// Where a node shall run: `on<cpu<0>>(e)` or `on<"/device:CPU:0">(e)`.
+
 namespace tagma {
 namespace detail {
 
@@ -4484,21 +4739,22 @@ struct placed_definition {
 /// moved. Raises TAGMA-E071 when compiled if the device has no kernel for the operation.
 /// @tparam Device `cpu<0>`, or the name of a device in TensorFlow's grammar; TAGMA-E070 if it does not parse
 /// @{
-template <class Device, expression E, class Place = TAGMA_FRESH_TYPE>
+template <class Device, expression E, class Place = TAGMA_FRESH_TYPE(Device)>
   requires requires { Device::spec.id; }
 [[nodiscard]] constexpr auto on(const E& e) {
   return detail::make_handle<detail::placed_definition<typename E::id, detail::device_name<Device::spec>()>, Place>(e);
 }
-template <fixed_string Device, expression E, class Place = TAGMA_FRESH_TYPE>
+template <fixed_string Device, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto on(const E& e) {
-  static_assert(device_string_parses<Device>,
-                "TAGMA-E070 on: this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"");
+  TAGMA_NEEDS_DEVICE("on", Device);
   if constexpr (device_string_parses<Device>)
     return detail::make_handle<detail::placed_definition<typename E::id, Device>, Place>(e);
 }
 /// @}
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_DEVICE
 #endif  // TAGMA_SINGLE_EXPR_ON_HPP
 // ---- tagma/expr/op/concat.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_CONCAT_HPP
@@ -4640,9 +4896,6 @@ constexpr void tile::gradient(ir::gradient_args& g) {
 }  // namespace op
 
 namespace diagnose {
-/// All operands have one element type.
-template <class First, class... Rest>
-inline constexpr bool one_element_type = (true && ... && same_element_type<First, Rest>);
 /// All operands have one rank, the axis exists, and they agree along every other axis.
 template <int Axis, class First, class... Rest>
 inline constexpr bool shapes_concatenate = [] {
@@ -4656,8 +4909,11 @@ inline constexpr bool shapes_concatenate = [] {
   }
 }();
 /// One node joins at most 64 operands.
-template <std::size_t Count>
-inline constexpr bool operands_fit_one_node = Count >= 1 && Count <= 64;
+template <class... Specs>
+inline constexpr bool operands_fit_one_node = sizeof...(Specs) >= 1 && sizeof...(Specs) <= 64;
+/// All operands of `stack` have one shape.
+template <class First, class... Rest>
+inline constexpr bool have_one_shape = (true && ... && compatible(First::value.dims, Rest::value.dims));
 /// There is one multiple for each axis, and each is at least 1.
 template <class Spec, extent... Multiples>
 inline constexpr bool multiples_fit = static_cast<int>(sizeof...(Multiples)) == Spec::value.dims.rank &&
@@ -4669,12 +4925,7 @@ namespace detail {
 template <int Axis, class Place, class First, class... Rest>
 [[nodiscard]] constexpr auto make_concat(const First& first, const Rest&... rest) {
   using f = typename First::spec_type;
-  static_assert(diagnose::operands_fit_one_node<1 + sizeof...(Rest)>, "TAGMA-E102 concat: takes 1 to 64 operands");
-  static_assert(diagnose::one_element_type<f, typename Rest::spec_type...>,
-                "TAGMA-E010 concat: all operands need the same element type; use tagma::cast");
-  static_assert(diagnose::shapes_concatenate<Axis, f, typename Rest::spec_type...>,
-                "TAGMA-E101 concat: the operands need one rank, the axis, and equal extents along every other axis");
-  if constexpr (diagnose::operands_fit_one_node<1 + sizeof...(Rest)> &&
+  if constexpr (diagnose::operands_fit_one_node<f, typename Rest::spec_type...> &&
                 diagnose::one_element_type<f, typename Rest::spec_type...> &&
                 diagnose::shapes_concatenate<Axis, f, typename Rest::spec_type...>)
     return make_node<op::concat, ir::pack_attributes(Axis < 0 ? Axis + First::rank : Axis), Place>(first, rest...);
@@ -4687,24 +4938,40 @@ template <int Axis, class Place, class... E, int... I>
 
 }  // namespace detail
 
+/// Specs of operands that can be joined along an axis.
+#define TAGMA_NEEDS_PARTS(Axis, ...)                                                                                 \
+  static_assert(::tagma::diagnose::operands_fit_one_node<__VA_ARGS__>, "TAGMA-E102 concat: takes 1 to 64 operands"); \
+  static_assert(::tagma::diagnose::one_element_type<__VA_ARGS__>,                                                    \
+                "TAGMA-E010 concat: all operands need the same element type; use tagma::cast");                      \
+  static_assert(::tagma::diagnose::shapes_concatenate<Axis, __VA_ARGS__>,                                            \
+                "TAGMA-E101 concat: the operands need one rank, the axis, and equal extents along every other axis")
+
 /// The operands one after another along `Axis`. Raises TAGMA-E101 if their shapes do not fit, TAGMA-E102 for more than
 /// 64 of them, TAGMA-E010 for different element types.
-template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
   requires(sizeof...(E) > 0)
-[[nodiscard]] constexpr auto concat(const E&... e) { return detail::make_concat<Axis, Place>(e...); }
+[[nodiscard]] constexpr auto concat(const E&... e) {
+  TAGMA_NEEDS_PARTS(Axis, typename E::spec_type...);
+  return detail::make_concat<Axis, Place>(e...);
+}
 
 /// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
-template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE(First)>
 [[nodiscard]] constexpr auto stack(const First& first, const Rest&... rest) {
   static_assert(Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank,
                 "TAGMA-E101 stack: there is no such axis, or the operands have six already");
+  static_assert(diagnose::operands_fit_one_node<First, Rest...>, "TAGMA-E102 stack: takes 1 to 64 operands");
+  static_assert(diagnose::one_element_type<typename First::spec_type, typename Rest::spec_type...>,
+                "TAGMA-E010 stack: all operands need the same element type; use tagma::cast");
+  static_assert(diagnose::have_one_shape<typename First::spec_type, typename Rest::spec_type...>,
+                "TAGMA-E101 stack: all operands need the same shape");
   if constexpr (Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank)
     return detail::stack_operands < Axis < 0 ? Axis + First::rank + 1 : Axis,
            Place > (std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);
 }
 
 /// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 unless each axis has one multiple.
-template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE>
+template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto tile(const E& e) {
   static_assert(diagnose::multiples_fit<typename E::spec_type, Multiples...>,
                 "TAGMA-E106 tile: every axis needs one multiple of at least 1");
@@ -4765,7 +5032,7 @@ struct after_definition {
 }  // namespace detail
 
 /// A node without value that is done when all its operands are: the usual fetch of several updates.
-template <expression... E, class Place = TAGMA_FRESH_TYPE>
+template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 [[nodiscard]] constexpr auto group(const E&... e) {
   using definition =
       detail::node_definition<op::group, ir::attributes<0>{}, detail::id_list<>, detail::id_list<typename E::id...>>;
@@ -4795,7 +5062,7 @@ struct after_all {
 
 /// Control dependencies: `after(a, b)(e)` is `e`, computed once `a` and `b` are done. Only the node `e` waits, not the
 /// nodes it is made of.
-template <expression... Before, class Place = TAGMA_FRESH_TYPE>
+template <expression... Before, class Place = TAGMA_FRESH_TYPE(Before...)>
 [[nodiscard]] constexpr auto after(const Before&... before) {
   return detail::after_all<Place, Before...>{{before...}};
 }
@@ -4938,6 +5205,10 @@ struct conv2d_bias : convolution {
 }  // namespace op
 
 namespace diagnose {
+/// Steps are positive, paddings not negative.
+template <conv_options Options>
+inline constexpr bool conv_options_are_valid =
+    window_options_are_valid<Options.stride, Options.dilation, Options.padding>&& Options.groups >= 1;
 /// The channels of the images are those of the filter times the number of groups.
 template <class X, class Filter, int Groups>
 inline constexpr bool filter_fits_channels = (Filter::value.dims[2] == dyn ||
@@ -4974,40 +5245,49 @@ inline constexpr auto conv_attributes = ir::pack_attributes(op::window_plane::pa
                                                             op::window_plane::pack_padding(Options.padding),
                                                             Options.groups);
 
+/// True if images and filter are what their names say, and the options possible.
 template <class X, class Filter, conv_options Options>
-constexpr bool check_filter() {
-  static_assert(diagnose::same_element_type<X, Filter>, "TAGMA-E010 conv2d: images and filter need one element type");
-  static_assert(diagnose::is_image_batch<X> && diagnose::is_image_batch<Filter>,
-                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, "
-                "channels, filters]");
-  static_assert(
-      diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1,
-      "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");
-  return diagnose::same_element_type<X, Filter> && diagnose::is_image_batch<X> && diagnose::is_image_batch<Filter> &&
-         diagnose::window_options_are_valid<Options.stride, Options.dilation, Options.padding> && Options.groups >= 1 &&
-         check_type<accepts::floats, X>();
-}
-
+inline constexpr bool is_filter = diagnose::same_element_type<X, Filter>&& diagnose::is_image_batch<X>&&
+    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>;
+/// True if, beyond that, they fit one another.
 template <class X, class Filter, conv_options Options>
-constexpr bool check_convolution() {
-  if constexpr (check_filter<X, Filter, Options>()) {
-    static_assert(
-        diagnose::filter_fits_channels<X, Filter, Options.groups>,
-        "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of groups, "
-        "and the groups must divide the filters");
-    if constexpr (diagnose::filter_fits_channels<X, Filter, Options.groups>) {
-      static_assert(diagnose::filter_fits_image<X, Filter, Options>,
-                    "TAGMA-E123 conv2d: the filter is larger than the padded images");
+inline constexpr bool is_convolution = [] {
+  if constexpr (is_filter<X, Filter, Options>) {
+    if constexpr (diagnose::filter_fits_channels<X, Filter, Options.groups>)
       return diagnose::filter_fits_image<X, Filter, Options>;
-    }
   }
   return false;
-}
+}();
 
 template <class Activation>
 inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, std::remove_cv_t<decltype(relu)>>;
 
 }  // namespace detail
+
+/// Images and a filter, both as specs, with options.
+#define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
+  static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
+                "TAGMA-E010 conv2d: images and filter need one element type");                                       \
+  static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
+                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
+                "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
+                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
+  TAGMA_NEEDS_FLOATS(X)
+
+/// Images and a filter that slides over them.
+#define TAGMA_NEEDS_CONVOLUTION(X, Filter, Options)                                                                \
+  TAGMA_NEEDS_FILTER(X, Filter, Options);                                                                          \
+  if constexpr (::tagma::detail::is_filter<X, Filter, Options>) {                                                  \
+    constexpr bool channels_fit = ::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>;              \
+    static_assert(::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>,                              \
+                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of " \
+                  "groups, and the groups must divide the filters");                                               \
+    if constexpr (channels_fit)                                                                                    \
+      static_assert(::tagma::diagnose::filter_fits_image<X, Filter, Options>,                                      \
+                    "TAGMA-E123 conv2d: the filter is larger than the padded images");                             \
+  }                                                                                                                \
+  static_assert(true)
 
 /// A convolution: out[n, i, j, f] = sum of x[n, i * stride + a * dilation - top, j * stride + b * dilation - left, c] *
 /// filter[a, b, c, f] over a, b, c.
@@ -5017,9 +5297,10 @@ inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, 
 /// @return [batch, positions down, positions across, filters]
 /// Raises TAGMA-E010 for two element types, TAGMA-E120 for a wrong rank, TAGMA-E121 for channels that do not fit,
 /// TAGMA-E122 for impossible options, TAGMA-E123 if the filter is larger than the padded images.
-template <conv_options Options = conv_options{}, expression X, expression Filter, class Place = TAGMA_FRESH_TYPE>
+template <conv_options Options = conv_options{}, expression X, expression Filter, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter) {
-  if constexpr (detail::check_convolution<typename X::spec_type, typename Filter::spec_type, Options>())
+  TAGMA_NEEDS_CONVOLUTION(typename X::spec_type, typename Filter::spec_type, Options);
+  if constexpr (detail::is_convolution<typename X::spec_type, typename Filter::spec_type, Options>)
     return detail::make_node<op::conv2d, detail::conv_attributes<Options>, Place>(x, filter);
 }
 
@@ -5027,10 +5308,11 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
 /// @param bias [filters]. Raises TAGMA-E124 if it has another shape
 /// @param activation `relu`, or any function from expression to expression; none by default
 template <conv_options Options = conv_options{}, expression X, expression Filter, expression Bias,
-          class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE>
+          class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter, const Bias& bias,
                                     const Activation& activation = nullptr) {
-  if constexpr (detail::check_convolution<typename X::spec_type, typename Filter::spec_type, Options>()) {
+  TAGMA_NEEDS_CONVOLUTION(typename X::spec_type, typename Filter::spec_type, Options);
+  if constexpr (detail::is_convolution<typename X::spec_type, typename Filter::spec_type, Options>) {
     using f = typename Filter::spec_type;
     using b = typename Bias::spec_type;
     static_assert(diagnose::same_element_type<f, b>, "TAGMA-E010 conv2d: filter and bias need one element type");
@@ -5058,11 +5340,12 @@ template <conv_options Options = conv_options{}, expression X, expression Filter
 /// Raises TAGMA-E010, TAGMA-E120 and TAGMA-E122 as `conv2d`, TAGMA-E125 if such a result does not lead back to the
 /// input.
 template <conv_options Options = conv_options{}, extent Height = dyn, extent Width = dyn, expression Y,
-          expression Filter, class Place = TAGMA_FRESH_TYPE>
+          expression Filter, class Place = TAGMA_FRESH_TYPE(Y)>
 [[nodiscard]] constexpr auto conv2d_transpose(const Y& y, const Filter& filter) {
   using u = typename Y::spec_type;
   using f = typename Filter::spec_type;
-  if constexpr (detail::check_filter<u, f, Options>()) {
+  TAGMA_NEEDS_FILTER(u, f, Options);
+  if constexpr (detail::is_filter<u, f, Options>) {
     static_assert(diagnose::transposes<u, f, Options, Height, Width>,
                   "TAGMA-E125 conv2d_transpose: a convolution of the result would not have the shape of the input");
     if constexpr (diagnose::transposes<u, f, Options, Height, Width>) {
@@ -5131,11 +5414,16 @@ template <class Op, class Place, int Index, class... E>
 
 namespace tagma {
 
+namespace diagnose {
+/// Elements can be zero and one.
+template <class Spec>
+inline constexpr bool has_zero = Spec::value.type != dtype::string;
+}  // namespace diagnose
+
 namespace detail {
 template <class Place, ir::attribute Bits, class E>
 [[nodiscard]] constexpr auto make_filled(const E& e) {
-  static_assert(E::spec.type != dtype::string, "TAGMA-E112 zeros_like: strings have no zero and no one");
-  if constexpr (E::spec.type != dtype::string)
+  if constexpr (diagnose::has_zero<typename E::spec_type>)
     return make_node<op::broadcast_like, ir::attributes<0>{}, Place>(make_constant<typename E::element_type, Bits>(),
                                                                      e);
 }
@@ -5143,12 +5431,14 @@ template <class Place, ir::attribute Bits, class E>
 
 /// Zeros, or ones, of the type and shape of `e`, whose elements are not read.
 /// @{
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto zeros_like(const E& e) {
+  static_assert(diagnose::has_zero<typename E::spec_type>, "TAGMA-E112 zeros_like: strings have no zero and no one");
   return detail::make_filled<Place, detail::bits_of(0)>(e);
 }
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto ones_like(const E& e) {
+  static_assert(diagnose::has_zero<typename E::spec_type>, "TAGMA-E112 ones_like: strings have no zero and no one");
   return detail::make_filled<Place, detail::bits_of(1)>(e);
 }
 /// @}
@@ -5190,10 +5480,12 @@ struct gradient {
 /// The gradient of `y` (of the sum of its elements) by `x`; it has the type of `x`.
 /// Raises TAGMA-E014 if either is not floating; TAGMA-E061 when the graph is compiled if an operation between them has
 /// no gradient; TAGMA-E064 if `y` does not depend on `x`.
-template <expression Y, expression X, class Place = TAGMA_FRESH_TYPE>
+template <expression Y, expression X, class Place = TAGMA_FRESH_TYPE(Y)>
 [[nodiscard]] constexpr auto gradient(const Y& y, const X& x) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename Y::spec_type>() &&
-                detail::check_type<detail::accepts::floats, typename X::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename Y::spec_type);
+  TAGMA_NEEDS_FLOATS(typename X::spec_type);
+  if constexpr (diagnose::is_floating_point<typename Y::spec_type> &&
+                diagnose::is_floating_point<typename X::spec_type>)
     return detail::make_node<op::gradient, ir::attributes<0>{}, Place>(y, x);
 }
 
@@ -5343,14 +5635,8 @@ inline constexpr pool_options pool_steps = [] {
 template <class Op, window Size, pool_options Options, class Place, class X>
 [[nodiscard]] constexpr auto make_pool(const X& x) {
   using s = typename X::spec_type;
-  static_assert(diagnose::is_image_batch<s>,
-                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
-  static_assert(diagnose::pool_options_are_valid<Size, Options>,
-                "TAGMA-E126 pooling: windows and strides must be positive, paddings smaller than the window");
   if constexpr (diagnose::is_image_batch<s> && diagnose::pool_options_are_valid<Size, Options> &&
-                check_type<accepts::floats, s>()) {
-    static_assert(diagnose::pool_window_fits<s, Size, Options>,
-                  "TAGMA-E123 pooling: the window is larger than the padded images");
+                diagnose::is_floating_point<s>) {
     if constexpr (diagnose::pool_window_fits<s, Size, Options>)
       return make_node<Op,
                        ir::pack_attributes(op::window_plane::pack_steps(Options.stride, window(1)),
@@ -5361,6 +5647,19 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 
 }  // namespace detail
 
+/// Images, and a window that slides over them.
+#define TAGMA_NEEDS_IMAGES(Spec)                                                              \
+  static_assert(::tagma::diagnose::is_image_batch<Spec>,                                      \
+                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]"); \
+  TAGMA_NEEDS_FLOATS(Spec)
+#define TAGMA_NEEDS_WINDOW(Spec, Size, Options)                                                                      \
+  TAGMA_NEEDS_IMAGES(Spec);                                                                                          \
+  static_assert(::tagma::diagnose::pool_options_are_valid<Size, Options>,                                            \
+                "TAGMA-E126 pooling: windows and strides must be positive, paddings smaller than the window");       \
+  if constexpr (::tagma::diagnose::is_image_batch<Spec> && ::tagma::diagnose::pool_options_are_valid<Size, Options>) \
+  static_assert(::tagma::diagnose::pool_window_fits<Spec, Size, Options>,                                            \
+                "TAGMA-E123 pooling: the window is larger than the padded images")
+
 /// The largest element of each window: `max_pool<2>(x)` halves height and width. Padding never wins; the gradient goes
 /// to the first of several equal maxima, row by row.
 /// @tparam Size of the window
@@ -5369,38 +5668,40 @@ template <class Op, window Size, pool_options Options, class Place, class X>
 /// @return [batch, positions down, positions across, channels]
 /// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible
 /// options.
-template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE>
+template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto max_pool(const X& x) {
-  return detail::make_pool<op::max_pool, Size, detail::pool_steps<Size, Options>, Place>(x);
+  constexpr pool_options options = detail::pool_steps<Size, Options>;
+  TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
+  return detail::make_pool<op::max_pool, Size, options, Place>(x);
 }
 
 /// The mean of each window; padding does not count. Everything else as `max_pool`.
-template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE>
+template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto average_pool(const X& x) {
-  return detail::make_pool<op::average_pool, Size, detail::pool_steps<Size, Options>, Place>(x);
+  constexpr pool_options options = detail::pool_steps<Size, Options>;
+  TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
+  return detail::make_pool<op::average_pool, Size, options, Place>(x);
 }
 
 /// The mean of every channel over height and width. Raises TAGMA-E120 for a wrong rank.
 /// @param x [batch, height, width, channels], floating
 /// @return [batch, channels]
-inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE>(const X& x) {
-  static_assert(diagnose::is_image_batch<typename X::spec_type>,
-                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
-  if constexpr (diagnose::is_image_batch<typename X::spec_type> &&
-                detail::check_type<detail::accepts::floats, typename X::spec_type>())
-    return detail::make_mean<false, Place, 1, 2>(x);
+inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
+  TAGMA_NEEDS_IMAGES(typename X::spec_type);
+  if constexpr (diagnose::is_image_batch<typename X::spec_type>) return detail::make_mean<false, Place, 1, 2>(x);
 };
 
 /// The largest element of every channel over height and width; the gradient is shared by equal maxima.
-inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE>(const X& x) {
-  static_assert(diagnose::is_image_batch<typename X::spec_type>,
-                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]");
-  if constexpr (diagnose::is_image_batch<typename X::spec_type> &&
-                detail::check_type<detail::accepts::floats, typename X::spec_type>())
+inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
+  TAGMA_NEEDS_IMAGES(typename X::spec_type);
+  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
     return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);
 };
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_WINDOW
+#undef TAGMA_NEEDS_IMAGES
 #endif  // TAGMA_SINGLE_EXPR_OP_POOL_HPP
 // ---- tagma/expr/op/random.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
@@ -5452,8 +5753,6 @@ namespace detail {
 
 template <class Op, class Place, class T, extent... Extents>
 [[nodiscard]] constexpr auto make_random() {
-  static_assert(diagnose::can_be_random<T, Extents...>,
-                "TAGMA-E113 random: needs a floating element type and at most six static extents");
   if constexpr (diagnose::can_be_random<T, Extents...>)
     return make_node<Op, ir::pack_attributes(dtype_of<T>, Extents...), part<Place, 0>>();
 }
@@ -5477,21 +5776,25 @@ concept parameter = expression<A> || scalar<A>;
 
 }  // namespace detail
 
+/// A random tensor can have this element type and these extents.
+#define TAGMA_NEEDS_RANDOM(...)                                \
+  static_assert(::tagma::diagnose::can_be_random<__VA_ARGS__>, \
+                "TAGMA-E113 random: needs a floating element type and at most six static extents")
+
 /// Uniform random numbers of the given type and extents, new in every run: `random_uniform<float, 3, 4>(-1.0f, 1.0f)`.
-/// Two calls at two places draw different numbers (the CUDA front end knows no places: there, equal calls in one
-/// program are one). Gradients flow to `low` and `high` where these are expressions.
+/// Two calls at two places draw different numbers. Gradients flow to `low` and `high` where these are expressions.
 /// @param low, high numbers, or expressions that broadcast to the extents; by default [0, 1)
 /// Raises TAGMA-E113 for another element type or extents that vary.
 /// @{
-template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto random_uniform() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::random_uniform, Place, T, Extents...>();
 }
-template <class T, extent... Extents, detail::parameter Low, detail::parameter High, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, detail::parameter Low, detail::parameter High, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto random_uniform(const Low& low, const High& high) {
-  if constexpr (constexpr bool fits = diagnose::can_be_random<T, Extents...>; !fits)
-    return detail::make_random<op::random_uniform, Place, T, Extents...>();
-  else
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
     return detail::make_between<Place>(detail::make_random<op::random_uniform, Place, T, Extents...>(), low, high);
 }
 /// @}
@@ -5499,32 +5802,32 @@ template <class T, extent... Extents, detail::parameter Low, detail::parameter H
 /// Normal random numbers, new in every run; `random_uniform` tells the rest.
 /// @param mean, deviation numbers, or expressions that broadcast to the extents; by default 0 and 1
 /// @{
-template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto random_normal() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::random_normal, Place, T, Extents...>();
 }
 template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
-          class Place = TAGMA_FRESH_TYPE>
+          class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto random_normal(const Mean& mean, const Deviation& deviation) {
-  if constexpr (constexpr bool fits = diagnose::can_be_random<T, Extents...>; !fits)
-    return detail::make_random<op::random_normal, Place, T, Extents...>();
-  else
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
     return detail::make_affine<Place>(detail::make_random<op::random_normal, Place, T, Extents...>(), mean, deviation);
 }
 /// @}
 
 /// Normal random numbers within two deviations of their mean.
 /// @{
-template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE>
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto truncated_normal() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
   return detail::make_random<op::truncated_normal, Place, T, Extents...>();
 }
 template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
-          class Place = TAGMA_FRESH_TYPE>
+          class Place = TAGMA_FRESH_TYPE(T)>
 [[nodiscard]] constexpr auto truncated_normal(const Mean& mean, const Deviation& deviation) {
-  if constexpr (constexpr bool fits = diagnose::can_be_random<T, Extents...>; !fits)
-    return detail::make_random<op::truncated_normal, Place, T, Extents...>();
-  else
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
     return detail::make_affine<Place>(detail::make_random<op::truncated_normal, Place, T, Extents...>(), mean,
                                       deviation);
 }
@@ -5533,14 +5836,16 @@ template <class T, extent... Extents, detail::parameter Mean, detail::parameter 
 /// Random numbers of the type and shape of `e`, whose elements are not read: uniform in [0, 1), or normal with mean 0
 /// and deviation 1. Raises TAGMA-E014 for an element type that is not floating.
 /// @{
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto random_uniform_like(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::make_node<op::random_uniform, ir::pack_attributes(E::spec.type), Place>(e);
 }
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto random_normal_like(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::make_node<op::random_normal, ir::pack_attributes(E::spec.type), Place>(e);
 }
 /// @}
@@ -5550,9 +5855,10 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 /// @param rate a number from 0 up to, but not including, 1, else InvalidArgument; or an expression of rank 0 and the
 ///             element type of `e`
 /// Raises TAGMA-E014 for an element type that is not floating.
-template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE>
+template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     // One float for each element, whatever the elements are: 16-bit floats would make the rate coarse.
     const auto drawn =
@@ -5580,6 +5886,8 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_RANDOM
 #endif  // TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
 // ---- tagma/expr/operators.hpp
 #ifndef TAGMA_SINGLE_EXPR_OPERATORS_HPP
@@ -5591,61 +5899,83 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE>
 
 namespace tagma {
 
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator+(const A& a, const B& b) {
-  return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::add, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator-(const A& a, const B& b) {
-  return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::subtract, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator*(const A& a, const B& b) {
-  return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::multiply, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator/(const A& a, const B& b) {
-  return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::divide, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator<(const A& a, const B& b) {
-  return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator<=(const A& a, const B& b) {
-  return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less_equal, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator>(const A& a, const B& b) {
-  return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater, Place>(a, b);
 }
-template <class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator>=(const A& a, const B& b) {
-  return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b);
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater_equal, Place>(a, b);
 }
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto operator-(const E& e) {
-  return detail::make_unary<op::negate, detail::accepts::numbers, Place>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
 }
-template <expression A, expression B, class Place = TAGMA_FRESH_TYPE>
+template <expression A, expression B, class Place = TAGMA_FRESH_TYPE(A)>
 [[nodiscard]] constexpr auto operator&&(const A& a, const B& b) {
-  return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b);
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_and, Place>(a, b);
 }
-template <expression A, expression B, class Place = TAGMA_FRESH_TYPE>
+template <expression A, expression B, class Place = TAGMA_FRESH_TYPE(A)>
 [[nodiscard]] constexpr auto operator||(const A& a, const B& b) {
-  return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b);
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_or, Place>(a, b);
 }
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto operator!(const E& e) {
-  return detail::make_unary<op::logical_not, detail::accepts::booleans, Place>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 }
 
 }  // namespace tagma
@@ -5687,17 +6017,19 @@ struct default_slope {};
 /// @{
 
 /// x where it is positive, else exp(x) - 1. Clevert, Unterthiner, Hochreiter 2015, with alpha = 1.
-inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using S = typename E::spec_type;
-  if constexpr (detail::check_type<detail::accepts::floats, S>())
+  TAGMA_NEEDS_FLOATS(S);
+  if constexpr (diagnose::is_floating_point<S>)
     return detail::step<op::add, Place, 3>(detail::step<op::relu, Place, 2>(e), detail::negative_part<Place>(e));
 };
 
 /// scale * (x where it is positive, else alpha * (exp(x) - 1)), with the numbers that keep mean 0 and variance 1 from
 /// layer to layer. Klambauer et al. 2017.
-inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto alpha = detail::make_constant<T, detail::bits_of(1.6732632423543772848170429916717)>();
     const auto scale = detail::make_constant<T, detail::bits_of(1.0507009873554804934193349852946)>();
     const auto below = detail::step<op::multiply, Place, 2>(alpha, detail::negative_part<Place>(e));
@@ -5708,9 +6040,10 @@ inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE>(co
 
 /// x * Phi(x), where Phi is the normal distribution function: x / 2 * (1 + erf(x / sqrt(2))).
 /// Hendrycks and Gimpel 2016.
-inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto root = detail::make_constant<T, detail::bits_of(0.70710678118654752440)>();
     const auto bell = detail::step<op::erf, Place, 1>(detail::step<op::multiply, Place, 0>(e, root));
     const auto twice = detail::step<op::add, Place, 2>(bell, detail::make_constant<T, detail::bits_of(1)>());
@@ -5720,25 +6053,28 @@ inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE>(co
 };
 
 /// x * sigmoid(x). Elfwing, Uchibe, Doya 2017.
-inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::step<op::multiply, Place, 1>(e, detail::step<op::sigmoid, Place, 0>(e));
 };
 /// The name that Ramachandran, Zoph and Le 2017 gave `silu`.
 inline constexpr const auto& swish = silu;
 
 /// min(max(x, 0), 6). Krizhevsky 2010.
-inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
     return detail::step<op::minimum, Place, 1>(detail::step<op::relu, Place, 0>(e),
                                                detail::make_constant<T, detail::bits_of(6)>());
 };
 
 /// The sigmoid as three straight lines: x / 5 + 1 / 2, kept between 0 and 1. Keras 2.
-inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto slope = detail::step<op::multiply, Place, 0>(e, detail::make_constant<T, detail::bits_of(0.2)>());
     const auto line = detail::step<op::add, Place, 1>(slope, detail::make_constant<T, detail::bits_of(0.5)>());
     const auto above = detail::step<op::maximum, Place, 2>(line, detail::make_constant<T, detail::bits_of(0)>());
@@ -5747,9 +6083,10 @@ inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_
 };
 
 /// x / (1 + |x|).
-inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
+inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     const auto size = detail::step<op::abs, Place, 0>(e);
     const auto below = detail::step<op::add, Place, 1>(size, detail::make_constant<T, detail::bits_of(1)>());
     return detail::step<op::divide, Place, 2>(e, below);
@@ -5758,10 +6095,11 @@ inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE
 
 /// x where it is positive, else alpha * x. Maas, Hannun, Ng 2013.
 /// @param alpha a number, by default TensorFlow's 0.2
-inline constexpr auto leaky_relu =
-    []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE>(const E& e, const A& alpha = {}) {
+inline constexpr auto leaky_relu = []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE(E)>(
+    const E& e, const A& alpha = {}) {
   using T = typename E::element_type;
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     if constexpr (std::is_same_v<A, detail::default_slope>)
       return detail::leaky<Place>(e, detail::make_constant<T, detail::bits_of(0.2)>());
     else
@@ -5817,17 +6155,13 @@ template <class Place, int Index, class E>
   return step<op::select, Place, Index + 3>(positive, step<op::sqrt, Place, Index + 2>(safe), squares);
 }
 
-template <class Bound, class... E>
-constexpr bool check_clip() {
-  static_assert(diagnose::norm_has_one_type<E...>, "TAGMA-E142 global_norm: all tensors need the same element type");
-  using first = std::tuple_element_t<0, std::tuple<E...>>;
-  static_assert(diagnose::is_bound<first, Bound>,
-                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the tensor");
-  if constexpr (diagnose::norm_has_one_type<E...> && diagnose::is_bound<first, Bound>)
-    return check_type<accepts::floats, typename first::spec_type>();
-  else
-    return false;
-}
+template <class Bound, class First, class... E>
+inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
+    diagnose::is_floating_point<operand<First>>;
+template <class First, class... E>
+struct operands_of {
+  using first = First;
+};
 
 template <class Place, class Bound, class Norm, class... E>
 [[nodiscard]] constexpr auto scale_all(const Bound& bound, const Norm& norm, const E&... e) {
@@ -5843,31 +6177,47 @@ template <class Place, class Bound, class Norm, class... E>
 
 }  // namespace detail
 
+/// Tensors that share a norm, and what bounds them.
+#define TAGMA_NEEDS_NORM(...)                                                      \
+  static_assert(::tagma::diagnose::norm_has_one_type<__VA_ARGS__>,                 \
+                "TAGMA-E142 global_norm: all tensors need the same element type"); \
+  TAGMA_NEEDS_FLOATS(detail::operand<typename detail::operands_of<__VA_ARGS__>::first>)
+#define TAGMA_NEEDS_BOUND(Bound, ...)                                                                         \
+  static_assert(::tagma::diagnose::is_bound<typename detail::operands_of<__VA_ARGS__>::first, Bound>,         \
+                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the tensor"); \
+  TAGMA_NEEDS_NORM(__VA_ARGS__)
+
 /// min(max(x, low), high), element by element. The gradient is 0 where x is outside.
 /// @param low,high numbers, or expressions that broadcast to the shape of x
-template <expression E, class Low, class High, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Low, class High, class Place = TAGMA_FRESH_TYPE(E)>
   requires detail::operands<E, Low> && detail::operands<E, High>
 [[nodiscard]] constexpr auto clip_by_value(const E& e, const Low& low, const High& high) {
-  const auto above = detail::make_checked_binary<op::maximum, detail::accepts::numbers, detail::part<Place, 0>>(e, low);
-  if constexpr (expression<decltype(above)>)
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_OPERANDS(E, Low);
+  TAGMA_NEEDS_OPERANDS(E, High);
+  if constexpr (detail::operands_agree<E, Low> && detail::operands_agree<E, High>) {
+    const auto above = detail::make_binary<op::maximum, detail::part<Place, 0>>(e, low);
     return detail::make_binary<op::minimum, detail::part<Place, 1>>(above, high);
+  }
 }
 
 /// The root of the sum of the squares of all elements of all tensors.
 /// Raises TAGMA-E142 for different element types, TAGMA-E014 if they are not floating.
-template <expression... E, class Place = TAGMA_FRESH_TYPE>
+template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
   requires(sizeof...(E) > 0)
 [[nodiscard]] constexpr auto global_norm(const E&... e) {
-  if constexpr (detail::check_clip<float, E...>())
+  TAGMA_NEEDS_NORM(E...);
+  if constexpr (detail::is_clip<float, E...>)
     return detail::safe_root<Place, 0>(detail::sum_of_squares<Place, 10>(e...));
 }
 
 /// x scaled down to the norm `bound` if its own is larger: x * bound / max(norm, bound).
 /// @param bound a positive number, or a scalar expression
 /// Raises TAGMA-E014, TAGMA-E143.
-template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto clip_by_norm(const E& e, const Bound& bound) {
-  if constexpr (detail::check_clip<Bound, E>()) {
+  TAGMA_NEEDS_BOUND(Bound, E);
+  if constexpr (detail::is_clip<Bound, E>) {
     const auto limit = detail::as_expression<typename E::element_type, detail::part<Place, 3>, 0>(bound);
     const auto norm = detail::safe_root<Place, 10>(detail::sum_of_squares<Place, 20>(e));
     const auto larger = detail::step<op::maximum, Place, 0>(norm, limit);
@@ -5879,10 +6229,11 @@ template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE>
 /// results are not numbers, as in TensorFlow.
 /// @return a std::tuple of expressions
 /// Raises TAGMA-E014, TAGMA-E142, TAGMA-E143.
-template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE>
+template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
   requires(sizeof...(E) > 0)
 [[nodiscard]] constexpr auto clip_by_global_norm(const Bound& bound, const E&... e) {
-  if constexpr (detail::check_clip<Bound, E...>()) {
+  TAGMA_NEEDS_BOUND(Bound, E...);
+  if constexpr (detail::is_clip<Bound, E...>) {
     using T = typename std::tuple_element_t<0, std::tuple<E...>>::element_type;
     const auto limit = detail::as_expression<T, detail::part<Place, 0>, 0>(bound);
     const auto squares = detail::sum_of_squares<detail::part<Place, 2>, 0>(e...);
@@ -5892,14 +6243,10 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_BOUND
+#undef TAGMA_NEEDS_NORM
 #endif  // TAGMA_SINGLE_NN_CLIP_HPP
-// ---- tagma/nn/conv_layers.hpp
-#ifndef TAGMA_SINGLE_NN_CONV_LAYERS_HPP
-#define TAGMA_SINGLE_NN_CONV_LAYERS_HPP
-
-/// @file
-/// Layers of convolutional networks, which name their variables.
-
 // ---- tagma/nn/layers.hpp
 #ifndef TAGMA_SINGLE_NN_LAYERS_HPP
 #define TAGMA_SINGLE_NN_LAYERS_HPP
@@ -5971,13 +6318,14 @@ inline constexpr auto linear = []<expression E>(const E& e) { return e; };
 /// @param initial initializer of the kernel
 /// @return [..., Units]
 template <fixed_string Name, extent Units, expression E, class Activation = decltype(linear),
-          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dense(const E& x, const Activation& activation = linear,
                                    const Initial& initial = glorot_uniform) {
   static_assert(E::rank >= 2,
                 "TAGMA-E026 dense: needs a batch axis and a feature axis; use tagma::flatten or expand_dims");
   constexpr extent features = E::rank > 0 ? E::spec.dims[E::rank - 1] : 1;
   static_assert(features != dyn, "TAGMA-E003 dense: the number of features must be static");
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (E::rank >= 2 && features != dyn) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, features, Units>(initial);
@@ -5989,6 +6337,221 @@ template <fixed_string Name, extent Units, expression E, class Activation = decl
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_NN_LAYERS_HPP
+// ---- tagma/nn/losses.hpp
+#ifndef TAGMA_SINGLE_NN_LOSSES_HPP
+#define TAGMA_SINGLE_NN_LOSSES_HPP
+
+/// @file
+/// Losses composed of elementary functions. Predictions come first, then labels of the same shape and element type.
+/// The cross entropies over classes are operations of their own, in expr/op/softmax.hpp.
+
+namespace tagma {
+
+namespace diagnose {
+/// A loss over the last axis has one.
+template <class Predictions>
+inline constexpr bool has_last_axis = Predictions::value.dims.rank > 0;
+}  // namespace diagnose
+
+namespace detail {
+
+/// True if a loss can be built: floating element types, equal, and shapes that agree.
+template <class P, class L>
+inline constexpr bool is_loss = diagnose::is_floating_point<operand<P>>&&
+    diagnose::same_element_type<operand<P>, operand<L>>&& diagnose::same_shape<operand<P>, operand<L>>;
+template <class P, class L>
+inline constexpr bool is_row_loss = diagnose::has_last_axis<operand<P>>&& is_loss<P, L>;
+
+/// The mean of all elements; takes the parts 60 to 62 of `Place`.
+template <class Place, class E>
+[[nodiscard]] constexpr auto mean_of_all(const E& e) {
+  constexpr auto mask = ir::pack_attributes(axis_mask<E::rank>);
+  const auto total = make_reduction<op::sum, false, part<Place, 60>>(e);
+  return step<op::multiply, Place, 62>(total, make_node<op::fraction, mask, part<Place, 61>>(e));
+}
+
+/// Stands for a parameter that is not given.
+struct default_delta {};
+
+template <class Place, class P, class L, class D>
+[[nodiscard]] constexpr auto huber_elements(const P& predictions, const L& labels, const D& delta) {
+  const auto size = step<op::abs, Place, 1>(step<op::subtract, Place, 0>(predictions, labels));
+  const auto near = step<op::minimum, Place, 2>(size, delta);
+  const auto far = step<op::subtract, Place, 3>(size, near);
+  const auto half = make_constant<typename P::element_type, bits_of(0.5)>();
+  const auto curved = step<op::multiply, Place, 5>(half, step<op::square, Place, 4>(near));
+  return step<op::add, Place, 7>(curved, step<op::multiply, Place, 6>(delta, far));
+}
+
+}  // namespace detail
+
+/// Predictions and labels that fit one another.
+#define TAGMA_NEEDS_LABELS(P, L)                                                                        \
+  static_assert(::tagma::diagnose::same_element_type<typename P::spec_type, typename L::spec_type>,     \
+                "TAGMA-E010 loss: predictions and labels need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::same_shape<typename P::spec_type, typename L::spec_type>,            \
+                "TAGMA-E140 loss: predictions and labels need the same shape");                         \
+  TAGMA_NEEDS_FLOATS(typename P::spec_type)
+#define TAGMA_NEEDS_LABELLED_ROWS(P, L)                                  \
+  static_assert(::tagma::diagnose::has_last_axis<typename P::spec_type>, \
+                "TAGMA-E141 loss: predictions need at least one axis");  \
+  TAGMA_NEEDS_LABELS(P, L)
+
+/// Losses whose result is one number: the mean over all elements, as TensorFlow's tf.losses with weights of 1.
+/// @param predictions,labels tensors of one shape, floating
+/// Raise TAGMA-E010 for different element types, TAGMA-E014 if they are not floating, TAGMA-E140 for different shapes.
+/// @{
+
+/// mean((p - y)^2).
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto mean_squared_error(const P& predictions, const L& labels) {
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
+    const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
+    return detail::mean_of_all<Place>(detail::step<op::square, Place, 1>(difference));
+  }
+}
+
+/// mean(|p - y|).
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto mean_absolute_error(const P& predictions, const L& labels) {
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
+    const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
+    return detail::mean_of_all<Place>(detail::step<op::abs, Place, 1>(difference));
+  }
+}
+
+/// d^2 / 2 where d = |p - y| is at most delta, else delta * (d - delta / 2); the mean of it. Huber 1964.
+/// @param delta a positive number, 1 if it is not given
+template <expression P, expression L, class D = detail::default_delta, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto huber_loss(const P& predictions, const L& labels, const D& delta = {}) {
+  using T = typename P::element_type;
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
+    if constexpr (std::is_same_v<D, detail::default_delta>)
+      return detail::mean_of_all<Place>(
+          detail::huber_elements<Place>(predictions, labels, detail::make_constant<T, detail::bits_of(1)>()));
+    else
+      return detail::mean_of_all<Place>(detail::huber_elements<Place>(
+          predictions, labels, detail::as_expression<T, detail::part<Place, 8>, 0>(delta)));
+  }
+}
+
+/// mean(max(0, 1 - s * p)), where s is -1 for label 0 and 1 for label 1.
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto hinge_loss(const P& predictions, const L& labels) {
+  using T = typename P::element_type;
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
+    const auto one = detail::make_constant<T, detail::bits_of(1)>();
+    const auto two = detail::make_constant<T, detail::bits_of(2)>();
+    const auto side = detail::step<op::subtract, Place, 1>(detail::step<op::multiply, Place, 0>(two, labels), one);
+    const auto margin = detail::step<op::multiply, Place, 2>(side, predictions);
+    return detail::mean_of_all<Place>(
+        detail::step<op::relu, Place, 4>(detail::step<op::subtract, Place, 3>(one, margin)));
+  }
+}
+
+/// mean(-y * log(p + e) - (1 - y) * log(1 - p + e)) with e = 1e-7; p are probabilities.
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto log_loss(const P& predictions, const L& labels) {
+  using T = typename P::element_type;
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
+    const auto one = detail::make_constant<T, detail::bits_of(1)>();
+    const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
+    const auto yes = detail::step<op::log, Place, 1>(detail::step<op::add, Place, 0>(predictions, tiny));
+    const auto other = detail::step<op::add, Place, 3>(detail::step<op::subtract, Place, 2>(one, predictions), tiny);
+    const auto no = detail::step<op::log, Place, 4>(other);
+    const auto absent = detail::step<op::subtract, Place, 5>(one, labels);
+    const auto both = detail::step<op::add, Place, 8>(detail::step<op::multiply, Place, 6>(labels, yes),
+                                                      detail::step<op::multiply, Place, 7>(absent, no));
+    return detail::step<op::negate, Place, 9>(detail::mean_of_all<Place>(both));
+  }
+}
+
+/// mean(1 - sum(p * y)), summed over the last axis, along which both are taken to have length 1.
+/// Raises TAGMA-E141 for tensors without axes.
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto cosine_distance(const P& predictions, const L& labels) {
+  using T = typename P::element_type;
+  TAGMA_NEEDS_LABELLED_ROWS(P, L);
+  if constexpr (detail::is_row_loss<P, L>) {
+    const auto product = detail::step<op::multiply, Place, 0>(predictions, labels);
+    const auto cosine = detail::make_reduction<op::sum, false, detail::part<Place, 1>, -1>(product);
+    return detail::mean_of_all<Place>(
+        detail::step<op::subtract, Place, 2>(detail::make_constant<T, detail::bits_of(1)>(), cosine));
+  }
+}
+/// @}
+
+/// The cross entropy of each probability sigmoid(x) with its label z, in the form that neither overflows nor cancels:
+/// max(x, 0) - x * z + log(1 + exp(-|x|)). Classes need not exclude one another.
+/// https://www.tensorflow.org/api_docs/python/tf/nn/sigmoid_cross_entropy_with_logits
+/// @param logits,labels tensors of one shape, floating
+/// @return the same shape
+/// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140.
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto sigmoid_cross_entropy(const P& logits, const L& labels) {
+  using T = typename P::element_type;
+  TAGMA_NEEDS_LABELS(P, L);
+  if constexpr (detail::is_loss<P, L>) {
+    // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
+    const auto zero = detail::make_constant<T, detail::bits_of(0)>();
+    const auto positive = detail::step<op::greater_equal, Place, 0>(logits, zero);
+    const auto above = detail::step<op::select, Place, 1>(positive, logits, zero);
+    const auto minus_size =
+        detail::step<op::select, Place, 3>(positive, detail::step<op::negate, Place, 2>(logits), logits);
+    const auto rest = detail::step<op::log1p, Place, 5>(detail::step<op::exp, Place, 4>(minus_size));
+    const auto linear_part =
+        detail::step<op::subtract, Place, 7>(above, detail::step<op::multiply, Place, 6>(logits, labels));
+    return detail::step<op::add, Place, 8>(linear_part, rest);
+  }
+}
+
+/// The divergence of each row of predicted probabilities q from its row of labels p: sum(p * log(p / q)) over the last
+/// axis, both raised to at least 1e-7 first, as in Keras. Kullback and Leibler 1951.
+/// @return [...], the shape without its last axis
+/// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140, TAGMA-E141.
+template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto kl_divergence(const P& predictions, const L& labels) {
+  using T = typename P::element_type;
+  TAGMA_NEEDS_LABELLED_ROWS(P, L);
+  if constexpr (detail::is_row_loss<P, L>) {
+    const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
+    const auto q = detail::step<op::maximum, Place, 0>(predictions, tiny);
+    const auto p = detail::step<op::maximum, Place, 1>(labels, tiny);
+    const auto ratio = detail::step<op::log, Place, 3>(detail::step<op::divide, Place, 2>(p, q));
+    return detail::make_reduction<op::sum, false, detail::part<Place, 5>, -1>(
+        detail::step<op::multiply, Place, 4>(p, ratio));
+  }
+}
+
+/// sum(x^2) / 2, for weight decay.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto l2_loss(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
+    const auto half = detail::make_constant<typename E::element_type, detail::bits_of(0.5)>();
+    const auto squares = detail::step<op::square, Place, 0>(e);
+    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 1>>(squares);
+    return detail::step<op::multiply, Place, 2>(half, total);
+  }
+}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_LABELLED_ROWS
+#undef TAGMA_NEEDS_LABELS
+#endif  // TAGMA_SINGLE_NN_LOSSES_HPP
+
+// ---- tagma/nn/conv_layers.hpp
+#ifndef TAGMA_SINGLE_NN_CONV_LAYERS_HPP
+#define TAGMA_SINGLE_NN_CONV_LAYERS_HPP
+
+/// @file
+/// Layers of convolutional networks, which name their variables.
 
 namespace tagma {
 
@@ -6015,7 +6578,8 @@ inline constexpr bool groups_divide =
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide channels and filters, and what the
 /// operation `conv2d` raises.
 template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, expression X,
-          class Activation = decltype(linear), class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Activation = decltype(linear), class Initial = decltype(glorot_uniform),
+          class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Activation& activation = linear,
                                     const Initial& initial = glorot_uniform) {
   using s = typename X::spec_type;
@@ -6028,6 +6592,8 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
     if constexpr (diagnose::channels_are_static<s> && diagnose::groups_divide<s, Filters, Options.groups>) {
       using T = typename X::element_type;
       constexpr extent channels = X::spec.dims[3] / Options.groups;
+      using filter = spec<T, Kernel.height, Kernel.width, channels, Filters>;
+      TAGMA_NEEDS_CONVOLUTION(s, filter, Options);
       const auto kernel = variable<Name / "kernel", T, Kernel.height, Kernel.width, channels, Filters>(initial);
       const auto bias = variable<Name / "bias", T, Filters>(zeros);
       return conv2d<Options, X, decltype(kernel), decltype(bias), Activation, Place>(x, kernel, bias, activation);
@@ -6052,7 +6618,7 @@ struct updating_layer {
 /// @param momentum share of the old average that stays
 /// @param epsilon added to the variance
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
-template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE>
+template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
   static_assert(X::rank < 2 || diagnose::channels_are_static<typename X::spec_type>,
@@ -6088,7 +6654,7 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
 /// @param x [..., features], floating, features static
 /// @param epsilon added to the variance
 /// Raises TAGMA-E003 for dynamic features.
-template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE>
+template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto layer_norm(const X& x, double epsilon = 1e-3) {
   static_assert(diagnose::channels_are_static<typename X::spec_type>,
                 "TAGMA-E003 layer_norm: needs a batch axis and a static number of features");
@@ -6104,206 +6670,6 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_NN_CONV_LAYERS_HPP
-// ---- tagma/nn/losses.hpp
-#ifndef TAGMA_SINGLE_NN_LOSSES_HPP
-#define TAGMA_SINGLE_NN_LOSSES_HPP
-
-/// @file
-/// Losses composed of elementary functions. Predictions come first, then labels of the same shape and element type.
-/// The cross entropies over classes are operations of their own, in expr/op/softmax.hpp.
-
-namespace tagma {
-
-namespace diagnose {
-/// A loss over the last axis has one.
-template <class Predictions>
-inline constexpr bool has_last_axis = Predictions::value.dims.rank > 0;
-}  // namespace diagnose
-
-namespace detail {
-
-/// True if a loss can be built: floating element types, equal, and shapes that agree.
-template <class P, class L>
-constexpr bool check_loss() {
-  using x = typename P::spec_type;
-  using y = typename L::spec_type;
-  static_assert(diagnose::same_element_type<x, y>,
-                "TAGMA-E010 loss: predictions and labels need the same element type; use tagma::cast");
-  static_assert(diagnose::same_shape<x, y>, "TAGMA-E140 loss: predictions and labels need the same shape");
-  if constexpr (diagnose::same_element_type<x, y> && diagnose::same_shape<x, y>)
-    return check_type<accepts::floats, x>();
-  else
-    return false;
-}
-
-template <class P, class L>
-constexpr bool check_row_loss() {
-  static_assert(diagnose::has_last_axis<typename P::spec_type>, "TAGMA-E141 loss: predictions need at least one axis");
-  if constexpr (diagnose::has_last_axis<typename P::spec_type>)
-    return check_loss<P, L>();
-  else
-    return false;
-}
-
-/// The mean of all elements; takes the parts 60 to 62 of `Place`.
-template <class Place, class E>
-[[nodiscard]] constexpr auto mean_of_all(const E& e) {
-  constexpr auto mask = ir::pack_attributes(axis_mask<E::rank>);
-  const auto total = make_reduction<op::sum, false, part<Place, 60>>(e);
-  return step<op::multiply, Place, 62>(total, make_node<op::fraction, mask, part<Place, 61>>(e));
-}
-
-/// Stands for a parameter that is not given.
-struct default_delta {};
-
-template <class Place, class P, class L, class D>
-[[nodiscard]] constexpr auto huber_elements(const P& predictions, const L& labels, const D& delta) {
-  const auto size = step<op::abs, Place, 1>(step<op::subtract, Place, 0>(predictions, labels));
-  const auto near = step<op::minimum, Place, 2>(size, delta);
-  const auto far = step<op::subtract, Place, 3>(size, near);
-  const auto half = make_constant<typename P::element_type, bits_of(0.5)>();
-  const auto curved = step<op::multiply, Place, 5>(half, step<op::square, Place, 4>(near));
-  return step<op::add, Place, 7>(curved, step<op::multiply, Place, 6>(delta, far));
-}
-
-}  // namespace detail
-
-/// Losses whose result is one number: the mean over all elements, as TensorFlow's tf.losses with weights of 1.
-/// @param predictions,labels tensors of one shape, floating
-/// Raise TAGMA-E010 for different element types, TAGMA-E014 if they are not floating, TAGMA-E140 for different shapes.
-/// @{
-
-/// mean((p - y)^2).
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto mean_squared_error(const P& predictions, const L& labels) {
-  if constexpr (detail::check_loss<P, L>()) {
-    const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
-    return detail::mean_of_all<Place>(detail::step<op::square, Place, 1>(difference));
-  }
-}
-
-/// mean(|p - y|).
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto mean_absolute_error(const P& predictions, const L& labels) {
-  if constexpr (detail::check_loss<P, L>()) {
-    const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
-    return detail::mean_of_all<Place>(detail::step<op::abs, Place, 1>(difference));
-  }
-}
-
-/// d^2 / 2 where d = |p - y| is at most delta, else delta * (d - delta / 2); the mean of it. Huber 1964.
-/// @param delta a positive number, 1 if it is not given
-template <expression P, expression L, class D = detail::default_delta, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto huber_loss(const P& predictions, const L& labels, const D& delta = {}) {
-  using T = typename P::element_type;
-  if constexpr (detail::check_loss<P, L>()) {
-    if constexpr (std::is_same_v<D, detail::default_delta>)
-      return detail::mean_of_all<Place>(
-          detail::huber_elements<Place>(predictions, labels, detail::make_constant<T, detail::bits_of(1)>()));
-    else
-      return detail::mean_of_all<Place>(detail::huber_elements<Place>(
-          predictions, labels, detail::as_expression<T, detail::part<Place, 8>, 0>(delta)));
-  }
-}
-
-/// mean(max(0, 1 - s * p)), where s is -1 for label 0 and 1 for label 1.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto hinge_loss(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
-  if constexpr (detail::check_loss<P, L>()) {
-    const auto one = detail::make_constant<T, detail::bits_of(1)>();
-    const auto two = detail::make_constant<T, detail::bits_of(2)>();
-    const auto side = detail::step<op::subtract, Place, 1>(detail::step<op::multiply, Place, 0>(two, labels), one);
-    const auto margin = detail::step<op::multiply, Place, 2>(side, predictions);
-    return detail::mean_of_all<Place>(
-        detail::step<op::relu, Place, 4>(detail::step<op::subtract, Place, 3>(one, margin)));
-  }
-}
-
-/// mean(-y * log(p + e) - (1 - y) * log(1 - p + e)) with e = 1e-7; p are probabilities.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto log_loss(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
-  if constexpr (detail::check_loss<P, L>()) {
-    const auto one = detail::make_constant<T, detail::bits_of(1)>();
-    const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
-    const auto yes = detail::step<op::log, Place, 1>(detail::step<op::add, Place, 0>(predictions, tiny));
-    const auto other = detail::step<op::add, Place, 3>(detail::step<op::subtract, Place, 2>(one, predictions), tiny);
-    const auto no = detail::step<op::log, Place, 4>(other);
-    const auto absent = detail::step<op::subtract, Place, 5>(one, labels);
-    const auto both = detail::step<op::add, Place, 8>(detail::step<op::multiply, Place, 6>(labels, yes),
-                                                      detail::step<op::multiply, Place, 7>(absent, no));
-    return detail::step<op::negate, Place, 9>(detail::mean_of_all<Place>(both));
-  }
-}
-
-/// mean(1 - sum(p * y)), summed over the last axis, along which both are taken to have length 1.
-/// Raises TAGMA-E141 for tensors without axes.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto cosine_distance(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
-  if constexpr (detail::check_row_loss<P, L>()) {
-    const auto product = detail::step<op::multiply, Place, 0>(predictions, labels);
-    const auto cosine = detail::make_reduction<op::sum, false, detail::part<Place, 1>, -1>(product);
-    return detail::mean_of_all<Place>(
-        detail::step<op::subtract, Place, 2>(detail::make_constant<T, detail::bits_of(1)>(), cosine));
-  }
-}
-/// @}
-
-/// The cross entropy of each probability sigmoid(x) with its label z, in the form that neither overflows nor cancels:
-/// max(x, 0) - x * z + log(1 + exp(-|x|)). Classes need not exclude one another.
-/// https://www.tensorflow.org/api_docs/python/tf/nn/sigmoid_cross_entropy_with_logits
-/// @param logits,labels tensors of one shape, floating
-/// @return the same shape
-/// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto sigmoid_cross_entropy(const P& logits, const L& labels) {
-  using T = typename P::element_type;
-  if constexpr (detail::check_loss<P, L>()) {
-    // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
-    const auto zero = detail::make_constant<T, detail::bits_of(0)>();
-    const auto positive = detail::step<op::greater_equal, Place, 0>(logits, zero);
-    const auto above = detail::step<op::select, Place, 1>(positive, logits, zero);
-    const auto minus_size =
-        detail::step<op::select, Place, 3>(positive, detail::step<op::negate, Place, 2>(logits), logits);
-    const auto rest = detail::step<op::log1p, Place, 5>(detail::step<op::exp, Place, 4>(minus_size));
-    const auto linear_part =
-        detail::step<op::subtract, Place, 7>(above, detail::step<op::multiply, Place, 6>(logits, labels));
-    return detail::step<op::add, Place, 8>(linear_part, rest);
-  }
-}
-
-/// The divergence of each row of predicted probabilities q from its row of labels p: sum(p * log(p / q)) over the last
-/// axis, both raised to at least 1e-7 first, as in Keras. Kullback and Leibler 1951.
-/// @return [...], the shape without its last axis
-/// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140, TAGMA-E141.
-template <expression P, expression L, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto kl_divergence(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
-  if constexpr (detail::check_row_loss<P, L>()) {
-    const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
-    const auto q = detail::step<op::maximum, Place, 0>(predictions, tiny);
-    const auto p = detail::step<op::maximum, Place, 1>(labels, tiny);
-    const auto ratio = detail::step<op::log, Place, 3>(detail::step<op::divide, Place, 2>(p, q));
-    return detail::make_reduction<op::sum, false, detail::part<Place, 5>, -1>(
-        detail::step<op::multiply, Place, 4>(p, ratio));
-  }
-}
-
-/// sum(x^2) / 2, for weight decay.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
-[[nodiscard]] constexpr auto l2_loss(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>()) {
-    const auto half = detail::make_constant<typename E::element_type, detail::bits_of(0.5)>();
-    const auto squares = detail::step<op::square, Place, 0>(e);
-    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 1>>(squares);
-    return detail::step<op::multiply, Place, 2>(half, total);
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_LOSSES_HPP
 // ---- tagma/nn/optimizers.hpp
 #ifndef TAGMA_SINGLE_NN_OPTIMIZERS_HPP
 #define TAGMA_SINGLE_NN_OPTIMIZERS_HPP
@@ -6326,7 +6692,6 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 /// one does not recompile anything.
 
 #include <initializer_list>
-#include <vector>
 
 namespace tagma {
 
@@ -6340,11 +6705,32 @@ struct exponential_decay {
   double decay_rate = 0.96;
   bool staircase = false;
 };
+/// Numbers in a row: written in braces, or anything that has data() and size().
+class number_list {
+ public:
+  number_list() = default;
+  number_list(std::initializer_list<double> numbers) : number_list(numbers.begin(), numbers.size()) {}
+  template <class Range>
+    requires(!std::is_same_v<Range, number_list> && requires(const Range& r) { static_cast<const double*>(r.data()); })
+  number_list(const Range& range) : number_list(range.data(), range.size()) {}
+
+  [[nodiscard]] std::size_t size() const { return bytes_.size() / sizeof(double); }
+  [[nodiscard]] const double* begin() const { return bytes_.as<const double>().begin(); }
+  [[nodiscard]] const double* end() const { return bytes_.as<const double>().end(); }
+
+ private:
+  number_list(const double* numbers, std::size_t count) : bytes_(count * sizeof(double)) {
+    const array_view<double> list = bytes_.as<double>();
+    for (std::size_t i = 0; i < count; ++i) list[i] = numbers[i];
+  }
+
+  shared_bytes bytes_;
+};
 /// values[0] up to and including step boundaries[0], values[1] up to boundaries[1], and so on; one value more than
 /// boundaries.
 struct piecewise_constant {
-  std::vector<double> boundaries;
-  std::vector<double> values;
+  number_list boundaries;
+  number_list values;
 };
 /// (initial - final) * (1 - step / decay_steps) ^ power + final, and `final` afterwards.
 struct polynomial_decay {
@@ -6806,7 +7192,7 @@ using number_sequence = std::make_index_sequence<
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
 /// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar; when compiled, TAGMA-E061 and TAGMA-E063.
-template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE>
+template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
   static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
                 "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
@@ -6824,7 +7210,7 @@ template <expression L, expression... V>
 
 /// Updates variables with given gradients.
 /// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
-template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE>
+template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE(Optimizer)>
 [[nodiscard]] auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
@@ -6852,6 +7238,14 @@ template <class Optimizer, expression... V, expression... G, class Place = TAGMA
 
 namespace tagma {
 
+/// An input over which a recurrent layer steps.
+#define TAGMA_NEEDS_SEQUENCE(...)                                                                             \
+  static_assert(                                                                                              \
+      ::tagma::diagnose::is_sequence<__VA_ARGS__>,                                                            \
+      "TAGMA-E145 recurrent layer: needs an input of shape [batch, time, features], where time and features " \
+      "are static");                                                                                          \
+  TAGMA_NEEDS_FLOATS(__VA_ARGS__)
+
 /// What a recurrent layer returns: the output of its last step, [batch, units], or those of all steps,
 /// [batch, time, units].
 template <bool AllSteps>
@@ -6866,17 +7260,6 @@ inline constexpr bool is_sequence = X::value.dims.rank == 3 && X::value.dims[1] 
 }  // namespace diagnose
 
 namespace detail {
-
-template <class X>
-constexpr bool check_sequence() {
-  static_assert(diagnose::is_sequence<X>,
-                "TAGMA-E145 recurrent layer: needs an input of shape [batch, time, features], where time and features "
-                "are static");
-  if constexpr (diagnose::is_sequence<X>)
-    return check_type<accepts::floats, X>();
-  else
-    return false;
-}
 
 /// Columns `First` to `First + Count` of a matrix.
 template <extent First, extent Count, class Place, class E>
@@ -7017,9 +7400,10 @@ template <class Place, bool AllSteps, class X, class Cell>
 
 /// h = tanh([x, h] * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias". TensorFlow's BasicRNNCell.
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
-          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
-  if constexpr (detail::check_sequence<typename E::spec_type>()) {
+  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
+  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, Units>(initial);
     const auto bias = variable<Name / "bias", T, Units>(zeros);
@@ -7036,9 +7420,10 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 ///
 /// with variables "<Name>/gates/kernel", "<Name>/gates/bias", "<Name>/candidate/kernel", "<Name>/candidate/bias".
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
-          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
-  if constexpr (detail::check_sequence<typename E::spec_type>()) {
+  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
+  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     constexpr extent rows = E::spec.dims[2] + Units;
     const auto gate_kernel = variable<Name / "gates" / "kernel", T, rows, 2 * Units>(initial);
@@ -7060,10 +7445,11 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// with variables "<Name>/kernel" and "<Name>/bias". The 1 lets memories last before training says otherwise
 /// (Jozefowicz, Zaremba, Sutskever 2015).
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
-          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE>
+          class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {},
                                   const Initial& initial = glorot_uniform) {
-  if constexpr (detail::check_sequence<typename E::spec_type>()) {
+  TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
+  if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, 4 * Units>(initial);
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
@@ -7074,6 +7460,8 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// @}
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_SEQUENCE
 #endif  // TAGMA_SINGLE_NN_RECURRENT_HPP
 
 // ---- tagma/plan/program.hpp
@@ -8212,9 +8600,6 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
-/// Reads and updates of the fetches of `Plan` have an order.
-template <class Plan>
-inline constexpr bool has_an_order = !Plan::raw.contradictory;
 }  // namespace diagnose
 
 namespace detail {
@@ -8252,9 +8637,11 @@ struct no_operation {
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
-/// The name of an operation as a type, for messages.
-template <fixed_string Name>
-struct operation_name {};
+/// The name of an operation as a type, for messages; void if there is none.
+template <const std::string_view* Name>
+constexpr auto find_operation_name() {
+  if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
+}
 
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
@@ -8277,7 +8664,7 @@ struct compiled_graph {
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
-  using operation_type = operation_name<fixed_copy<&operation>()>;
+  using operation_type = decltype(find_operation_name<&operation>());
   using first_type = spec_of<first_spec>;
   using second_type = spec_of<second_spec>;
 
@@ -8422,28 +8809,21 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_PROGRAM_HPP
 
-// ---- tagma/runtime/session.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SESSION_HPP
-#define TAGMA_SINGLE_RUNTIME_SESSION_HPP
+// ---- tagma/runtime/run_check.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
+#define TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
 
 /// @file
-/// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
+/// What the compiler refuses about a run: fetches, feeds, kernels.
 
 #include <tuple>
 
-// ---- tagma/runtime/initialize.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
-#define TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
+// ---- tagma/runtime/kernel.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+#define TAGMA_SINGLE_RUNTIME_KERNEL_HPP
 
 /// @file
-/// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
-
-// ---- tagma/runtime/session_core.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
-#define TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
-
-/// @file
-/// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
+/// What a kernel is given, and the table of kernels that a device provides for a plan.
 
 // ---- tagma/base/owned.hpp
 #ifndef TAGMA_SINGLE_BASE_OWNED_HPP
@@ -8499,6 +8879,406 @@ template <class T, class... Arguments>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_OWNED_HPP
+// ---- tagma/runtime/executor.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+/// @file
+/// What a runtime asks of the threads of a device.
+
+#include <cstdint>
+#include <type_traits>
+
+namespace tagma::runtime {
+
+/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
+class shared_work {
+ public:
+  /// @param helpers how many threads may help at once, beside the one whose work it is
+  explicit shared_work(int helpers) : most_helpers(helpers) {}
+  shared_work(const shared_work&) = delete;
+  shared_work& operator=(const shared_work&) = delete;
+
+  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
+  [[nodiscard]] virtual bool open() const noexcept = 0;
+  /// Works until there is nothing more to do for this thread.
+  virtual void help() noexcept = 0;
+
+  int most_helpers;
+  int helping = 0;  ///< guarded by the executor
+
+ protected:
+  ~shared_work() = default;
+};
+
+/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
+/// become free.
+class executor {
+ public:
+  virtual ~executor() = default;
+  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
+  virtual bool offer(shared_work& work) = 0;
+  /// Tells that as many more threads find something to do in what was offered.
+  virtual void call_helpers(int count) = 0;
+  /// Takes back what was offered; returns when no thread helps with it any more.
+  virtual void withdraw(shared_work& work) = 0;
+  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
+  virtual unsigned enter() { return 0; }
+  virtual void leave(unsigned) {}
+  /// Threads that share one kernel, the caller included.
+  [[nodiscard]] virtual int threads() const = 0;
+  /// Threads that share the steps of one run, the caller included.
+  [[nodiscard]] virtual int step_threads() const = 0;
+
+  /// The same for a callable.
+  template <class Task>
+  void parallel_for(std::int64_t count, Task&& task) {
+    using callable = std::remove_reference_t<Task>;
+    parallel_for(
+        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&task)));
+  }
+};
+
+/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
+/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
+/// @param step_threads that share the steps of one run; 0: the same number
+[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+namespace tagma::runtime {
+
+/// A tensor in the memory of a device, with the extents of this run.
+struct operand {
+  std::byte* data = nullptr;
+  dtype type = dtype::none;
+  shape dims;
+
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  [[nodiscard]] extent elements() const { return dims.elements(); }
+};
+
+/// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
+class kernel_state {
+ public:
+  virtual ~kernel_state() = default;
+};
+
+/// What all kernels of one run share.
+struct run_context {
+  executor* threads = nullptr;
+  std::uint64_t seed = 0;  ///< of the session
+  std::uint64_t step = 0;  ///< counts the runs of the session
+};
+
+/// Arguments of one kernel call.
+struct kernel_args {
+  array_view<operand> in;
+  operand out;
+  ir::attribute_list attributes;
+  std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
+  array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
+  shape declared_out;
+  const carried_value* value = nullptr;  ///< what the program carries for this node
+  kernel_state* state = nullptr;
+};
+
+using kernel_function = void (*)(const kernel_args&, const run_context&);
+using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
+
+/// One entry of a kernel table; `prepare` may be missing.
+struct kernel_entry {
+  kernel_function run = nullptr;
+  prepare_function prepare = nullptr;
+};
+
+/// The kernels of the steps of a plan, in their order; defined by the device.
+template <class Plan>
+struct kernel_table;
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+
+namespace tagma {
+
+/// Several results of one run: `auto [loss, accuracy] = session.run(fetch(loss, accuracy), ...)`.
+template <expression... E>
+struct fetch_list {};
+template <expression... E>
+[[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
+  return {};
+}
+
+/// What can be wrong with a run: types whose names tell what it is about.
+namespace diagnose {
+template <class Spec>
+struct no_output {};
+template <class Spec>
+struct no_placeholder {};
+template <class Placeholder, class Value>
+struct other_element_type {};
+template <class Placeholder, class Value>
+struct number_for_a_tensor {};
+template <class Name, class Placeholder>
+struct not_fed {};
+struct no_order {};
+template <class Operation>
+struct no_kernel {};
+template <class Operation, class Device>
+struct no_kernel_there {};
+
+/// A run has no fault of this kind. `Fault` is the first one that it has, or void.
+template <class Fault>
+inline constexpr bool fetches_outputs = true;
+template <class Spec>
+inline constexpr bool fetches_outputs<no_output<Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_placeholders = true;
+template <class Spec>
+inline constexpr bool feeds_placeholders<no_placeholder<Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_have_element_types = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_element_types<other_element_type<Placeholder, Value>> = false;
+template <class Fault>
+inline constexpr bool feeds_have_ranks = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_ranks<number_for_a_tensor<Placeholder, Value>> = false;
+template <class Fault>
+inline constexpr bool feeds_everything = true;
+template <class Name, class Placeholder>
+inline constexpr bool feeds_everything<not_fed<Name, Placeholder>> = false;
+template <class Fault>
+inline constexpr bool has_an_order = true;
+template <>
+inline constexpr bool has_an_order<no_order> = false;
+template <class Fault>
+inline constexpr bool has_kernels = true;
+template <class Operation>
+inline constexpr bool has_kernels<no_kernel<Operation>> = false;
+template <class Fault>
+inline constexpr bool has_kernels_there = true;
+template <class Operation, class Device>
+inline constexpr bool has_kernels_there<no_kernel_there<Operation, Device>> = false;
+}  // namespace diagnose
+
+#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                 \
+  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");     \
+  static_assert(diagnose::feeds_placeholders<Fault>, "TAGMA-E054 run: what is fed is no placeholder of this program"); \
+  static_assert(diagnose::feeds_have_element_types<Fault>,                                                             \
+                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                    \
+  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");    \
+  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed");  \
+  static_assert(diagnose::has_an_order<Fault>,                                                                         \
+                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");  \
+  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");             \
+  static_assert(diagnose::has_kernels_there<Fault>,                                                                    \
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation")
+
+namespace detail {
+
+template <class T>
+concept tensor_like = requires(const T& t) {
+  t.data();
+  t.dims();
+  t.span();
+};
+template <class T>
+concept text_like = std::is_convertible_v<const T&, std::string_view>;
+template <class T>
+concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
+  t.data();
+  t.size();
+};
+
+/// The element type of a value that can be fed; void if there is none.
+template <class T>
+constexpr auto fed_element() {
+  if constexpr (text_like<T>)
+    return string_element{};
+  else if constexpr (tensor_like<T> || range_like<T>)
+    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
+  else if constexpr (scalar<T>)
+    return T{};
+}
+
+/// Placeholders and variables of a graph, in its order.
+template <class Graph>
+struct graph_tables {
+  static constexpr std::size_t count(ir::op_kind kind) {
+    std::size_t n = 0;
+    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
+    return n;
+  }
+  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
+
+  static constexpr auto make_variables() {
+    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i) {
+      const ir::node& node = Graph::view[i];
+      if (node.op->info->kind != ir::op_kind::variable) continue;
+      const auto a = Graph::view.attributes(i);
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
+    }
+    return list;
+  }
+  static constexpr auto variables = make_variables();
+
+  /// The rank of a placeholder among all, by its record, or -1.
+  static constexpr int placeholder_position(const ir::record* record) {
+    int n = 0;
+    for (const ir::node& node : Graph::flat.nodes) {
+      if (node.op->info->kind != ir::op_kind::placeholder) continue;
+      if (node.name == record->name && node.spec == record->spec) return n;
+      ++n;
+    }
+    return -1;
+  }
+};
+
+template <expression E>
+[[nodiscard]] constexpr fetch_list<E> as_list(const E&) {
+  return {};
+}
+template <class... E>
+[[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
+  return list;
+}
+/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
+template <class Plan>
+[[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
+  for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
+    const plan::plan_node& n = Plan::nodes[i];
+    if (n.op->kind != ir::op_kind::placeholder) continue;
+    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
+    bool found = false;
+    for (const int f : fed) found = found || f == n.slot;
+    if (!found) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+/// What a feed is for.
+template <class Graph, class Argument>
+struct feed_traits {
+  static constexpr int position = -1;
+  static constexpr auto fault() {}  // a limit
+};
+template <class Graph, class Id, class Value>
+struct feed_traits<Graph, feed<Id, Value>> {
+  static constexpr tensor_spec declared = find_record<Id>()->spec;
+  static constexpr int position = graph_tables<Graph>::placeholder_position(find_record<Id>());
+  using spec_type = spec_of<declared>;
+
+  static constexpr auto fault() {
+    if constexpr (position < 0)
+      return diagnose::no_placeholder<spec_type>{};
+    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
+      return diagnose::other_element_type<spec_type, Value>{};
+    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
+      return diagnose::number_for_a_tensor<spec_type, Value>{};
+  }
+};
+
+template <class Graph, class E>
+struct fetch_traits {
+  static constexpr int position = Graph::traits::template position<typename E::id>();
+  static constexpr auto fault() {
+    if constexpr (position < 0) return diagnose::no_output<typename E::spec_type>{};
+  }
+};
+
+/// The first fault among those of some fetches or feeds.
+template <class... Traits>
+struct first_fault {
+  using type = void;
+};
+template <class First, class... Rest>
+struct first_fault<First, Rest...> {
+  using type = typename first_fault<Rest...>::type;
+};
+template <class First, class... Rest>
+  requires(!std::is_void_v<decltype(First::fault())>)
+struct first_fault<First, Rest...> {
+  using type = decltype(First::fault());
+};
+
+/// Whether the arguments of a run fit a program, and whether its plan can run.
+template <class Graph, class... Arguments>
+struct run_check {
+  template <class... E>
+  static auto find(fetch_list<E...>) {
+    using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...>::type;
+    if constexpr (std::is_void_v<arguments>)
+      return find_in_plan<compiled_plan<Graph, fetch_traits<Graph, E>::position...>>();
+    else
+      return arguments{};
+  }
+  template <class Plan>
+  static auto find_in_plan() {
+    static constexpr int fed[] = {feed_traits<Graph, Arguments>::position..., -1};
+    constexpr int missing = first_missing<Plan>(fed);
+    if constexpr (Plan::raw.contradictory) {
+      return diagnose::no_order{};
+    } else if constexpr (missing >= 0) {
+      static constexpr std::string_view name = Plan::nodes[missing].name;
+      static constexpr tensor_spec declared = Plan::nodes[missing].spec;
+      return diagnose::not_fed<spelled<fixed_copy<&name>()>, spec_of<declared>>{};
+    } else {
+      return find_in_kernels<Plan, runtime::kernel_table<Plan>>();
+    }
+  }
+  template <class Plan, class Kernels>
+  static auto find_in_kernels() {
+    if constexpr (Kernels::missing != nullptr) {
+      static constexpr std::string_view name = Kernels::missing->name;
+      return diagnose::no_kernel<spelled<fixed_copy<&name>()>>{};
+    } else if constexpr (Kernels::misplaced >= 0) {
+      static constexpr std::string_view name = Plan::nodes[Kernels::misplaced].op->name;
+      static constexpr std::string_view device = Plan::nodes[Kernels::misplaced].device;
+      return diagnose::no_kernel_there<spelled<fixed_copy<&name>()>, spelled<fixed_copy<&device>()>>{};
+    }
+  }
+
+  /// The first fault of a run that fetches `What`, or void.
+  template <class What>
+  using fault = decltype(run_check::find(as_list(std::declval<const What&>())));
+};
+
+}  // namespace detail
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
+// ---- tagma/runtime/session.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_SESSION_HPP
+#define TAGMA_SINGLE_RUNTIME_SESSION_HPP
+
+/// @file
+/// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
+
+#include <tuple>
+
+// ---- tagma/runtime/initialize.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
+#define TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
+
+/// @file
+/// The variables of a session at its start.
+
+// ---- tagma/runtime/initial_value.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+#define TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+
+/// @file
+/// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
+
 // ---- tagma/base/random.hpp
 #ifndef TAGMA_SINGLE_BASE_RANDOM_HPP
 #define TAGMA_SINGLE_BASE_RANDOM_HPP
@@ -8602,7 +9382,6 @@ TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
 #include <cstring>
 #include <new>
 #include <string>
-#include <vector>
 
 // ---- tagma/base/heap_array.hpp
 #ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
@@ -8651,139 +9430,6 @@ class heap_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-// ---- tagma/runtime/kernel.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_KERNEL_HPP
-#define TAGMA_SINGLE_RUNTIME_KERNEL_HPP
-
-/// @file
-/// What a kernel is given, and the table of kernels that a device provides for a plan.
-
-// ---- tagma/runtime/executor.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-
-/// @file
-/// What a runtime asks of the threads of a device.
-
-#include <cstdint>
-#include <type_traits>
-
-namespace tagma::runtime {
-
-/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
-class shared_work {
- public:
-  /// @param helpers how many threads may help at once, beside the one whose work it is
-  explicit shared_work(int helpers) : most_helpers(helpers) {}
-  shared_work(const shared_work&) = delete;
-  shared_work& operator=(const shared_work&) = delete;
-
-  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
-  [[nodiscard]] virtual bool open() const noexcept = 0;
-  /// Works until there is nothing more to do for this thread.
-  virtual void help() noexcept = 0;
-
-  int most_helpers;
-  int helping = 0;  ///< guarded by the executor
-
- protected:
-  ~shared_work() = default;
-};
-
-/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
-/// become free.
-class executor {
- public:
-  virtual ~executor() = default;
-  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
-  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
-  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
-  virtual bool offer(shared_work& work) = 0;
-  /// Tells that as many more threads find something to do in what was offered.
-  virtual void call_helpers(int count) = 0;
-  /// Takes back what was offered; returns when no thread helps with it any more.
-  virtual void withdraw(shared_work& work) = 0;
-  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
-  virtual unsigned enter() { return 0; }
-  virtual void leave(unsigned) {}
-  /// Threads that share one kernel, the caller included.
-  [[nodiscard]] virtual int threads() const = 0;
-  /// Threads that share the steps of one run, the caller included.
-  [[nodiscard]] virtual int step_threads() const = 0;
-
-  /// The same for a callable.
-  template <class Task>
-  void parallel_for(std::int64_t count, Task&& task) {
-    using callable = std::remove_reference_t<Task>;
-    parallel_for(
-        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
-        const_cast<void*>(static_cast<const void*>(&task)));
-  }
-};
-
-/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
-/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
-/// @param step_threads that share the steps of one run; 0: the same number
-[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-
-namespace tagma::runtime {
-
-/// A tensor in the memory of a device, with the extents of this run.
-struct operand {
-  std::byte* data = nullptr;
-  dtype type = dtype::none;
-  shape dims;
-
-  template <class T>
-  [[nodiscard]] T* as() const {
-    return reinterpret_cast<T*>(data);
-  }
-  [[nodiscard]] extent elements() const { return dims.elements(); }
-};
-
-/// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
-class kernel_state {
- public:
-  virtual ~kernel_state() = default;
-};
-
-/// What all kernels of one run share.
-struct run_context {
-  executor* threads = nullptr;
-  std::uint64_t seed = 0;  ///< of the session
-  std::uint64_t step = 0;  ///< counts the runs of the session
-};
-
-/// Arguments of one kernel call.
-struct kernel_args {
-  std::span<operand> in;
-  operand out;
-  ir::attribute_list attributes;
-  std::int32_t source = 0;          ///< the node's position in the program: the stream of its random numbers
-  std::span<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
-  shape declared_out;
-  const carried_value* value = nullptr;  ///< what the program carries for this node
-  kernel_state* state = nullptr;
-};
-
-using kernel_function = void (*)(const kernel_args&, const run_context&);
-using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
-
-/// One entry of a kernel table; `prepare` may be missing.
-struct kernel_entry {
-  kernel_function run = nullptr;
-  prepare_function prepare = nullptr;
-};
-
-/// The kernels of the steps of a plan, in their order; defined by the device.
-template <class Plan>
-struct kernel_table;
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
 // ---- tagma/runtime/step_runner.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
 #define TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
@@ -9057,14 +9703,21 @@ class condition {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-// ---- tagma/runtime/spin_wait.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
-#define TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
+// ---- tagma/runtime/wait_word.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+#define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 
 /// @file
-/// Waiting for a word of memory to change.
+/// Waiting for a word of memory to change: what std::atomic has as `wait` and `notify_all`.
 
-#include <atomic>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#include <sched.h>
+#endif
+
 #include <cstdint>
 
 namespace tagma::runtime {
@@ -9077,23 +9730,48 @@ inline void relax() {
 #endif
 }
 
-/// Waits until `word` is no longer `seen`: a short while awake, then asleep until somebody notifies.
-[[gnu::noinline]] inline void wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t seen) {
-  for (int i = 0; i < 1000; ++i) {
-    if (word.load(std::memory_order_acquire) != seen) return;
-    relax();
-  }
-  word.wait(seen, std::memory_order_acquire);
-}
+/// A number of changes, which threads can wait for. A change costs no call of the system while nobody sleeps.
+class wait_word {
+ public:
+  [[nodiscard]] std::uint32_t load(memory_order order) const { return word_.load(order); }
 
-/// Changes `word` and wakes one thread that waits for that, or all.
-[[gnu::noinline]] inline void change(std::atomic<std::uint32_t>& word, bool all) {
-  word.fetch_add(1, std::memory_order_acq_rel);
-  all ? word.notify_all() : word.notify_one();
-}
+  /// Waits until the number is no longer `seen`: a short while awake, then asleep until somebody changes it.
+  [[gnu::noinline]] void wait(std::uint32_t seen) {
+    for (int i = 0; i < 1000; ++i) {
+      if (word_.load(memory_order::acquire) != seen) return;
+      relax();
+    }
+    // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
+    // thread to sleep: one of them sees the other.
+    sleepers_.fetch_add(1);
+    while (word_.load(memory_order::acquire) == seen) {
+#if defined(__linux__)
+      syscall(SYS_futex, word_.address(), FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+#else
+      sched_yield();
+#endif
+    }
+    sleepers_.fetch_sub(1, memory_order::relaxed);
+  }
+
+  /// Changes the number and wakes one thread that waits for that, or all.
+  [[gnu::noinline]] void change(bool all) {
+    word_.fetch_add(1);
+    if (sleepers_.load() == 0) return;
+#if defined(__linux__)
+    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, all ? 0x7fffffff : 1, nullptr, nullptr, 0);
+#else
+    static_cast<void>(all);
+#endif
+  }
+
+ private:
+  atomic<std::uint32_t> word_{0};
+  atomic<std::uint32_t> sleepers_{0};
+};
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
+#endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 
 namespace tagma::runtime {
 
@@ -9138,27 +9816,27 @@ class step_runner final : public shared_work {
     step_ = step;
     context_ = context;
     threads_ = &threads;
-    failed_.store(false, std::memory_order_relaxed);
+    failed_.store(false, memory_order::relaxed);
     error_ = nullptr;
-    remaining_.store(static_cast<std::int32_t>(n), std::memory_order_relaxed);
+    remaining_.store(static_cast<std::int32_t>(n), memory_order::relaxed);
     for (std::size_t s = 0; s < n; ++s) {
-      steps_[s].pending.store(graph_.waits(s), std::memory_order_relaxed);
+      steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
       if (graph_.waits(s) == 0) insert(static_cast<step_id>(s));
     }
     offered_ = threads.offer(*this);
-    if (offered_ && ready_count_.load(std::memory_order_relaxed) > 1)
-      threads.call_helpers(ready_count_.load(std::memory_order_relaxed) - 1);
+    if (offered_ && ready_count_.load(memory_order::relaxed) > 1)
+      threads.call_helpers(ready_count_.load(memory_order::relaxed) - 1);
     for (;;) {
-      const std::uint32_t seen = events_.load(std::memory_order_acquire);
+      const std::uint32_t seen = events_.load(memory_order::acquire);
       help();
-      if (remaining_.load(std::memory_order_acquire) == 0) break;
-      wait_for_change(events_, seen);
+      if (remaining_.load(memory_order::acquire) == 0) break;
+      events_.wait(seen);
     }
     if (offered_) threads.withdraw(*this);
     if (error_) std::rethrow_exception(error_);
   }
 
-  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(std::memory_order_relaxed) > 0; }
+  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(memory_order::relaxed) > 0; }
 
   void help() noexcept override {
     local_steps local;
@@ -9171,7 +9849,7 @@ class step_runner final : public shared_work {
 
   struct step_state {
     double urgency = 0;  ///< the time from its begin to the end of the run
-    std::atomic<std::int32_t> pending{0};
+    atomic<std::int32_t> pending{0};
     step_id ready = 0;  ///< an entry of the heap, not of this step
     bool cheap = false;
   };
@@ -9190,18 +9868,18 @@ class step_runner final : public shared_work {
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!failed_.load(std::memory_order_relaxed)) {
+    if (!failed_.load(memory_order::relaxed)) {
       try {
         step_(context_, index(s));
       } catch (...) {
-        if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
+        if (!failed_.exchange(true, memory_order::relaxed)) error_ = std::current_exception();
       }
     }
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
       step_id t = graph_[e].after;
-      if (steps_[index(t)].pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) != 1) continue;
       if (steps_[index(t)].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
@@ -9222,12 +9900,12 @@ class step_runner final : public shared_work {
       next = local.steps[--local.count];
     }
     if (shared > 0) announce(shared);
-    if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) announce(0);
+    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) announce(0);
     return next;
   }
 
   void announce(int steps) noexcept {
-    change(events_, true);  // for the caller of `run`, should it wait
+    events_.change(true);  // for the caller of `run`, should it wait
     if (steps > 0 && offered_) threads_->call_helpers(steps);
   }
 
@@ -9240,18 +9918,18 @@ class step_runner final : public shared_work {
 
   // The ready steps are a heap, the most urgent one on top.
   [[gnu::noinline]] void insert(step_id s) noexcept {
-    const std::int32_t count = ready_count_.load(std::memory_order_relaxed);
+    const std::int32_t count = ready_count_.load(memory_order::relaxed);
     std::size_t i = index(count);
     for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[index(s)].urgency; i = (i - 1) / 2)
       steps_[i].ready = steps_[(i - 1) / 2].ready;
     steps_[i].ready = s;
-    ready_count_.store(count + 1, std::memory_order_relaxed);
+    ready_count_.store(count + 1, memory_order::relaxed);
   }
 
   /// The most urgent step that is ready, or -1.
   [[gnu::noinline]] step_id take() noexcept {
     const mutex_lock lock(mutex_);
-    const std::int32_t count = ready_count_.load(std::memory_order_relaxed) - 1;
+    const std::int32_t count = ready_count_.load(memory_order::relaxed) - 1;
     if (count < 0) return -1;
     const step_id top = steps_[0].ready, last = steps_[index(count)].ready;
     std::size_t i = 0;
@@ -9262,17 +9940,17 @@ class step_runner final : public shared_work {
       i = child;
     }
     steps_[i].ready = last;
-    ready_count_.store(count, std::memory_order_relaxed);
+    ready_count_.store(count, memory_order::relaxed);
     return top;
   }
 
   plan::step_graph graph_;
   heap_array<step_state> steps_;
   double longest_chain_ = 0;
-  std::atomic<std::int32_t> ready_count_{0};
-  std::atomic<std::int32_t> remaining_{0};
-  std::atomic<std::uint32_t> events_{0};
-  std::atomic<bool> failed_{false};
+  atomic<std::int32_t> ready_count_{0};
+  atomic<std::int32_t> remaining_{0};
+  wait_word events_;
+  atomic<bool> failed_{false};
   std::exception_ptr error_;
   mutex mutex_;
   step_function step_ = nullptr;
@@ -9517,8 +10195,8 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
-  TAGMA_COLD bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels,
-                        std::span<const raw_view> feeds, std::span<std::byte* const> variables, const carried& values,
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
+                        array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
                         const run_context& context)
       : plan_(plan), kernels_(kernels) {
     feed_dims_ = heap_array<shape>(feeds.size());
@@ -9537,15 +10215,15 @@ class bound_plan {
   }
 
   /// True if the plan was bound for feeds of these extents.
-  [[nodiscard]] bool matches(std::span<const raw_view> feeds) const {
+  [[nodiscard]] bool matches(array_view<const raw_view> feeds) const {
     for (std::size_t i = 0; i < feeds.size(); ++i)
       if (!(feeds[i].dims == feed_dims_[i])) return false;
     return true;
   }
 
   /// Points the operands at the feeds of this run.
-  void patch(std::span<const raw_view> feeds) {
-    for (const patch_place& p : std::span(patches_.data(), patch_count_))
+  void patch(array_view<const raw_view> feeds) {
+    for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
   }
 
@@ -9578,7 +10256,7 @@ class bound_plan {
     std::size_t feed = 0;
   };
 
-  [[nodiscard]] std::span<const ir::node_id> inputs_of(const plan::plan_node& n) const {
+  [[nodiscard]] array_view<const ir::node_id> inputs_of(const plan::plan_node& n) const {
     return plan_.inputs.subspan(static_cast<std::size_t>(n.first_input), static_cast<std::size_t>(n.inputs));
   }
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
@@ -9586,7 +10264,7 @@ class bound_plan {
                                     static_cast<std::size_t>(n.attribute_count));
   }
 
-  TAGMA_COLD void infer_extents(std::span<const raw_view> feeds) {
+  TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
     dims_ = heap_array<shape>(plan_.nodes.size());
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
@@ -9742,7 +10420,7 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, std::span<std::byte* const> variables) const {
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables) const {
     const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena:
@@ -9757,7 +10435,7 @@ class bound_plan {
     }
   }
 
-  TAGMA_COLD void make_calls(std::span<std::byte* const> variables, const carried& values) {
+  TAGMA_COLD void make_calls(array_view<std::byte* const> variables, const carried& values) {
     operands_ = heap_array<operand>(plan_.operands.size());
     declared_ = heap_array<shape>(plan_.operands.size());
     calls_ = heap_array<kernel_args>(plan_.steps.size());
@@ -9779,11 +10457,11 @@ class bound_plan {
       }
       kernel_args& call = calls_[s];
       fill(call.out, step.node);
-      call.in = std::span<operand>(operands_).subspan(first, count);
+      call.in = array_view<operand>(operands_).subspan(first, count);
       call.attributes = attributes_of(n);
       call.declared_out = n.spec.dims;
       call.source = n.source;
-      call.declared = std::span<const shape>(declared_).subspan(first, count);
+      call.declared = array_view<const shape>(declared_).subspan(first, count);
       call.value = n.key == nullptr ? nullptr : values.find(n.key);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
@@ -9795,7 +10473,7 @@ class bound_plan {
   }
 
   const plan::plan_view& plan_;
-  std::span<const kernel_entry> kernels_;
+  array_view<const kernel_entry> kernels_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
@@ -9813,6 +10491,110 @@ class bound_plan {
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
+
+namespace tagma::runtime {
+
+/// Counts the elements that a weight joins to one output, and the outputs that one element feeds.
+struct fans {
+  double in = 1;
+  double out = 1;
+};
+
+/// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
+[[nodiscard]] inline fans fans_of(const shape& dims) {
+  if (dims.rank == 0) return {};
+  if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
+  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
+  return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
+}
+
+/// The number of element `i` of a random initializer.
+[[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
+                                           double b) {
+  if (kind == initializer_kind::uniform) {
+    const philox_block r = random_block(key, i);
+    return a + (b - a) * uniform01(r[0], r[1]);
+  }
+  for (std::uint16_t attempt = 0;; ++attempt) {
+    const philox_block r = random_block(key, i, attempt);
+    const double z = normal_from<double>(uniform01(r[0], r[1]), uniform01(r[2], r[3]));
+    if (kind == initializer_kind::normal || (z > -2 && z < 2)) return a + b * z;
+  }
+}
+
+/// Writes an initial value.
+/// @param initializer kind of the initializer of a variable
+/// @param value what the program carries for it, or nullptr
+/// @param a number of a derived initializer
+TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer,
+                                           const carried_value* value, double a, const random_key& key) {
+  auto kind = static_cast<initializer_kind>(initializer);
+  double b = 0;
+  if (initializer == tagma::detail::carried_kind || initializer == tagma::detail::literal_kind) {
+    if (value == nullptr) fail(status_code::internal, "a variable has lost its initial value");
+    kind = initializer == tagma::detail::literal_kind ? initializer_kind::constant
+                                                      : static_cast<initializer_kind>(value->integer);
+    a = value->number;
+    b = value->second;
+    if (kind == initializer_kind::data) {
+      if (value->bytes.size() > 0) std::memcpy(to, value->bytes.data(), value->bytes.size());
+      return;
+    }
+  }
+  // A truncated normal of standard deviation s has variance (0.8796 s)^2; the quotient restores the variance asked for.
+  constexpr double truncated = 0.87962566103423978;
+  const fans f = fans_of(spec.dims);
+  switch (kind) {
+    case initializer_kind::zeros:
+      a = 0;
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::ones:
+      a = 1;
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::derived:
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::glorot_uniform:
+      b = __builtin_sqrt(6 / (f.in + f.out));
+      break;
+    case initializer_kind::he_uniform:
+      b = __builtin_sqrt(6 / f.in);
+      break;
+    case initializer_kind::glorot_normal:
+      a = 0;
+      b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
+      break;
+    case initializer_kind::he_normal:
+      a = 0;
+      b = __builtin_sqrt(2 / f.in) / truncated;
+      break;
+    default:
+      break;
+  }
+  if (kind == initializer_kind::glorot_uniform || kind == initializer_kind::he_uniform) {
+    a = -b;
+    kind = initializer_kind::uniform;
+  }
+  if (kind == initializer_kind::glorot_normal || kind == initializer_kind::he_normal)
+    kind = initializer_kind::truncated_normal;
+  const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
+  for (std::size_t e = 0; e < count; ++e) {
+    const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
+    detail::store_scalar(to + e * size, spec.type, number, static_cast<std::int64_t>(number));
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+// ---- tagma/runtime/session_core.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
+#define TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
+
+/// @file
+/// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
+
 // ---- tagma/runtime/gate.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_GATE_HPP
 #define TAGMA_SINGLE_RUNTIME_GATE_HPP
@@ -9821,7 +10603,6 @@ class bound_plan {
 /// Deadlines, cancellation, and the gate that lets runs that only read variables pass together, and runs that update
 /// them one at a time.
 
-#include <atomic>
 #include <type_traits>
 
 #include <time.h>
@@ -9831,12 +10612,12 @@ namespace tagma {
 /// Cancels runs from another thread: give the same object to `run` and call `cancel`.
 class cancellation {
  public:
-  void cancel() noexcept { cancelled_.store(true, std::memory_order_release); }
-  void reset() noexcept { cancelled_.store(false, std::memory_order_release); }
-  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(std::memory_order_acquire); }
+  void cancel() noexcept { cancelled_.store(true, memory_order::release); }
+  void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
 
  private:
-  std::atomic<bool> cancelled_{false};
+  atomic<bool> cancelled_{false};
 };
 
 /// Limits of one run: when it must be done, and who may stop it.
@@ -9956,23 +10737,9 @@ struct session_options {
 
 namespace runtime {
 
-/// Counts the elements that a weight joins to one output, and the outputs that one element feeds.
-struct fans {
-  double in = 1;
-  double out = 1;
-};
-
-/// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
-[[nodiscard]] inline fans fans_of(const shape& dims) {
-  if (dims.rank == 0) return {};
-  if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
-  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
-  return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
-}
-
 class session_core {
  public:
-  TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values,
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const carried& values,
                           const session_options& options)
       : variables_(variables),
         values_(values),
@@ -9994,8 +10761,8 @@ class session_core {
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
 
-  [[nodiscard]] std::span<const plan::plan_variable> variables() const { return variables_; }
-  [[nodiscard]] std::span<std::byte* const> addresses() const { return address_; }
+  [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
+  [[nodiscard]] array_view<std::byte* const> addresses() const { return address_; }
   [[nodiscard]] raw_view variable_value(std::size_t i) const {
     return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
   }
@@ -10009,8 +10776,8 @@ class session_core {
   void mark_initialized(std::size_t i) { initialized_[i] = true; }
 
   /// Runs so far; random operations draw from the number of the run.
-  [[nodiscard]] std::uint64_t step() const { return step_.load(std::memory_order_relaxed); }
-  void set_step(std::uint64_t step) { step_.store(step, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
+  void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
   /// Holds the gate of the variables: shared while they are only read, exclusive while they are written.
   struct pass {
@@ -10030,7 +10797,7 @@ class session_core {
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  void run(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     try {
@@ -10075,16 +10842,16 @@ class session_core {
     }
   };
 
-  void run_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  void run_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
     const run_guard guard(limits);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     const pass through(gate_, plan.writes_variables, guard);
-    require_initialized(plan);
+    if (!all_initialized_) require_initialized(plan);
     current_run run{plan, bound, guard, to, context_};
-    run.context.step = step_.fetch_add(1, std::memory_order_relaxed);
+    run.context.step = step_.fetch_add(1, memory_order::relaxed);
     const kernel_scope scope(*executor_);
     if (step_runner* const together = bound.shared_steps())
       together->run(
@@ -10092,6 +10859,7 @@ class session_core {
     else
       for (std::size_t s = 0; s < bound.step_count(); ++s) run.step(s);
     run.take_before(bound.step_count());
+    if (!all_initialized_ && plan.writes_variables) mark_overwritten(plan);
   }
 
   /// The same error with the line of the program that asked for the run.
@@ -10104,8 +10872,8 @@ class session_core {
 
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, std::span<const kernel_entry> kernels,
-          std::span<const raw_view> feeds)
+    lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
+          array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr)
         plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
@@ -10118,7 +10886,7 @@ class session_core {
     owned<bound_plan> plan;
   };
 
-  owned<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
+  owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
     const mutex_lock lock(mutex_);
     for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
@@ -10151,17 +10919,32 @@ class session_core {
     unsigned before;
   };
 
-  void require_initialized(const plan::plan_view& plan) const {
-    if (all_initialized_) return;
-    for (const plan::plan_node& n : plan.nodes) {
-      if (n.storage != plan::storage_kind::variable || n.op->kind != ir::op_kind::variable) continue;
-      if (!initialized_[static_cast<std::size_t>(n.slot)])
+  /// Every variable that a run reads has a value by then: from before, or from an update that overwrites it.
+  TAGMA_COLD void require_initialized(const plan::plan_view& plan) const {
+    const heap_array<bool> ready(initialized_.size());
+    for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
+    const auto read = [&](ir::node_id id) {
+      const plan::plan_node& n = plan.nodes[id];
+      if (n.storage == plan::storage_kind::variable && !ready[static_cast<std::size_t>(n.slot)])
         fail(status_code::failed_precondition,
              {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
+    };
+    for (std::size_t s = 0; s <= plan.steps.size(); ++s) {
+      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
+        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) read(plan.fetches[f]);
+      if (s == plan.steps.size()) break;
+      const plan::plan_step& step = plan.steps[s];
+      const plan::plan_node& n = plan.nodes[step.node];
+      for (int k = n.op->overwrites ? 1 : 0; k < step.operands; ++k) read(plan.operands[step.first_operand + k]);
+      if (n.op->overwrites) ready[static_cast<std::size_t>(n.slot)] = true;
     }
   }
+  TAGMA_COLD void mark_overwritten(const plan::plan_view& plan) {
+    for (const plan::plan_step& step : plan.steps)
+      if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
+  }
 
-  std::span<const plan::plan_variable> variables_;
+  array_view<const plan::plan_variable> variables_;
   carried values_;
   owned<executor> executor_;
   run_context context_;
@@ -10169,7 +10952,7 @@ class session_core {
   heap_array<std::byte*> address_;
   heap_array<bool> initialized_;
   bool all_initialized_ = false;
-  std::atomic<std::uint64_t> step_{0};
+  atomic<std::uint64_t> step_{0};
   gate gate_;
   mutex mutex_;
   owned<bound_plan> idle_;  // a list, the last used first
@@ -10181,82 +10964,10 @@ class session_core {
 
 namespace tagma::runtime {
 
-/// The number of element `i` of a random initializer.
-[[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
-                                           double b) {
-  if (kind == initializer_kind::uniform) {
-    const philox_block r = random_block(key, i);
-    return a + (b - a) * uniform01(r[0], r[1]);
-  }
-  for (std::uint16_t attempt = 0;; ++attempt) {
-    const philox_block r = random_block(key, i, attempt);
-    const double z = normal_from<double>(uniform01(r[0], r[1]), uniform01(r[2], r[3]));
-    if (kind == initializer_kind::normal || (z > -2 && z < 2)) return a + b * z;
-  }
-}
-
 TAGMA_COLD inline void session_core::initialize(std::size_t i) {
   const plan::plan_variable& v = variables_[i];
-  auto kind = static_cast<initializer_kind>(v.initializer);
-  double a = v.number, b = 0;
-  if (v.initializer == tagma::detail::carried_kind || v.initializer == tagma::detail::literal_kind) {
-    const carried_value* value = values_.find(v.key);
-    if (value == nullptr) fail(status_code::internal, {"variable '", variable_name(i), "' has lost its initial value"});
-    kind = v.initializer == tagma::detail::literal_kind ? initializer_kind::constant
-                                                        : static_cast<initializer_kind>(value->integer);
-    a = value->number;
-    b = value->second;
-    if (kind == initializer_kind::data) {
-      if (value->bytes.size() > 0) std::memcpy(address_[i], value->bytes.data(), value->bytes.size());
-      initialized_[i] = true;
-      return;
-    }
-  }
-  // A truncated normal of standard deviation s has variance (0.8796 s)^2; the quotient restores the variance asked for.
-  constexpr double truncated = 0.87962566103423978;
-  const fans f = fans_of(v.spec.dims);
-  switch (kind) {
-    case initializer_kind::zeros:
-      a = 0;
-      kind = initializer_kind::constant;
-      break;
-    case initializer_kind::ones:
-      a = 1;
-      kind = initializer_kind::constant;
-      break;
-    case initializer_kind::derived:
-      kind = initializer_kind::constant;
-      break;
-    case initializer_kind::glorot_uniform:
-      b = __builtin_sqrt(6 / (f.in + f.out));
-      break;
-    case initializer_kind::he_uniform:
-      b = __builtin_sqrt(6 / f.in);
-      break;
-    case initializer_kind::glorot_normal:
-      a = 0;
-      b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
-      break;
-    case initializer_kind::he_normal:
-      a = 0;
-      b = __builtin_sqrt(2 / f.in) / truncated;
-      break;
-    default:
-      break;
-  }
-  if (kind == initializer_kind::glorot_uniform || kind == initializer_kind::he_uniform) {
-    a = -b;
-    kind = initializer_kind::uniform;
-  }
-  if (kind == initializer_kind::glorot_normal || kind == initializer_kind::he_normal)
-    kind = initializer_kind::truncated_normal;
-  const random_key key{context_.seed, static_cast<std::uint32_t>(hash_combine(hash_text(v.name), hash_text(v.suffix))),
-                       0};
-  const std::size_t count = static_cast<std::size_t>(v.spec.dims.elements()), size = size_of(v.spec.type);
-  for (std::size_t e = 0; e < count; ++e) {
-    const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
-    detail::store_scalar(address_[i] + e * size, v.spec.type, number, static_cast<std::int64_t>(number));
-  }
+  write_initial_value(address_[i], v.spec, v.initializer, v.key == nullptr ? nullptr : values_.find(v.key), v.number,
+                      {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
   initialized_[i] = true;
 }
 
@@ -10440,67 +11151,7 @@ template <class T>
 
 namespace tagma {
 
-/// Several results of one run: `auto [loss, accuracy] = session.run(fetch(loss, accuracy), ...)`.
-template <expression... E>
-struct fetch_list {};
-template <expression... E>
-[[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
-  return {};
-}
-
-namespace diagnose {
-/// What is fetched is among the outputs of the program.
-template <class Spec, int Position>
-inline constexpr bool is_output = Position >= 0;
-/// Every placeholder that a fetch needs is fed; the arguments are the first one that is not.
-template <bool Fed, fixed_string Placeholder, class Spec>
-inline constexpr bool every_placeholder_is_fed = Fed;
-/// The device has a kernel for every operation that a fetch needs; `Operation` is the first one that has none.
-template <bool Found, fixed_string Operation>
-inline constexpr bool device_has_kernel = Found;
-/// A node that is pinned to a device has a kernel there.
-template <bool Found, fixed_string Operation, fixed_string Device>
-inline constexpr bool asked_device_has_kernel = Found;
-/// What is fed is a placeholder of the program.
-template <class Id, int Position>
-inline constexpr bool feeds_a_placeholder = Position >= 0;
-/// A fed value has the element type of its placeholder.
-template <class Placeholder, class Value>
-inline constexpr bool feed_has_element_type = std::is_same_v<typename Placeholder::element_type, Value>;
-/// A fed value can have the rank of its placeholder.
-template <class Placeholder, int Rank>
-inline constexpr bool feed_has_rank = Rank < 0 || Rank == Placeholder::value.dims.rank;
-}  // namespace diagnose
-
 namespace detail {
-
-template <class T>
-struct fed_value;  // how a C++ value becomes a tensor
-
-template <class T>
-concept tensor_like = requires(const T& t) {
-  t.data();
-  t.dims();
-  t.span();
-};
-template <class T>
-concept text_like = std::is_convertible_v<const T&, std::string_view>;
-template <class T>
-concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
-  t.data();
-  t.size();
-};
-
-/// The element type of a value that can be fed; void if there is none.
-template <class T>
-constexpr auto fed_element() {
-  if constexpr (text_like<T>)
-    return string_element{};
-  else if constexpr (tensor_like<T> || range_like<T>)
-    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
-  else if constexpr (scalar<T>)
-    return T{};
-}
 
 /// A placeholder's extents filled with the elements of a plain range: one dynamic extent is worked out.
 [[nodiscard]] inline shape shape_for(const shape& declared, std::size_t elements) {
@@ -10560,55 +11211,6 @@ struct fetched_value<spec<string_element>> {
   static void take(type& to, const raw_view& from) { to = *static_cast<const string_element*>(from.data); }
 };
 
-/// Placeholders and variables of a graph, in its order.
-template <class Graph>
-struct graph_tables {
-  static constexpr std::size_t count(ir::op_kind kind) {
-    std::size_t n = 0;
-    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
-    return n;
-  }
-  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
-
-  static constexpr auto make_variables() {
-    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
-    std::size_t n = 0;
-    for (int i = 0; i < Graph::view.size(); ++i) {
-      const ir::node& node = Graph::view[i];
-      if (node.op->info->kind != ir::op_kind::variable) continue;
-      const auto a = Graph::view.attributes(i);
-      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
-    }
-    return list;
-  }
-  static constexpr auto variables = make_variables();
-
-  /// The rank of a placeholder among all, by its record, or -1.
-  static constexpr int placeholder_position(const ir::record* record) {
-    int n = 0;
-    for (const ir::node& node : Graph::flat.nodes) {
-      if (node.op->info->kind != ir::op_kind::placeholder) continue;
-      if (node.name == record->name && node.spec == record->spec) return n;
-      ++n;
-    }
-    return -1;
-  }
-};
-
-[[nodiscard]] constexpr bool any_of(array_view<const bool> flags) {
-  for (const bool f : flags)
-    if (f) return true;
-  return false;
-}
-
-template <expression E>
-[[nodiscard]] constexpr fetch_list<E> as_list(const E&) {
-  return {};
-}
-template <class... E>
-[[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
-  return list;
-}
 /// The result of a run: a tuple for a list, its only element for a single output.
 template <class What, class Results>
 [[nodiscard]] constexpr auto unwrap(Results&& results) {
@@ -10618,26 +11220,16 @@ template <class What, class Results>
     return std::forward<Results>(results);
 }
 
-/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
-template <class Plan, std::size_t Count>
-[[nodiscard]] constexpr int first_missing(const std::array<int, Count>& fed) {
-  for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
-    const plan::plan_node& n = Plan::nodes[i];
-    if (n.op->kind != ir::op_kind::placeholder) continue;
-    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
-    bool found = false;
-    for (const int f : fed) found = found || f == n.slot;
-    if (!found) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 }  // namespace detail
 
 /// A program with its variables. Several threads may call `run` at once: runs that only read variables go together,
 /// runs that update variables go one at a time.
 template <class Program>
 class session {
+  /// What is wrong with a run, as a type; void if nothing is.
+  template <class What, class... Arguments>
+  using check = typename detail::run_check<typename Program::graph, Arguments...>::template fault<What>;
+
  public:
   using graph = typename Program::graph;
   using tables = detail::graph_tables<graph>;
@@ -10654,46 +11246,58 @@ class session {
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's
   /// extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
   /// @{
-  template <class What>
+  template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at));
   }
-  template <class What, class A1>
+  template <class What, class A1, class Fault = check<What, A1>>
   auto run(const What& what, const A1& a1, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1));
   }
-  template <class What, class A1, class A2>
+  template <class What, class A1, class A2, class Fault = check<What, A1, A2>>
   auto run(const What& what, const A1& a1, const A2& a2, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2));
   }
-  template <class What, class A1, class A2, class A3>
+  template <class What, class A1, class A2, class A3, class Fault = check<What, A1, A2, A3>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3));
   }
-  template <class What, class A1, class A2, class A3, class A4>
+  template <class What, class A1, class A2, class A3, class A4, class Fault = check<What, A1, A2, A3, A4>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
            source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4));
   }
-  template <class What, class A1, class A2, class A3, class A4, class A5>
+  template <class What, class A1, class A2, class A3, class A4, class A5, class Fault = check<What, A1, A2, A3, A4, A5>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5,
            source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5));
   }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6>
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6,
+            class Fault = check<What, A1, A2, A3, A4, A5, A6>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
            source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6));
   }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7>
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7,
+            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
            const A7& a7, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7));
   }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7, class A8>
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7, class A8,
+            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7, A8>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
            const A7& a7, const A8& a8, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7, a8));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7, a8));
   }
   /// @}
 
@@ -10703,121 +11307,32 @@ class session {
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
-  template <class Argument>
-  struct feed_position {
-    static constexpr int value = -1;
-  };
-  template <class Id, class Value>
-  struct feed_position<feed<Id, Value>> {
-    static constexpr int value = tables::placeholder_position(detail::find_record<Id>());
-  };
-
-  // One function for each rule, so that what compilers print around its sentence is what it is about.
-  template <class Output, int Position>
-  static constexpr bool check_output() {
-    static_assert(diagnose::is_output<Output, Position>,
-                  "TAGMA-E050 run: what is fetched is no output of this program");
-    return diagnose::is_output<Output, Position>;
-  }
-  template <fixed_string Placeholder, class Spec, bool Fed>
-  static constexpr bool check_fed() {
-    static_assert(diagnose::every_placeholder_is_fed<Fed, Placeholder, Spec>,
-                  "TAGMA-E051 run: a placeholder that this fetch needs is not fed");
-    return Fed;
-  }
-  template <class Spec, int Position, class Value>
-  static constexpr bool check_feed() {
-    if constexpr (std::is_void_v<Spec>)
-      return true;  // a limit
-    else {
-      using T = decltype(detail::fed_element<Value>());
-      constexpr int rank = detail::tensor_like<Value> || detail::range_like<Value> ? -1 : 0;
-      static_assert(diagnose::feeds_a_placeholder<Spec, Position>,
-                    "TAGMA-E054 run: what is fed is no placeholder of this program");
-      static_assert(Position < 0 || diagnose::feed_has_element_type<Spec, T>,
-                    "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");
-      constexpr bool comparable = Position >= 0 && diagnose::feed_has_element_type<Spec, T>;
-      static_assert(!comparable || diagnose::feed_has_rank<Spec, rank>,
-                    "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");
-      return comparable && diagnose::feed_has_rank<Spec, rank>;
-    }
-  }
-  template <fixed_string Operation, bool Found>
-  static constexpr bool check_kernel() {
-    static_assert(diagnose::device_has_kernel<Found, Operation>,
-                  "TAGMA-E071 run: the CPU has no kernel for this operation");
-    return Found;
-  }
-
-  template <class Argument>
-  struct feed_of {
-    using spec_type = void;
-    using value_type = void;
-  };
-  template <class Id, class Value>
-  struct feed_of<feed<Id, Value>> {
-    static constexpr tensor_spec declared = detail::find_record<Id>()->spec;
-    using spec_type = spec_of<declared>;
-    using value_type = Value;
-  };
   using feed_list = std::array<raw_view, tables::placeholders + 1>;
 
   template <class Id, class Value>
   static void take_argument(feed_list& feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
-    using given = feed_of<feed<Id, Value>>;
-    feeds[static_cast<std::size_t>(feed_position<feed<Id, Value>>::value)] =
-        detail::feed_view<typename given::spec_type>(f.value, text);
+    using given = detail::feed_traits<graph, feed<Id, Value>>;
+    feeds[static_cast<std::size_t>(given::position)] = detail::feed_view<typename given::spec_type>(f.value, text);
   }
   static void take_argument(feed_list&, run_limits& limits, const run_limits& l, string_element&) {
     if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
     if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped;
   }
 
-  template <class Plan, class... Arguments>
-  struct missing_feed {
-    static constexpr int node =
-        detail::first_missing<Plan>(std::array<int, sizeof...(Arguments) + 1>{feed_position<Arguments>::value..., -1});
-    static constexpr tensor_spec declared = node < 0 ? tensor_spec{} : Plan::nodes[node < 0 ? 0 : node].spec;
-    using spec_type = spec_of<declared>;
-    static constexpr std::string_view text = node < 0 ? std::string_view{} : Plan::nodes[node < 0 ? 0 : node].name;
-    static constexpr auto name = fixed_copy<&text>();
-  };
-
-  template <class... E, class... Arguments>
+  template <class Fault, class... E, class... Arguments>
   auto run_all(fetch_list<E...>, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
-    // Every check is made, so that one run shows everything that is wrong with it.
-    constexpr bool faults[] = {false, !check_output<typename E::spec_type, position_of<E>>()...,
-                               !check_feed<typename feed_of<Arguments>::spec_type, feed_position<Arguments>::value,
-                                           typename feed_of<Arguments>::value_type>()...};
-    if constexpr (!detail::any_of(faults)) {
+    if constexpr (std::is_void_v<Fault>) {
       using plan = detail::compiled_plan<graph, position_of<E>...>;
-      using missing = missing_feed<plan, Arguments...>;
-      static_assert(
-          diagnose::has_an_order<plan>,
-          "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
-      if constexpr (diagnose::has_an_order<plan> &&
-                    check_fed<missing::name, typename missing::spec_type, (missing::node < 0)>()) {
-        using kernels = runtime::kernel_table<plan>;
-        constexpr bool complete = kernels::missing == nullptr;
-        static constexpr std::string_view lacking = complete ? std::string_view{} : kernels::missing->name;
-        constexpr int misplaced = kernels::misplaced;
-        static constexpr std::string_view pinned = plan::nodes[misplaced < 0 ? 0 : misplaced].op->name;
-        static constexpr std::string_view device = plan::nodes[misplaced < 0 ? 0 : misplaced].device;
-        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<&pinned>(), fixed_copy<&device>()>,
-                      "TAGMA-E071 run: the device that is asked for has no kernel for this operation");
-        if constexpr (check_kernel<fixed_copy<&lacking>(), complete>() && misplaced < 0) {
-          feed_list feeds{};
-          run_limits limits;
-          string_element texts[sizeof...(Arguments) + 1];
-          [[maybe_unused]] std::size_t n = 0;
-          (take_argument(feeds, limits, arguments, texts[n++]), ...);
-          core_.run(plan::view, kernels::entries, {feeds.data(), tables::placeholders}, limits, at,
-                    [&results](std::size_t f, const raw_view& value) {
-                      take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
-                    });
-        }
-      }
+      feed_list feeds{};
+      run_limits limits;
+      string_element texts[sizeof...(Arguments) + 1];
+      [[maybe_unused]] std::size_t n = 0;
+      (take_argument(feeds, limits, arguments, texts[n++]), ...);
+      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds.data(), tables::placeholders}, limits, at,
+                [&results](std::size_t f, const raw_view& value) {
+                  take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
+                });
     }
     return results;
   }
@@ -10831,6 +11346,8 @@ class session {
 };
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_A_SOUND_RUN
 #endif  // TAGMA_SINGLE_RUNTIME_SESSION_HPP
 
 // ---- tagma/device/cpu/executor.hpp
@@ -10987,7 +11504,6 @@ inline void dispatch(Args... args) {
 #include <pthread.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <type_traits>
@@ -11018,8 +11534,8 @@ class thread_pool {
   /// Ends and joins the workers. Nothing may be on offer.
   ~thread_pool() {
     if (getpid() != owner_) return;
-    stop_.store(true, std::memory_order_relaxed);
-    runtime::change(round_, true);
+    stop_.store(true, memory_order::relaxed);
+    round_.change(true);
     for (int i = 0; i < workers_; ++i) pthread_join(threads_[static_cast<std::size_t>(i)], nullptr);
   }
 
@@ -11038,8 +11554,8 @@ class thread_pool {
 
   /// Wakes up to `count` workers to look at what is on offer.
   void wake(int count) {
-    if (count >= workers_) return runtime::change(round_, true);
-    for (int i = 0; i < count; ++i) runtime::change(round_, false);
+    if (count >= workers_) return round_.change(true);
+    for (int i = 0; i < count; ++i) round_.change(false);
   }
 
   /// Takes back what was offered; returns when no worker helps with it any more.
@@ -11049,9 +11565,9 @@ class thread_pool {
     while (offered_[i] != &work) ++i;
     for (--offers_; i < offers_; ++i) offered_[i] = offered_[i + 1];
     while (work.helping > 0) {
-      const std::uint32_t seen = left_.load(std::memory_order_relaxed);
+      const std::uint32_t seen = left_.load(memory_order::relaxed);
       mutex_.unlock();
-      runtime::wait_for_change(left_, seen);
+      left_.wait(seen);
       mutex_.lock();
     }
     mutex_.unlock();
@@ -11092,15 +11608,15 @@ class thread_pool {
     loop(void (*t)(void*, std::int64_t), void* c, std::int64_t n, int helpers)
         : shared_work(helpers), task(t), context(c), tasks(n) {}
 
-    [[nodiscard]] bool open() const noexcept override { return next.load(std::memory_order_relaxed) < tasks; }
+    [[nodiscard]] bool open() const noexcept override { return next.load(memory_order::relaxed) < tasks; }
     void help() noexcept override {
       const bool outside = !detail::inside_task;
       detail::inside_task = true;
-      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+      for (std::int64_t i; (i = next.fetch_add(1, memory_order::relaxed)) < tasks;) {
         try {
           task(context, i);
         } catch (...) {
-          if (!failed.exchange(true, std::memory_order_relaxed)) error = std::current_exception();
+          if (!failed.exchange(true, memory_order::relaxed)) error = std::current_exception();
         }
       }
       if (outside) detail::inside_task = false;
@@ -11109,8 +11625,8 @@ class thread_pool {
     void (*task)(void*, std::int64_t);
     void* context;
     std::int64_t tasks;
-    std::atomic<std::int64_t> next{0};
-    std::atomic<bool> failed{false};
+    atomic<std::int64_t> next{0};
+    atomic<bool> failed{false};
     std::exception_ptr error{};
   };
 
@@ -11132,7 +11648,7 @@ class thread_pool {
       const mutex_lock lock(mutex_);
       --work->helping;
     }
-    runtime::change(left_, true);
+    left_.change(true);
     return true;
   }
 
@@ -11140,22 +11656,22 @@ class thread_pool {
     flush_denormals();
     auto& pool = *static_cast<thread_pool*>(self);
     for (;;) {
-      const std::uint32_t seen = pool.round_.load(std::memory_order_acquire);
-      if (pool.stop_.load(std::memory_order_relaxed)) return nullptr;
+      const std::uint32_t seen = pool.round_.load(memory_order::acquire);
+      if (pool.stop_.load(memory_order::relaxed)) return nullptr;
       if (pool.help()) continue;
-      runtime::wait_for_change(pool.round_, seen);
+      pool.round_.wait(seen);
     }
   }
 
   const pid_t owner_;
   int workers_ = 0;
   heap_array<pthread_t> threads_;
-  std::atomic<bool> stop_{false};
+  atomic<bool> stop_{false};
   mutex mutex_;
   runtime::shared_work* offered_[most_offers]{};
   int offers_ = 0;
-  alignas(64) std::atomic<std::uint32_t> round_{0};
-  alignas(64) std::atomic<std::uint32_t> left_{0};
+  alignas(64) runtime::wait_word round_;
+  alignas(64) runtime::wait_word left_;
 };
 
 }  // namespace tagma::device::cpu
@@ -11326,8 +11842,6 @@ TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int thread
 
 /// @file
 /// Concatenation and repetition on the CPU.
-
-#include <vector>
 
 // ---- tagma/device/cpu/copy.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_COPY_HPP
@@ -12882,13 +13396,13 @@ inline void tile(const kernel_args& args, const run_context& context) {
 /// A row of sums, wider than the elements where those have 16 bits.
 template <class T>
 struct tile_sums final : kernel_state {
-  std::vector<compute_t<T>> row;
+  heap_array<compute_t<T>> row;
 };
 
 template <class T>
 owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
   auto state = make_owned<tile_sums<T>>();
-  state->row.resize(static_cast<std::size_t>(row_length(args.out.dims)));
+  state->row = heap_array<compute_t<T>>(static_cast<std::size_t>(row_length(args.out.dims)));
   return state;
 }
 
@@ -13223,19 +13737,32 @@ void gemm(const gemm_args<T>& g) {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN && DNNL_VERSION_MAJOR == 2
 #define TAGMA_ONEDNN_PRIMITIVES 1
 
-#include <memory>
-
 namespace tagma::device::cpu::detail {
 
-template <auto Destroy>
-struct dnnl_deleter {
-  template <class T>
-  void operator()(T* handle) const {
-    Destroy(handle);
-  }
-};
+/// A handle of oneDNN with one owner.
 template <class Handle, auto Destroy>
-using dnnl_handle = std::unique_ptr<std::remove_pointer_t<Handle>, dnnl_deleter<Destroy>>;
+class dnnl_handle {
+ public:
+  dnnl_handle(Handle handle = nullptr) : handle_(handle) {}
+  dnnl_handle(dnnl_handle&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  dnnl_handle& operator=(dnnl_handle&& other) noexcept {
+    Handle const mine = handle_;
+    handle_ = other.handle_;
+    other.handle_ = mine;
+    return *this;
+  }
+  dnnl_handle(const dnnl_handle&) = delete;
+  dnnl_handle& operator=(const dnnl_handle&) = delete;
+  ~dnnl_handle() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+
+  [[nodiscard]] Handle get() const { return handle_; }
+  [[nodiscard]] bool operator==(decltype(nullptr)) const { return handle_ == nullptr; }
+
+ private:
+  Handle handle_ = nullptr;
+};
 using dnnl_owned_primitive = dnnl_handle<dnnl_primitive_t, &dnnl_primitive_destroy>;
 using dnnl_owned_desc = dnnl_handle<dnnl_primitive_desc_t, &dnnl_primitive_desc_destroy>;
 using dnnl_owned_memory = dnnl_handle<dnnl_memory_t, &dnnl_memory_destroy>;
@@ -13442,9 +13969,7 @@ class onednn_convolution {
                                                     sums ? &filter_ : &inner, dnnl_processor(), nullptr),
                  "a reordering");
       const dnnl_owned_desc desc(raw);
-      dnnl_primitive_t made = nullptr;
-      check_dnnl(dnnl_primitive_create(&made, raw), "a reordering");
-      reorder_.reset(made);
+      reorder_ = make_dnnl_primitive(desc, "a reordering");
     }
 
     whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
@@ -13455,7 +13980,7 @@ class onednn_convolution {
     const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
     scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
-    parts_.resize(static_cast<std::size_t>(p_.parts));
+    parts_ = heap_array<part>(static_cast<std::size_t>(p_.parts));
     for (std::size_t t = 0; t < parts_.size(); ++t) {
       part& one = parts_[t];
       const bool last = rest_ != nullptr && t + 1 == parts_.size();
@@ -13475,8 +14000,8 @@ class onednn_convolution {
         add(DNNL_ARG_BIAS, one.bias,
             make_dnnl_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
     }
-    whole_.reset();
-    rest_.reset();
+    whole_ = nullptr;
+    rest_ = nullptr;
   }
 
   void reorder(dnnl_memory_t from, dnnl_memory_t to) {
@@ -13510,7 +14035,7 @@ class onednn_convolution {
   dnnl_owned_memory inner_memory_, outer_memory_;
   runtime::aligned_bytes arranged_, scratch_;
   std::size_t arranged_bytes_ = 0;
-  std::vector<part> parts_;
+  heap_array<part> parts_;
 };
 
 }  // namespace tagma::device::cpu::detail
@@ -13706,17 +14231,20 @@ struct widened_copy {
       if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
     }
   };
-  std::vector<C> values;
+  heap_array<C> values;
 
   const C* widen(const operand& o) {
     if constexpr (std::is_same_v<T, C>) return o.as<const C>();
-    values.resize(static_cast<std::size_t>(o.elements()));
-    dispatch<widen_body>(o.as<const T>(), values.data(), o.elements());
+    dispatch<widen_body>(o.as<const T>(), grow(o.elements()), o.elements());
     return values.data();
   }
   C* room(const operand& o) {
     if constexpr (std::is_same_v<T, C>) return o.as<C>();
-    values.resize(static_cast<std::size_t>(o.elements()));
+    return grow(o.elements());
+  }
+  C* grow(std::int64_t elements) {
+    const auto size = static_cast<std::size_t>(elements);
+    if (values.size() < size) values = heap_array<C>(size);
     return values.data();
   }
   void narrow(const operand& o) const {
@@ -14143,6 +14671,11 @@ inline void assign(const kernel_args& args, const run_context&) {
   std::memcpy(args.out.data, args.in[1].data, static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
 }
 
+inline void initialize(const kernel_args& args, const run_context& context) {
+  runtime::write_initial_value(args.out.data, {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
+                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+}
+
 template <class T, bool Add>
 struct accumulate_body {
   TAGMA_INLINE static void run(T* to, const T* from, std::int64_t n) {
@@ -14187,6 +14720,11 @@ template <>
 struct kernel<ir::info<op::assign>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::assign};
+};
+template <>
+struct kernel<ir::info<op::initialize>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::initialize};
 };
 template <>
 struct kernel<ir::info<op::assign_add>> {
@@ -14629,7 +15167,7 @@ class row_sorter final : public runtime::kernel_state {
   }
 
   /// The rows that were added, sorted; the next `add` begins anew.
-  [[nodiscard]] std::span<const gradient_row> sorted(extent table) {
+  [[nodiscard]] array_view<const gradient_row> sorted(extent table) {
     gradient_row *from = rows_.data(), *to = scratch_.data();
     // Radix sort, a byte at a time, as many as a row number of the table has.
     for (int shift = 0; (table - 1) >> shift > 0; shift += 8) {

@@ -9,39 +9,22 @@
 /// @file
 /// What long training needs: checkpoints.
 
-// ---- tagma/train/safetensors.hpp
-#ifndef TAGMA_SINGLE_TRAIN_SAFETENSORS_HPP
-#define TAGMA_SINGLE_TRAIN_SAFETENSORS_HPP
+// Before the headers that include them: compilers print the way to a header before its sentences.
+// ---- tagma/expr/placeholder.hpp
+#ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
+#define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
 
 /// @file
-/// The safetensors format: named tensors in one file, a JSON header and the raw bytes after it.
-/// https://huggingface.co/docs/safetensors
+/// Inputs of a graph.
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-// ---- tagma/base/error.hpp
-#ifndef TAGMA_SINGLE_BASE_ERROR_HPP
-#define TAGMA_SINGLE_BASE_ERROR_HPP
+// ---- tagma/expr/expression.hpp
+#ifndef TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+#define TAGMA_SINGLE_EXPR_EXPRESSION_HPP
 
 /// @file
-/// Run-time errors: a canonical status code and a sentence that names the thing.
+/// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
-#include <cstdint>
-#include <exception>
-#include <initializer_list>
-#include <string>
-#include <string_view>
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -71,11 +54,28 @@
 
 /// A closure type that differs at every place where the default argument is used. It tells apart two run-time values
 /// that were written at two places: `2.0f * x + 3.0f * x`. Only for templates that are not members of other templates:
-/// there g++ 12 rejects it and clang hands out the same type twice. The CUDA front end rejects it everywhere.
+/// there g++ 12 rejects it and clang hands out the same type twice.
+/// @param ... a type parameter of the template: without one, a compiler would work the argument out once for all calls
+///
+/// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function, so it sees
+/// `void`; the host compiler, which makes the program, takes the first one.
 #if defined(__CUDACC__)
-#define TAGMA_FRESH_TYPE void
+#define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
+namespace tagma::detail {
+template <class... Parameters, class Fresh = decltype([] {})>
+Fresh fresh_type(int);
+template <class... Parameters>
+void fresh_type(long);
+}  // namespace tagma::detail
 #else
-#define TAGMA_FRESH_TYPE decltype([] {})
+#define TAGMA_FRESH_TYPE(...) decltype([] {})
+#endif
+
+/// clang before 18 prints a text among template arguments as a list of numbers, but characters as characters.
+#if defined(__clang__) && __clang_major__ < 18
+#define TAGMA_SPELLS_TEXT 1
+#else
+#define TAGMA_SPELLS_TEXT 0
 #endif
 
 /// Friend functions that are declared in one template and defined in another carry definitions from a short name to a
@@ -106,6 +106,161 @@
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
+// ---- tagma/base/fixed_string.hpp
+#ifndef TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+#define TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+
+/// @file
+/// Strings as template arguments: `placeholder<"x", ...>`.
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace tagma {
+
+/// A string literal that can be a template argument. Its size includes the terminating zero.
+template <std::size_t Size>
+struct fixed_string {
+  char text[Size]{};
+
+  constexpr fixed_string() = default;
+  constexpr fixed_string(const char (&literal)[Size]) {
+    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
+  }
+
+  /// The text without its terminating zero.
+  [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
+};
+
+/// A copy of a text with static storage, for use as a template argument.
+template <const std::string_view* Text>
+[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
+  fixed_string<Text->size() + 1> copy;
+  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
+  return copy;
+}
+
+/// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
+template <std::size_t A, std::size_t B>
+[[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
+  fixed_string<A + B> joined;
+  for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
+  joined.text[A - 1] = '/';
+  for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
+  return joined;
+}
+
+template <std::size_t A, std::size_t B>
+[[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
+  return a / fixed_string<B>(b);
+}
+
+namespace diagnose {
+/// A text in the name of a type, which compilers print in messages.
+#if TAGMA_SPELLS_TEXT
+template <char... Characters>
+struct text {};
+#else
+template <fixed_string Text>
+struct text {};
+#endif
+}  // namespace diagnose
+
+namespace detail {
+template <fixed_string Text, std::size_t... I>
+constexpr auto spell(std::index_sequence<I...>) {
+#if TAGMA_SPELLS_TEXT
+  return diagnose::text<Text.text[I]...>{};
+#else
+  return diagnose::text<Text>{};
+#endif
+}
+/// The text as a type whose name can be read in messages. Only for messages: costs time where it is used.
+template <fixed_string Text>
+using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()>{}));
+}  // namespace detail
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+// ---- tagma/expr/carried.hpp
+#ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
+#define TAGMA_SINGLE_EXPR_CARRIED_HPP
+
+/// @file
+/// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+// ---- tagma/base/atomic.hpp
+#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
+#define TAGMA_SINGLE_BASE_ATOMIC_HPP
+
+/// @file
+/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
+/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
+
+namespace tagma {
+
+/// What an access to a shared value orders around it, as in std::memory_order.
+enum class memory_order : int {
+  relaxed = __ATOMIC_RELAXED,
+  acquire = __ATOMIC_ACQUIRE,
+  release = __ATOMIC_RELEASE,
+  acq_rel = __ATOMIC_ACQ_REL,
+  seq_cst = __ATOMIC_SEQ_CST,
+};
+
+/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic(T value = {}) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
+    return __atomic_load_n(&value_, static_cast<int>(order));
+  }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    __atomic_store_n(&value_, value, static_cast<int>(order));
+  }
+  T exchange(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// These return the value before.
+  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
+  }
+  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
+  }
+
+  /// Where the value is, for the system.
+  [[nodiscard]] const T* address() const { return &value_; }
+
+ private:
+  T value_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
+// ---- tagma/base/error.hpp
+#ifndef TAGMA_SINGLE_BASE_ERROR_HPP
+#define TAGMA_SINGLE_BASE_ERROR_HPP
+
+/// @file
+/// Run-time errors: a canonical status code and a sentence that names the thing.
+
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace tagma {
 
@@ -211,576 +366,450 @@ class error : public std::exception {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ERROR_HPP
-// ---- tagma/base/file.hpp
-#ifndef TAGMA_SINGLE_BASE_FILE_HPP
-#define TAGMA_SINGLE_BASE_FILE_HPP
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
 
 /// @file
-/// Reading files, and replacing one so that a crash leaves either the old file or the new one.
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cerrno>
 #include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <span>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
+#include <cstring>
+#include <new>
+
+// ---- tagma/base/array_view.hpp
+#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+/// @file
+/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
+/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+
+#include <cstddef>
+#include <type_traits>
 
 namespace tagma {
 
-/// The status code that says what an `errno` says.
-[[nodiscard]] constexpr status_code code_of_errno(int number) {
-  switch (number) {
-    case ENOENT:
-    case ENOTDIR:
-      return status_code::not_found;
-    case EEXIST:
-      return status_code::already_exists;
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return status_code::permission_denied;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-      return status_code::resource_exhausted;
-    case EISDIR:
-    case EINVAL:
-    case ENAMETOOLONG:
-    case ELOOP:
-      return status_code::invalid_argument;
-    case EIO:
-      return status_code::data_loss;
-    default:
-      return status_code::unknown;
-  }
-}
-
-/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
-[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
-  fail(code_of_errno(number),
-       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
-}
-
-namespace detail {
-
-/// An open descriptor; closed at the end of its life.
-class descriptor {
+/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+template <class T>
+class array_view {
  public:
-  explicit descriptor(int number) : number_(number) {}
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { (void)close(); }
+  constexpr array_view() = default;
+  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <std::size_t N>
+  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
+  template <class Range>
+    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
+      static_cast<T*>(r.data());
+      r.size();
+    })
+  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
 
-  [[nodiscard]] int get() const { return number_; }
-  [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
-
- private:
-  int number_;
-};
-
-}  // namespace detail
-
-/// A regular file that is read from its beginning to its end.
-class input_file {
- public:
-  /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
-  explicit input_file(std::string path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat status {};
-    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
-    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
-    size_ = static_cast<std::uint64_t>(status.st_size);
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
   }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// Bytes of the file when it was opened.
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-
-  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
-  void read(void* target, std::size_t bytes) {
-    for (auto* at = static_cast<char*>(target); bytes > 0;) {
-      const auto n = ::read(descriptor_.get(), at, bytes);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, path_, "read");
-      if (n == 0) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes) + " bytes too early");
-      at += n;
-      bytes -= static_cast<std::size_t>(n);
-    }
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
+  [[nodiscard]] constexpr T& front() const { return data_[0]; }
+  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
+  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+    return {data_ + from, count};
   }
 
  private:
-  std::string path_;
-  detail::descriptor descriptor_;
-  std::uint64_t size_ = 0;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
 };
 
-/// The whole content of a file.
-[[nodiscard]] inline std::string read_file(const std::string& path) {
-  input_file file(path);
-  std::string content(static_cast<std::size_t>(file.size()), '\0');
-  file.read(content.data(), content.size());
-  return content;
+/// Like std::array; an array of no elements has room for one, so that it needs no special case.
+template <class T, std::size_t N>
+struct fixed_array {
+  T values[N > 0 ? N : 1]{};
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) {
+    return values[i];
+  }
+  template <class Index>
+  [[nodiscard]] constexpr const T& operator[](Index i) const {
+    return values[i];
+  }
+  [[nodiscard]] static constexpr std::size_t size() { return N; }
+  [[nodiscard]] constexpr T* data() { return values; }
+  [[nodiscard]] constexpr const T* data() const { return values; }
+  [[nodiscard]] constexpr T* begin() { return values; }
+  [[nodiscard]] constexpr T* end() { return values + N; }
+  [[nodiscard]] constexpr const T* begin() const { return values; }
+  [[nodiscard]] constexpr const T* end() const { return values + N; }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+namespace tagma {
+
+class shared_bytes {
+ public:
+  shared_bytes() = default;
+  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
+  TAGMA_COLD explicit shared_bytes(std::size_t size)
+      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
+  }
+  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    header* const mine = block_;
+    block_ = other.block_;
+    other.block_ = mine;
+    return *this;
+  }
+  ~shared_bytes() { release(); }
+
+  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
+  [[nodiscard]] std::byte* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
+  }
+
+  /// The bytes as numbers.
+  template <class T>
+  [[nodiscard]] array_view<T> as() const {
+    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
+  }
+
+  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
+    return a.block_ == b.block_ ||
+           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
+  }
+
+ private:
+  struct alignas(std::max_align_t) header {
+    atomic<std::size_t> owners;
+    std::size_t size;
+  };
+  TAGMA_COLD void release() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
+  }
+
+  header* block_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+// ---- tagma/tensor/shape.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
+#define TAGMA_SINGLE_TENSOR_SHAPE_HPP
+
+/// @file
+/// Static and dynamic extents as plain values.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+namespace tagma {
+
+/// One extent of a tensor, in elements.
+using extent = std::int64_t;
+
+/// An extent that is known only when the program runs, such as the size of a batch.
+inline constexpr extent dyn = -1;
+
+/// The highest rank of a tensor.
+inline constexpr int max_rank = 6;
+
+/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
+/// argument.
+struct shape {
+  extent extents[max_rank]{};
+  int rank = 0;
+
+  constexpr shape() = default;
+  constexpr shape(std::initializer_list<extent> list) {
+    for (const extent e : list) push_back(e);
+  }
+  constexpr explicit shape(array_view<const extent> list) {
+    for (const extent e : list) push_back(e);
+  }
+
+  constexpr void push_back(extent e) { extents[rank++] = e; }
+  [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
+  [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
+
+  /// The extents of axes `first` to `last`, exclusive.
+  [[nodiscard]] constexpr shape sub(int first, int last) const {
+    shape s;
+    for (int i = first; i < last; ++i) s.push_back(extents[i]);
+    return s;
+  }
+  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+
+  /// True if no extent is `dyn`.
+  [[nodiscard]] constexpr bool is_static() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] == dyn) return false;
+    return true;
+  }
+
+  /// The number of elements; 1 for a scalar. Every extent must be known.
+  [[nodiscard]] constexpr extent elements() const {
+    extent n = 1;
+    for (int i = 0; i < rank; ++i) n *= extents[i];
+    return n;
+  }
+
+  /// The same shape with every `dyn` replaced by `value`.
+  [[nodiscard]] constexpr shape with_dyn(extent value) const {
+    shape s = *this;
+    for (int i = 0; i < rank; ++i)
+      if (s.extents[i] == dyn) s.extents[i] = value;
+    return s;
+  }
+
+  friend constexpr bool operator==(const shape& a, const shape& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i)
+      if (a.extents[i] != b.extents[i]) return false;
+    return true;
+  }
+};
+
+/// True if two extents can be the same at run time: equal, or one of them dynamic.
+[[nodiscard]] constexpr bool compatible(extent a, extent b) { return a == dyn || b == dyn || a == b; }
+
+/// True if two shapes can be the same at run time.
+[[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
+  if (a.rank != b.rank) return false;
+  for (int i = 0; i < a.rank; ++i)
+    if (!compatible(a[i], b[i])) return false;
+  return true;
 }
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
-  static std::atomic<unsigned> counter{0};
-  std::string temporary;
-  int number = -1;
-  do {
-    temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-    number = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (number < 0 && errno == EEXIST);
-  if (number < 0) fail_errno(errno, temporary, "created");
-
-  struct remover {
-    const std::string& name;
-    bool armed = true;
-    ~remover() {
-      if (armed) ::unlink(name.c_str());
-    }
-  } guard{temporary};
-  detail::descriptor file(number);
-  for (std::string_view piece : pieces) {
-    while (!piece.empty()) {
-      const auto n = ::write(file.get(), piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, temporary, "written");
-      piece.remove_prefix(static_cast<std::size_t>(n));
-    }
+/// True if `a` and `b` broadcast by NumPy's rules: aligned at the last axis, extents equal or one of them 1. A dynamic
+/// extent is compatible with every other.
+[[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
+  for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
+    const extent x = a[a.rank - i], y = b[b.rank - i];
+    if (x != 1 && y != 1 && !compatible(x, y)) return false;
   }
-  if (::fsync(file.get()) != 0) fail_errno(errno, temporary, "flushed to the disk");
-  if (!file.close()) fail_errno(errno, temporary, "closed");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail_errno(errno, path, "replaced");
-  guard.armed = false;
+  return true;
+}
 
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
-  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // EINVAL: a file system that cannot flush directories, and needs no flush.
-  if (parent.get() < 0 || (::fsync(parent.get()) != 0 && errno != EINVAL))
-    fail_errno(errno, directory, "flushed to the disk");
+/// The result of broadcasting. A dynamic extent stays dynamic beside 1 and takes the other's value beside a number; it
+/// never stretches itself.
+[[nodiscard]] constexpr shape broadcast(const shape& a, const shape& b) {
+  const shape& longer = a.rank >= b.rank ? a : b;
+  const shape& shorter = a.rank >= b.rank ? b : a;
+  shape result = longer;
+  for (int i = 1; i <= shorter.rank; ++i) {
+    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
+    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
+  }
+  return result;
+}
+
+/// "[32, 784]", with "?" for a dynamic extent.
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
+  std::string text = "[";
+  for (int i = 0; i < s.rank; ++i) {
+    if (i > 0) text += ", ";
+    if (s[i] == dyn)
+      text += '?';
+    else
+      text_part(s[i]).append_to(text);
+  }
+  text += ']';
+  return text;
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_FILE_HPP
-// ---- tagma/base/json.hpp
-#ifndef TAGMA_SINGLE_BASE_JSON_HPP
-#define TAGMA_SINGLE_BASE_JSON_HPP
+#endif  // TAGMA_SINGLE_TENSOR_SHAPE_HPP
+
+namespace tagma {
+
+/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
+struct carried_value {
+  double number = 0;         ///< a literal, or the first parameter
+  std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
+  double second = 0;         ///< a second parameter
+  shared_bytes bytes{};      ///< elements of an initial value, or further parameters
+  shape dims{};              ///< of an initial value
+
+  friend bool operator==(const carried_value& a, const carried_value& b) {
+    return a.number == b.number && a.integer == b.integer && a.second == b.second && a.bytes == b.bytes &&
+           a.dims == b.dims;
+  }
+};
+
+/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
+/// handle is one pointer whatever it carries.
+class carried {
+ public:
+  carried() = default;
+  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
+  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
+  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  carried& operator=(carried other) noexcept {
+    entry* const mine = first_;
+    first_ = other.first_;
+    other.first_ = mine;
+    return *this;
+  }
+  ~carried() { drop(first_); }
+
+  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
+  /// compiler cannot tell them apart.
+  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
+    carried all = a;
+    if (a.first_ == b.first_) return all;
+    for (const entry* e = b.first_; e != nullptr; e = e->next) {
+      const carried_value* known = a.find(e->key);
+      if (known == nullptr)
+        all.first_ = new entry{{1}, e->key, e->value, all.first_};
+      else if (!(*known == e->value))
+        conflict(*known, e->value);
+    }
+    return all;
+  }
+
+  /// The value under a key, or nullptr.
+  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
+    for (const entry* e = first_; e != nullptr; e = e->next)
+      if (e->key == key) return &e->value;
+    return nullptr;
+  }
+
+ private:
+  /// A value in a list whose ends are shared by many lists.
+  struct entry {
+    atomic<std::size_t> owners;
+    const void* key;
+    carried_value value;
+    entry* next;
+  };
+
+  static entry* keep(entry* e) {
+    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
+    return e;
+  }
+  TAGMA_COLD static void drop(entry* e) {
+    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
+      entry* const next = e->next;
+      delete e;
+      e = next;
+    }
+  }
+  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
+    fail(status_code::invalid_argument,
+         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
+          ": the same line built both expressions, so their types are equal; name the value with "
+          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+  }
+
+  entry* first_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
+// ---- tagma/ir/graph.hpp
+#ifndef TAGMA_SINGLE_IR_GRAPH_HPP
+#define TAGMA_SINGLE_IR_GRAPH_HPP
 
 /// @file
-/// A strict reader of JSON (RFC 8259) for file headers and configurations, and the quoting of strings for writers.
-/// Stricter than the RFC where it leaves a choice: duplicate names, invalid UTF-8, unpaired surrogates, numbers beyond
-/// double and a byte order mark are errors.
+/// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller
+/// provides.
 
-#include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <initializer_list>
+
+// ---- tagma/base/scratch_array.hpp
+#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+
+/// @file
+/// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
+
 #include <cstddef>
+
+namespace tagma {
+
+template <class T, std::size_t Few>
+class scratch_array {
+ public:
+  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
+  scratch_array(const scratch_array&) = delete;
+  scratch_array& operator=(const scratch_array&) = delete;
+  constexpr ~scratch_array() { delete[] many_; }
+
+  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
+
+ private:
+  T few_[Few]{};
+  T* many_;
+  std::size_t size_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+// ---- tagma/ir/op.hpp
+#ifndef TAGMA_SINGLE_IR_OP_HPP
+#define TAGMA_SINGLE_IR_OP_HPP
+
+/// @file
+/// What the graph compiler and the runtime know of an operation: plain values, no templates to walk.
+
+#include <bit>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
+
+// ---- tagma/base/hash.hpp
+#ifndef TAGMA_SINGLE_BASE_HASH_HPP
+#define TAGMA_SINGLE_BASE_HASH_HPP
+
+/// @file
+/// A structural hash that the compiler and every process compute alike. Not for security.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma {
+
+/// 64-bit FNV-1a of a text.
+[[nodiscard]] constexpr std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return h;
+}
+
+/// Mixes one more value into a hash; the order of values matters. The finaliser is that of SplitMix64.
+[[nodiscard]] constexpr std::uint64_t hash_combine(std::uint64_t h, std::uint64_t value) {
+  h = (h ^ value) + 0x9e3779b97f4a7c15ull;
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+  return h ^ (h >> 31);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HASH_HPP
+// ---- tagma/tensor/spec.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
+#define TAGMA_SINGLE_TENSOR_SPEC_HPP
+
+/// @file
+/// The type of an edge of the graph, as a C++ type and as a value.
+
+#include <string>
 #include <utility>
-#include <variant>
-#include <vector>
 
-namespace tagma::json {
-
-struct member;
-class value;
-using array = std::vector<value>;
-/// Members in the order of the text.
-using object = std::vector<member>;
-
-/// Any JSON value. A number without fraction and exponent that fits is an int64, every other number is a double.
-class value {
- public:
-  value() = default;
-  template <class T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, value>)
-  explicit value(T&& content) : content_(std::forward<T>(content)) {}
-
-  [[nodiscard]] bool is_null() const { return is<std::monostate>(); }
-  [[nodiscard]] bool is_bool() const { return is<bool>(); }
-  [[nodiscard]] bool is_integer() const { return is<std::int64_t>(); }
-  [[nodiscard]] bool is_number() const { return is<std::int64_t>() || is<double>(); }
-  [[nodiscard]] bool is_string() const { return is<std::string>(); }
-  [[nodiscard]] bool is_array() const { return is<array>(); }
-  [[nodiscard]] bool is_object() const { return is<object>(); }
-
-  /// "null", "a boolean", "an integer", "a number", "a string", "an array" or "an object".
-  [[nodiscard]] std::string_view kind() const {
-    constexpr std::string_view names[] = {"null",     "a boolean", "an integer", "a number",
-                                          "a string", "an array",  "an object"};
-    return names[content_.index()];
-  }
-
-  /// The content. Each throws `invalid_argument` if the value is of another kind; `as_double` takes integers too.
-  [[nodiscard]] bool as_bool() const { return get<bool>("a boolean"); }
-  [[nodiscard]] std::int64_t as_integer() const { return get<std::int64_t>("an integer"); }
-  [[nodiscard]] double as_double() const {
-    return is_integer() ? static_cast<double>(as_integer()) : get<double>("a number");
-  }
-  [[nodiscard]] const std::string& as_string() const { return get<std::string>("a string"); }
-  [[nodiscard]] const array& as_array() const { return get<array>("an array"); }
-  [[nodiscard]] const object& as_object() const { return get<object>("an object"); }
-
-  /// The member of an object, or null if there is none or this is not an object.
-  [[nodiscard]] inline const value* find(std::string_view name) const;
-  /// The member of an object. Throws `not_found` if there is none, `invalid_argument` if this is not an object.
-  [[nodiscard]] inline const value& at(std::string_view name) const;
-
- private:
-  template <class T>
-  [[nodiscard]] bool is() const {
-    return std::holds_alternative<T>(content_);
-  }
-  template <class T>
-  [[nodiscard]] const T& get(std::string_view wanted) const {
-    if (!is<T>())
-      fail(status_code::invalid_argument, "JSON: expected " + std::string(wanted) + ", found " + std::string(kind()));
-    return *std::get_if<T>(&content_);
-  }
-
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> content_;
-};
-
-/// A name and a value inside an object.
-struct member {
-  std::string name;
-  value content;
-};
-
-inline const value* value::find(std::string_view name) const {
-  if (!is_object()) return nullptr;
-  for (const member& m : as_object())
-    if (m.name == name) return &m.content;
-  return nullptr;
-}
-
-inline const value& value::at(std::string_view name) const {
-  for (const member& m : as_object())
-    if (m.name == name) return m.content;
-  fail(status_code::not_found, "JSON: no member \"" + std::string(name) + "\"");
-}
-
-/// What a text may cost at most.
-struct limits {
-  std::size_t bytes = 100'000'000;
-  int depth = 64;  ///< Nested arrays and objects.
-};
-
-/// A value, or the byte at which the text stops being JSON and the reason.
-struct parsed {
-  value root;
-  std::size_t position = 0;
-  std::string reason;  ///< Empty if the text was parsed.
-
-  [[nodiscard]] explicit operator bool() const { return reason.empty(); }
-};
-
-/// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
-[[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto in = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
-  if (text.empty()) return 0;
-  if (in(0, 0x00, 0x7f)) return 1;
-  if (in(0, 0xc2, 0xdf)) return in(1, 0x80, 0xbf) ? 2 : 0;
-  if (in(0, 0xe0, 0xef)) {
-    const unsigned low = byte(0) == 0xe0 ? 0xa0 : 0x80, high = byte(0) == 0xed ? 0x9f : 0xbf;
-    return in(1, low, high) && in(2, 0x80, 0xbf) ? 3 : 0;
-  }
-  if (in(0, 0xf0, 0xf4)) {
-    const unsigned low = byte(0) == 0xf0 ? 0x90 : 0x80, high = byte(0) == 0xf4 ? 0x8f : 0xbf;
-    return in(1, low, high) && in(2, 0x80, 0xbf) && in(3, 0x80, 0xbf) ? 4 : 0;
-  }
-  return 0;
-}
-
-namespace detail {
-
-class parser {
- public:
-  parser(std::string_view text, const limits& limit) : text_(text), limit_(limit) {}
-
-  parsed document() {
-    parsed result;
-    bool good = text_.size() <= limit_.bytes || stop("longer than " + std::to_string(limit_.bytes) + " bytes");
-    good = good && any(result.root, 0);
-    if (good) {
-      blanks();
-      good = at_ == text_.size() || stop("expected the end of the text");
-    }
-    if (!good) return {value(), at_, std::move(reason_)};
-    return result;
-  }
-
- private:
-  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
-  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
-  bool accept(char c) { return peek(c) && (++at_, true); }
-  bool expect(char c) { return accept(c) || stop(std::string("expected '") + c + "'"); }
-  void blanks() {
-    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
-  }
-  bool stop(std::string reason) {
-    reason_ = std::move(reason);
-    return false;
-  }
-
-  bool any(value& out, int depth) {
-    blanks();
-    if (peek('{') || peek('[')) {
-      if (depth >= limit_.depth) return stop("nested deeper than " + std::to_string(limit_.depth));
-      return peek('{') ? members(out, depth + 1) : elements(out, depth + 1);
-    }
-    if (peek('"')) {
-      std::string text;
-      if (!string(text)) return false;
-      out = value(std::move(text));
-      return true;
-    }
-    if (peek('-') || peek_digit()) return number(out);
-    const auto literal = [&](std::string_view word) {
-      if (!text_.substr(at_).starts_with(word)) return false;
-      at_ += word.size();
-      return true;
-    };
-    if (literal("true")) return (out = value(true), true);
-    if (literal("false")) return (out = value(false), true);
-    if (literal("null")) return (out = value(), true);
-    return stop("expected a value");
-  }
-
-  bool elements(value& out, int depth) {
-    array list;
-    ++at_;
-    blanks();
-    if (!accept(']')) {
-      do {
-        if (!any(list.emplace_back(), depth)) return false;
-        blanks();
-      } while (accept(','));
-      if (!accept(']')) return stop("expected ',' or ']'");
-    }
-    out = value(std::move(list));
-    return true;
-  }
-
-  bool members(value& out, int depth) {
-    object list;
-    std::vector<std::size_t> positions;
-    ++at_;
-    blanks();
-    if (!accept('}')) {
-      do {
-        blanks();
-        positions.push_back(at_);
-        member& m = list.emplace_back();
-        if (!peek('"')) return stop("expected a name in quotes");
-        if (!string(m.name)) return false;
-        blanks();
-        if (!expect(':') || !any(m.content, depth)) return false;
-        blanks();
-      } while (accept(','));
-      if (!accept('}')) return stop("expected ',' or '}'");
-    }
-    if (!unique(list, positions)) return false;
-    out = value(std::move(list));
-    return true;
-  }
-
-  bool unique(const object& list, const std::vector<std::size_t>& positions) {
-    std::vector<std::pair<std::string_view, std::size_t>> names;
-    for (std::size_t i = 0; i < list.size(); ++i) names.emplace_back(list[i].name, positions[i]);
-    std::sort(names.begin(), names.end());
-    std::size_t first = text_.size();
-    std::string_view twice;
-    for (std::size_t i = 1; i < names.size(); ++i) {
-      if (names[i].first != names[i - 1].first || names[i].second >= first) continue;
-      first = names[i].second;
-      twice = names[i].first;
-    }
-    if (first == text_.size()) return true;
-    at_ = first;
-    return stop("the name \"" + std::string(twice) + "\" appears twice");
-  }
-
-  bool string(std::string& out) {
-    ++at_;
-    while (at_ < text_.size()) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      if (c == '"') return (++at_, true);
-      if (c < 0x20) return stop("a control character in a string");
-      if (c == '\\') {
-        if (!escape(out)) return false;
-        continue;
-      }
-      const std::size_t length = utf8_sequence(text_.substr(at_));
-      if (length == 0) return stop("invalid UTF-8");
-      out.append(text_.substr(at_, length));
-      at_ += length;
-    }
-    return stop("a string without closing quote");
-  }
-
-  bool escape(std::string& out) {
-    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const char c = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-    if (const std::size_t i = letters.find(c); i != letters.npos) {
-      out += meanings[i];
-      at_ += 2;
-      return true;
-    }
-    std::uint32_t code = 0, low = 0;
-    if (!hex4(at_, code) || (code >= 0xdc00 && code <= 0xdfff)) return stop("an invalid escape sequence");
-    std::size_t length = 6;
-    if (code >= 0xd800 && code <= 0xdbff) {
-      if (!hex4(at_ + 6, low) || low < 0xdc00 || low > 0xdfff) return stop("an unpaired surrogate");
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-      length = 12;
-    }
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-    if (code < 0x80) {
-      put(code);
-    } else {
-      const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-      constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-      put(lead[tail] | code >> (6 * tail));
-      for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
-    }
-    at_ += length;
-    return true;
-  }
-
-  bool hex4(std::size_t at, std::uint32_t& code) const {
-    if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
-    const char* first = text_.data() + at + 2;
-    const auto [last, error] = std::from_chars(first, first + 4, code, 16);
-    return error == std::errc() && last == first + 4;
-  }
-
-  bool number(value& out) {
-    const std::size_t first = at_;
-    const auto digits = [&] {
-      if (!peek_digit()) return stop("expected a digit");
-      while (peek_digit()) ++at_;
-      return true;
-    };
-    accept('-');
-    if (!accept('0') && !digits()) return false;
-    bool whole = true;
-    if (accept('.')) {
-      whole = false;
-      if (!digits()) return false;
-    }
-    if (peek('e') || peek('E')) {
-      whole = false;
-      ++at_;
-      if (peek('+') || peek('-')) ++at_;
-      if (!digits()) return false;
-    }
-    const char *begin = text_.data() + first, *end = text_.data() + at_;
-    std::int64_t integer = 0;
-    if (whole && std::from_chars(begin, end, integer).ec == std::errc()) return (out = value(integer), true);
-    double real = 0;
-    const auto status = std::from_chars(begin, end, real).ec;
-    if (status == std::errc::result_out_of_range || std::isinf(real)) {
-      if (!tiny(text_.substr(first, at_ - first))) {
-        at_ = first;
-        return stop("a number beyond the range of double");
-      }
-      real = *begin == '-' ? -0.0 : 0.0;
-    }
-    out = value(real);
-    return true;
-  }
-
-  /// Whether a number that does not fit is below the smallest double rather than above the largest.
-  static bool tiny(std::string_view number) {
-    const std::size_t e = number.find_first_of("eE");
-    if (e != number.npos) {
-      long exponent = 0;
-      const std::size_t sign = number[e + 1] == '+' ? 1 : 0;
-      const auto status = std::from_chars(number.data() + e + 1 + sign, number.data() + number.size(), exponent).ec;
-      if (status != std::errc()) return number[e + 1] == '-';
-      number = number.substr(0, e);
-      const std::size_t point = std::min(number.find('.'), number.size());
-      const std::size_t leading = std::min(number.find_first_of("123456789"), number.size());
-      return exponent + static_cast<long>(point) - static_cast<long>(leading) < 0;
-    }
-    return number.find_first_of("123456789") > number.find('.');
-  }
-
-  std::string_view text_;
-  limits limit_;
-  std::size_t at_ = 0;
-  std::string reason_;
-};
-
-}  // namespace detail
-
-/// Reads one JSON value that makes up the whole text.
-[[nodiscard]] inline parsed try_parse(std::string_view text, const limits& limit = {}) {
-  return detail::parser(text, limit).document();
-}
-
-/// Reads one JSON value that makes up the whole text. Throws `invalid_argument` with the position; `what` names the
-/// text in that sentence.
-[[nodiscard]] inline value parse(std::string_view text, std::string_view what = "JSON", const limits& limit = {}) {
-  parsed result = try_parse(text, limit);
-  if (!result)
-    fail(status_code::invalid_argument,
-         std::string(what) + ", byte " + std::to_string(result.position) + ": " + result.reason);
-  return std::move(result.root);
-}
-
-/// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
-/// `invalid_argument` if the text is not UTF-8.
-inline void append_quoted(std::string& out, std::string_view text) {
-  constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
-  out += '"';
-  while (!text.empty()) {
-    const std::size_t length = utf8_sequence(text);
-    const auto c = static_cast<unsigned char>(text[0]);
-    if (length == 0)
-      fail(status_code::invalid_argument, "a string that is not UTF-8 cannot be written as JSON");
-    else if (const std::size_t i = plain.find(text[0]); i != plain.npos)
-      (out += '\\') += letters[i];
-    else if (c < 0x20)
-      ((out += "\\u00") += hex[c >> 4]) += hex[c & 15u];
-    else
-      out.append(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  out += '"';
-}
-
-/// `text` as a JSON string with its quotes.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
-  std::string out;
-  append_quoted(out, text);
-  return out;
-}
-
-}  // namespace tagma::json
-#endif  // TAGMA_SINGLE_BASE_JSON_HPP
 // ---- tagma/tensor/dtype.hpp
 #ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
 #define TAGMA_SINGLE_TENSOR_DTYPE_HPP
@@ -1003,928 +1032,6 @@ using element_of = typename detail::element_type<D>::type;
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_TENSOR_DTYPE_HPP
-// ---- tagma/tensor/shape.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
-#define TAGMA_SINGLE_TENSOR_SHAPE_HPP
-
-/// @file
-/// Static and dynamic extents as plain values.
-
-#include <cstddef>
-#include <cstdint>
-#include <initializer_list>
-#include <span>
-#include <string>
-
-namespace tagma {
-
-/// One extent of a tensor, in elements.
-using extent = std::int64_t;
-
-/// An extent that is known only when the program runs, such as the size of a batch.
-inline constexpr extent dyn = -1;
-
-/// The highest rank of a tensor.
-inline constexpr int max_rank = 6;
-
-/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
-/// argument.
-struct shape {
-  extent extents[max_rank]{};
-  int rank = 0;
-
-  constexpr shape() = default;
-  constexpr shape(std::initializer_list<extent> list) {
-    for (const extent e : list) push_back(e);
-  }
-  constexpr explicit shape(std::span<const extent> list) {
-    for (const extent e : list) push_back(e);
-  }
-
-  constexpr void push_back(extent e) { extents[rank++] = e; }
-  [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
-  [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
-
-  /// The extents of axes `first` to `last`, exclusive.
-  [[nodiscard]] constexpr shape sub(int first, int last) const {
-    shape s;
-    for (int i = first; i < last; ++i) s.push_back(extents[i]);
-    return s;
-  }
-  [[nodiscard]] constexpr std::span<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
-
-  /// True if no extent is `dyn`.
-  [[nodiscard]] constexpr bool is_static() const {
-    for (int i = 0; i < rank; ++i)
-      if (extents[i] == dyn) return false;
-    return true;
-  }
-
-  /// The number of elements; 1 for a scalar. Every extent must be known.
-  [[nodiscard]] constexpr extent elements() const {
-    extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
-    return n;
-  }
-
-  /// The same shape with every `dyn` replaced by `value`.
-  [[nodiscard]] constexpr shape with_dyn(extent value) const {
-    shape s = *this;
-    for (int i = 0; i < rank; ++i)
-      if (s.extents[i] == dyn) s.extents[i] = value;
-    return s;
-  }
-
-  friend constexpr bool operator==(const shape& a, const shape& b) {
-    if (a.rank != b.rank) return false;
-    for (int i = 0; i < a.rank; ++i)
-      if (a.extents[i] != b.extents[i]) return false;
-    return true;
-  }
-};
-
-/// True if two extents can be the same at run time: equal, or one of them dynamic.
-[[nodiscard]] constexpr bool compatible(extent a, extent b) { return a == dyn || b == dyn || a == b; }
-
-/// True if two shapes can be the same at run time.
-[[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
-  if (a.rank != b.rank) return false;
-  for (int i = 0; i < a.rank; ++i)
-    if (!compatible(a[i], b[i])) return false;
-  return true;
-}
-
-/// True if `a` and `b` broadcast by NumPy's rules: aligned at the last axis, extents equal or one of them 1. A dynamic
-/// extent is compatible with every other.
-[[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
-  for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
-    const extent x = a[a.rank - i], y = b[b.rank - i];
-    if (x != 1 && y != 1 && !compatible(x, y)) return false;
-  }
-  return true;
-}
-
-/// The result of broadcasting. A dynamic extent stays dynamic beside 1 and takes the other's value beside a number; it
-/// never stretches itself.
-[[nodiscard]] constexpr shape broadcast(const shape& a, const shape& b) {
-  const shape& longer = a.rank >= b.rank ? a : b;
-  const shape& shorter = a.rank >= b.rank ? b : a;
-  shape result = longer;
-  for (int i = 1; i <= shorter.rank; ++i) {
-    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
-    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
-  }
-  return result;
-}
-
-/// "[32, 784]", with "?" for a dynamic extent.
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
-  std::string text = "[";
-  for (int i = 0; i < s.rank; ++i) {
-    if (i > 0) text += ", ";
-    if (s[i] == dyn)
-      text += '?';
-    else
-      text_part(s[i]).append_to(text);
-  }
-  text += ']';
-  return text;
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_SHAPE_HPP
-// ---- tagma/tensor/tensor.hpp
-#ifndef TAGMA_SINGLE_TENSOR_TENSOR_HPP
-#define TAGMA_SINGLE_TENSOR_TENSOR_HPP
-
-/// @file
-/// A tensor in host memory that owns its elements.
-
-#include <concepts>
-#include <cstddef>
-#include <initializer_list>
-#include <new>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-
-// ---- tagma/tensor/view.hpp
-#ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
-#define TAGMA_SINGLE_TENSOR_VIEW_HPP
-
-/// @file
-/// A view of elements in host memory that somebody else owns: a pointer and a shape.
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <type_traits>
-
-namespace tagma {
-
-/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
-/// of `element_size` bytes, do not fit into 63 bits of bytes.
-[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
-  bool empty = false;
-  for (const extent e : dims.span()) {
-    if (e < 0) return -1;
-    empty = empty || e == 0;
-  }
-  if (empty) return 0;
-  const extent limit = INT64_MAX / static_cast<extent>(element_size);
-  extent n = 1;
-  for (const extent e : dims.span()) {
-    if (e > limit / n) return -1;
-    n *= e;
-  }
-  return n;
-}
-
-/// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
-/// shape, and valid as long as the memory is.
-template <class T>
-  requires element<std::remove_const_t<T>>
-class view {
- public:
-  using element_type = T;
-  using value_type = std::remove_const_t<T>;
-
-  /// A view of nothing: shape [0].
-  constexpr view() : dims_{0} {}
-
-  /// Views `dims.elements()` elements that start at `data`.
-  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
-
-  /// What may be written may be read.
-  template <class U>
-    requires std::is_same_v<const U, T>
-  constexpr view(const view<U>& other) : data_(other.data()), dims_(other.dims()) {}
-
-  [[nodiscard]] constexpr T* data() const { return data_; }
-  [[nodiscard]] constexpr const shape& dims() const { return dims_; }
-
-  /// The number of elements.
-  [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
-  [[nodiscard]] constexpr bool empty() const { return size() == 0; }
-  [[nodiscard]] constexpr std::span<T> span() const { return {data_, size()}; }
-  [[nodiscard]] constexpr T* begin() const { return data_; }
-  [[nodiscard]] constexpr T* end() const { return data_ + size(); }
-
-  /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] constexpr T& operator[](extent i) const { return data_[i]; }
-
-  /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
-  /// for an index outside its axis.
-  template <class... Index>
-    requires(std::is_integral_v<Index>&&...)
-  [[nodiscard]] constexpr T& operator()(Index... index) const {
-    const extent list[] = {static_cast<extent>(index)..., 0};
-    if (dims_.rank != static_cast<int>(sizeof...(Index))) fail_rank(sizeof...(Index));
-    extent flat = 0;
-    for (int axis = 0; axis < dims_.rank; ++axis) {
-      if (list[axis] < 0 || list[axis] >= dims_[axis]) fail_index(list[axis], axis);
-      flat = flat * dims_[axis] + list[axis];
-    }
-    return data_[flat];
-  }
-
-  /// Positions `first` to `last`, exclusive, of the outermost axis. Throws `out_of_range` unless 0 <= first <= last <=
-  /// the extent of that axis, and `invalid_argument` for a scalar.
-  [[nodiscard]] constexpr view rows(extent first, extent last) const {
-    if (dims_.rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
-    if (first < 0 || last < first || last > dims_[0]) fail_rows(first, last);
-    shape dims = dims_;
-    dims[0] = last - first;
-    return {data_ + first * dims_.sub(1, dims_.rank).elements(), dims};
-  }
-
-  /// The same elements under another shape. Throws `invalid_argument` if the number of elements differs.
-  [[nodiscard]] constexpr view reshaped(const shape& dims) const {
-    if (count_elements(dims) != dims_.elements())
-      fail(status_code::invalid_argument, {"cannot view ", to_string(dims_), " as ", to_string(dims)});
-    return {data_, dims};
-  }
-
-  /// Equal shapes and equal elements; a NaN equals nothing.
-  [[nodiscard]] friend constexpr bool operator==(const view& a, const view& b) {
-    if (!(a.dims_ == b.dims_)) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      if (!(a.data_[i] == b.data_[i])) return false;
-    return true;
-  }
-
- private:
-  [[noreturn]] TAGMA_COLD void fail_rank(std::size_t indices) const {
-    fail(status_code::invalid_argument, {indices, " indices for a tensor of shape ", to_string(dims_)});
-  }
-  [[noreturn]] TAGMA_COLD void fail_index(extent index, int axis) const {
-    fail(status_code::out_of_range,
-         {"index ", index, " is outside axis ", axis, " of a tensor of shape ", to_string(dims_)});
-  }
-  [[noreturn]] TAGMA_COLD void fail_rows(extent first, extent last) const {
-    fail(status_code::out_of_range,
-         {"rows ", first, " to ", last, " are outside a tensor of shape ", to_string(dims_)});
-  }
-
-  T* data_ = nullptr;
-  shape dims_;
-};
-
-/// A view of elements whose type is known only at run time.
-struct raw_view {
-  const void* data = nullptr;
-  dtype type = dtype::none;
-  shape dims;
-
-  /// Bytes that the elements occupy.
-  [[nodiscard]] constexpr std::size_t bytes() const {
-    return static_cast<std::size_t>(dims.elements()) * size_of(type);
-  }
-
-  /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
-  template <element T>
-  [[nodiscard]] view<const T> as() const {
-    if (type != dtype_of<T>)
-      fail(status_code::invalid_argument, {"a tensor of ", to_string(type), " is not one of ", to_string(dtype_of<T>)});
-    return {static_cast<const T*>(data), dims};
-  }
-};
-
-/// Forgets the element type, which stays readable at run time.
-template <class T>
-[[nodiscard]] constexpr raw_view erase(const view<T>& v) {
-  return {v.data(), dtype_of<std::remove_const_t<T>>, v.dims()};
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_VIEW_HPP
-
-namespace tagma {
-
-/// Bytes to which the elements of every tensor that is not a scalar are aligned: a cache line, and the widest vector.
-inline constexpr std::size_t tensor_alignment = 64;
-
-namespace detail {
-template <class From, class To>
-concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
-}  // namespace detail
-
-/// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
-/// else lives in one block of the heap. A moved-from tensor has shape [0].
-template <element T>
-class tensor {
- public:
-  using element_type = T;
-  using value_type = T;
-
-  /// An empty tensor of shape [0].
-  tensor() noexcept : dims_{0} {}
-
-  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
-  /// the number of bytes does not fit into 63 bits.
-  explicit tensor(const shape& dims) : dims_(dims) {
-    allocate();
-    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
-  }
-
-  /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
-  tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
-    const extent expected = count_elements(dims);
-    if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
-      fail(status_code::invalid_argument,
-           {values.size(), " values for a tensor of shape ", to_string(dims), " of ", expected, " elements"});
-    allocate();
-    copy_from(values.data());
-  }
-  tensor(const shape& dims, std::initializer_list<T> values)
-      : tensor(dims, std::span<const T>(values.begin(), values.size())) {}
-
-  /// A scalar: rank 0, one element, nothing on the heap.
-  template <detail::scalar_for<T> U>
-  tensor(U value) : size_(1), data_(&scalar_), scalar_(static_cast<T>(value)) {}
-
-  /// A copy of what a view shows.
-  explicit tensor(const view<const T>& v) : tensor(v.dims(), v.span()) {}
-
-  tensor(const tensor& other) : dims_(other.dims_) {
-    allocate();
-    copy_from(other.data_);
-  }
-  tensor(tensor&& other) noexcept : dims_{0} { take(other); }
-  tensor& operator=(const tensor& other) {
-    if (this != &other) *this = tensor(other);
-    return *this;
-  }
-  tensor& operator=(tensor&& other) noexcept {
-    if (this != &other) {
-      release();
-      take(other);
-    }
-    return *this;
-  }
-  ~tensor() { release(); }
-
-  [[nodiscard]] T* data() noexcept { return data_; }
-  [[nodiscard]] const T* data() const noexcept { return data_; }
-
-  /// The number of elements.
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-  [[nodiscard]] const shape& dims() const noexcept { return dims_; }
-  [[nodiscard]] std::span<T> span() noexcept { return {data_, size_}; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
-  [[nodiscard]] T* begin() noexcept { return data_; }
-  [[nodiscard]] T* end() noexcept { return data_ + size_; }
-  [[nodiscard]] const T* begin() const noexcept { return data_; }
-  [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
-
-  operator view<T>() noexcept { return {data_, dims_}; }
-  operator view<const T>() const noexcept { return {data_, dims_}; }
-
-  /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] T& operator[](extent i) { return data_[i]; }
-  [[nodiscard]] const T& operator[](extent i) const { return data_[i]; }
-
-  /// The element at one index for each axis. Throws as `view::operator()` does.
-  template <class... Index>
-  [[nodiscard]] T& operator()(Index... index) {
-    return view<T>(data_, dims_)(index...);
-  }
-  template <class... Index>
-  [[nodiscard]] const T& operator()(Index... index) const {
-    return view<const T>(data_, dims_)(index...);
-  }
-
-  /// A view of positions `first` to `last`, exclusive, of the outermost axis. Throws as `view::rows` does.
-  [[nodiscard]] view<T> rows(extent first, extent last) { return view<T>(data_, dims_).rows(first, last); }
-  [[nodiscard]] view<const T> rows(extent first, extent last) const {
-    return view<const T>(data_, dims_).rows(first, last);
-  }
-
-  /// Equal shapes and equal elements; a NaN equals nothing.
-  [[nodiscard]] friend bool operator==(const tensor& a, const tensor& b) {
-    return view<const T>(a) == view<const T>(b);
-  }
-
- private:
-  void allocate() {
-    const extent n = count_elements(dims_, sizeof(T));
-    if (n < 0) fail_dims();
-    size_ = static_cast<std::size_t>(n);
-    if (dims_.rank == 0)
-      data_ = &scalar_;
-    else if (size_ > 0)
-      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
-  }
-  void copy_from(const T* values) {
-    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
-  }
-  void take(tensor& other) noexcept {
-    dims_ = std::exchange(other.dims_, shape{0});
-    size_ = std::exchange(other.size_, 0);
-    scalar_ = other.scalar_;
-    data_ = std::exchange(other.data_, nullptr);
-    if (dims_.rank == 0) data_ = &scalar_;
-  }
-  void release() noexcept {
-    static_assert(std::is_trivially_destructible_v<T>);
-    if (data_ != nullptr && data_ != &scalar_) ::operator delete (data_, std::align_val_t{tensor_alignment});
-  }
-  [[noreturn]] TAGMA_COLD void fail_dims() const {
-    for (const extent e : dims_.span())
-      if (e < 0)
-        fail(status_code::invalid_argument,
-             {"a tensor cannot be made with shape ", to_string(dims_), ": every extent must be known"});
-    fail(status_code::resource_exhausted,
-         {"a tensor of ", to_string(dtype_of<T>), " ", to_string(dims_), " has more bytes than can be addressed"});
-  }
-
-  shape dims_;
-  std::size_t size_ = 0;
-  T* data_ = nullptr;
-  T scalar_{};
-};
-
-template <class T>
-view(tensor<T>&) -> view<T>;
-template <class T>
-view(const tensor<T>&) -> view<const T>;
-
-/// Forgets the element type of a tensor; the result refers to the tensor.
-template <class T>
-[[nodiscard]] raw_view erase(const tensor<T>& t) {
-  return {t.data(), dtype_of<T>, t.dims()};
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_TENSOR_HPP
-
-namespace tagma::safetensors {
-
-static_assert(std::endian::native == std::endian::little, "tagma writes tensors as they lie in memory: little-endian");
-
-/// A tensor to be written: where its elements lie, row by row.
-struct named_tensor {
-  std::string name;
-  dtype type = dtype::none;
-  shape dims;
-  const void* data = nullptr;
-};
-
-/// A tensor in a file. `data` points at `bytes` bytes that the `file` owns, which other writers need not have aligned
-/// to the size of an element. `type` is `dtype::none` for the element types that only others know, such as "U16";
-/// `format` has the name.
-struct stored_tensor {
-  std::string name;
-  dtype type = dtype::none;
-  std::string format;
-  shape dims;
-  const void* data = nullptr;
-  std::size_t bytes = 0;
-};
-
-/// Free texts beside the tensors.
-using metadata = std::map<std::string, std::string, std::less<>>;
-
-/// The longest header that readers accept, in bytes.
-inline constexpr std::uint64_t max_header = 100'000'000;
-
-namespace detail {
-
-struct format {
-  std::string_view name;
-  int bits;
-  dtype type;
-};
-
-/// In the order in which writers lay tensors out, widest elements first, so that each is aligned.
-inline constexpr format formats[] = {
-    {"U64", 64, dtype::none},        {"I64", 64, dtype::int64},     {"F64", 64, dtype::float64},
-    {"C64", 64, dtype::none},        {"F32", 32, dtype::float32},   {"U32", 32, dtype::none},
-    {"I32", 32, dtype::int32},       {"BF16", 16, dtype::bfloat16}, {"F16", 16, dtype::float16},
-    {"U16", 16, dtype::none},        {"I16", 16, dtype::int16},     {"F8_E5M2FNUZ", 8, dtype::none},
-    {"F8_E4M3FNUZ", 8, dtype::none}, {"F8_E8M0", 8, dtype::none},   {"F8_E4M3", 8, dtype::none},
-    {"F8_E5M2", 8, dtype::none},     {"I8", 8, dtype::int8},        {"U8", 8, dtype::uint8},
-    {"F6_E3M2", 6, dtype::none},     {"F6_E2M3", 6, dtype::none},   {"F4", 4, dtype::none},
-    {"BOOL", 8, dtype::boolean}};
-
-inline const format* format_of(dtype type) {
-  for (const format& f : formats)
-    if (f.type == type && type != dtype::none) return &f;
-  return nullptr;
-}
-inline const format* format_named(std::string_view name) {
-  for (const format& f : formats)
-    if (f.name == name) return &f;
-  return nullptr;
-}
-
-}  // namespace detail
-
-/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
-/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
-/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
-/// name "__metadata__", a name that is not UTF-8, a tensor of strings or one of unknown extents; and what
-/// `replace_file` throws.
-inline void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {}) {
-  struct item {
-    const named_tensor* tensor;
-    const detail::format* format;
-    std::size_t bytes;
-  };
-  std::vector<item> items;
-  for (const named_tensor& t : tensors) {
-    const auto* format = detail::format_of(t.type);
-    const auto refuse = [&](std::string_view why) {
-      fail(status_code::invalid_argument, path + ": cannot write tensor \"" + t.name + "\": " + std::string(why));
-    };
-    if (t.name == "__metadata__") refuse("the name is reserved");
-    if (format == nullptr) refuse("the format has no elements of type " + std::string(to_string(t.type)));
-    const extent elements = count_elements(t.dims, size_of(t.type));
-    if (elements < 0) refuse("its shape is " + to_string(t.dims));
-    items.push_back({&t, format, static_cast<std::size_t>(elements) * size_of(t.type)});
-  }
-  std::sort(items.begin(), items.end(), [](const item& a, const item& b) {
-    return a.format != b.format ? a.format < b.format : a.tensor->name < b.tensor->name;
-  });
-  std::vector<std::string_view> names;
-  for (const item& i : items) names.push_back(i.tensor->name);
-  std::sort(names.begin(), names.end());
-  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-    fail(status_code::invalid_argument, path + ": two tensors have the name \"" + std::string(*twice) + "\"");
-
-  texts.try_emplace("format", "pt");
-  std::string header = "{\"__metadata__\":{";
-  for (const auto& [name, text] : texts) {
-    if (header.back() != '{') header += ',';
-    json::append_quoted(header, name);
-    header += ':';
-    json::append_quoted(header, text);
-  }
-  header += '}';
-  std::uint64_t offset = 0;
-  for (const item& i : items) {
-    header += ',';
-    json::append_quoted(header, i.tensor->name);
-    header.append(":{\"dtype\":\"").append(i.format->name).append("\",\"shape\":[");
-    for (int axis = 0; axis < i.tensor->dims.rank; ++axis) {
-      if (axis > 0) header += ',';
-      header += std::to_string(i.tensor->dims[axis]);
-    }
-    header += "],\"data_offsets\":[" + std::to_string(offset) + ',' + std::to_string(offset + i.bytes) + "]}";
-    offset += i.bytes;
-  }
-  header += '}';
-  header.append((8 - header.size() % 8) % 8, ' ');
-  if (header.size() > max_header)
-    fail(status_code::invalid_argument, path + ": the header would have " + std::to_string(header.size()) +
-                                            " bytes, readers accept " + std::to_string(max_header));
-
-  const std::uint64_t length = header.size();
-  char length_bytes[8];
-  std::memcpy(length_bytes, &length, 8);
-  std::vector<std::string_view> pieces{{length_bytes, 8}, header};
-  for (const item& i : items)
-    if (i.bytes > 0) pieces.emplace_back(static_cast<const char*>(i.tensor->data), i.bytes);
-  replace_file(path, pieces);
-}
-
-/// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
-/// each has as many bytes as its shape and element type say, and booleans are 0 or 1.
-class file {
- public:
-  /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
-  /// `invalid_argument` for what the format allows and tagma does not: more than six axes.
-  explicit file(const std::string& path) : path_(path) {
-    input_file in(path);
-    if (in.size() < 8) corrupt("has " + std::to_string(in.size()) + " bytes, fewer than the 8 of the header's length");
-    std::uint64_t length = 0;
-    in.read(&length, 8);
-    if (length > max_header) corrupt("a header of " + std::to_string(length) + " bytes, more than are allowed");
-    if (length > in.size() - 8)
-      corrupt("a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(in.size()));
-    std::string header(static_cast<std::size_t>(length), '\0');
-    in.read(header.data(), header.size());
-    data_ = tensor<std::uint8_t>(shape{static_cast<extent>(in.size() - 8 - length)});
-    in.read(data_.data(), data_.size());
-    read_header(header);
-  }
-  file(const file&) = delete;
-  file& operator=(const file&) = delete;
-  file(file&&) = default;
-  file& operator=(file&&) = default;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-  /// The tensors in the order of their bytes.
-  [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
-  [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
-
-  /// The tensor of that name, or null.
-  [[nodiscard]] const stored_tensor* find(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : &entries_[found->second];
-  }
-
-  /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
-  /// type.
-  template <element T>
-    requires(!std::is_same_v<T, string_element>)
-  [[nodiscard]] tensor<T> load(std::string_view name) const {
-    const stored_tensor* entry = find(name);
-    if (entry == nullptr) fail(status_code::not_found, path_ + ": there is no tensor \"" + std::string(name) + "\"");
-    if (entry->type != dtype_of<T>)
-      fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
-                                              entry->format + ", expected " + std::string(to_string(dtype_of<T>)));
-    tensor<T> result(entry->dims);
-    if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
-    return result;
-  }
-
- private:
-  struct range {
-    std::uint64_t begin, end;
-    std::size_t entry;
-  };
-
-  [[noreturn]] TAGMA_COLD void corrupt(const std::string& how) const {
-    fail(status_code::data_loss, path_ + ": not a sound safetensors file: " + how);
-  }
-  [[noreturn]] TAGMA_COLD void corrupt(const std::string& name, const std::string& how) const {
-    corrupt("tensor \"" + name + "\": " + how);
-  }
-
-  void read_header(std::string_view header) {
-    if (!header.starts_with('{')) corrupt("the header does not begin with '{'");
-    const json::parsed parsed = json::try_parse(header, {.bytes = max_header});
-    if (!parsed) corrupt("header, byte " + std::to_string(parsed.position) + ": " + parsed.reason);
-    std::vector<range> ranges;
-    for (const auto& [name, content] : parsed.root.as_object()) {
-      if (name == "__metadata__")
-        read_metadata(content);
-      else
-        ranges.push_back(read_entry(name, content));
-    }
-    place(ranges);
-  }
-
-  void read_metadata(const json::value& content) {
-    if (!content.is_object()) corrupt("__metadata__ is " + std::string(content.kind()) + ", not an object");
-    for (const auto& [name, text] : content.as_object()) {
-      if (!text.is_string())
-        corrupt("__metadata__: \"" + name + "\" is " + std::string(text.kind()) + ", not a string");
-      metadata_.emplace(name, text.as_string());
-    }
-  }
-
-  range read_entry(const std::string& name, const json::value& content) {
-    const auto *type = content.find("dtype"), *dims = content.find("shape"), *offsets = content.find("data_offsets");
-    if (type == nullptr || !type->is_string()) corrupt(name, "no string \"dtype\"");
-    if (dims == nullptr || !is_numbers(*dims)) corrupt(name, "no \"shape\" of integers that are not negative");
-    if (offsets == nullptr || !is_numbers(*offsets) || offsets->as_array().size() != 2)
-      corrupt(name, "no \"data_offsets\" of two integers that are not negative");
-    const auto* format = detail::format_named(type->as_string());
-    if (format == nullptr) corrupt(name, "the unknown element type \"" + type->as_string() + "\"");
-
-    stored_tensor entry{name, format->type, std::string(format->name), {}, nullptr, 0};
-    if (dims->as_array().size() > static_cast<std::size_t>(max_rank))
-      fail(status_code::invalid_argument, path_ + ": tensor \"" + name + "\" has " +
-                                              std::to_string(dims->as_array().size()) + " axes, tagma knows at most " +
-                                              std::to_string(max_rank));
-    for (const json::value& e : dims->as_array()) entry.dims.push_back(e.as_integer());
-
-    const range where{static_cast<std::uint64_t>(offsets->as_array()[0].as_integer()),
-                      static_cast<std::uint64_t>(offsets->as_array()[1].as_integer()), entries_.size()};
-    if (where.end < where.begin) corrupt(name, "it ends before it begins");
-    const extent elements = count_elements(entry.dims, 64);
-    const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
-    if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
-      corrupt(name,
-              std::to_string(where.end - where.begin) + " bytes for " + entry.format + " " + to_string(entry.dims));
-    entry.bytes = static_cast<std::size_t>(where.end - where.begin);
-    entries_.push_back(std::move(entry));
-    return where;
-  }
-
-  static bool is_numbers(const json::value& list) {
-    if (!list.is_array()) return false;
-    for (const json::value& e : list.as_array())
-      if (!e.is_integer() || e.as_integer() < 0) return false;
-    return true;
-  }
-
-  void place(std::vector<range>& ranges) {
-    std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
-      return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.entry < b.entry;
-    });
-    std::vector<stored_tensor> ordered;
-    std::uint64_t end = 0;
-    for (const range& r : ranges) {
-      stored_tensor& entry = entries_[r.entry];
-      if (r.begin != end)
-        corrupt(entry.name,
-                "it begins at byte " + std::to_string(r.begin) + ", the one before it ends at " + std::to_string(end));
-      end = r.end;
-      ordered.push_back(std::move(entry));
-    }
-    if (end != data_.size())
-      corrupt("the tensors end at byte " + std::to_string(end) + ", the file at " + std::to_string(data_.size()));
-    entries_ = std::move(ordered);
-    for (std::size_t i = 0, at = 0; i < entries_.size(); at += entries_[i++].bytes) {
-      stored_tensor& entry = entries_[i];
-      entry.data = data_.data() + at;
-      by_name_.emplace(entry.name, i);
-      if (entry.type != dtype::boolean) continue;
-      for (std::size_t j = 0; j < entry.bytes; ++j)
-        if (data_[static_cast<extent>(at + j)] > 1)
-          corrupt(entry.name, "element " + std::to_string(j) + " is neither 0 nor 1");
-    }
-  }
-
-  std::string path_;
-  tensor<std::uint8_t> data_;
-  std::vector<stored_tensor> entries_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;
-  safetensors::metadata metadata_;
-};
-
-}  // namespace tagma::safetensors
-#endif  // TAGMA_SINGLE_TRAIN_SAFETENSORS_HPP
-// ---- tagma/train/save.hpp
-#ifndef TAGMA_SINGLE_TRAIN_SAVE_HPP
-#define TAGMA_SINGLE_TRAIN_SAVE_HPP
-
-/// @file
-/// All variables of a session in one file in the safetensors format, and back.
-
-#include <charconv>
-
-// ---- tagma/runtime/session.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SESSION_HPP
-#define TAGMA_SINGLE_RUNTIME_SESSION_HPP
-
-/// @file
-/// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
-
-#include <tuple>
-
-// ---- tagma/plan/program.hpp
-#ifndef TAGMA_SINGLE_PLAN_PROGRAM_HPP
-#define TAGMA_SINGLE_PLAN_PROGRAM_HPP
-
-/// @file
-/// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
-
-#include <tuple>
-
-// ---- tagma/plan/compile.hpp
-#ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
-#define TAGMA_SINGLE_PLAN_COMPILE_HPP
-
-/// @file
-/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, assign storage, write tables.
-
-// ---- tagma/plan/memory.hpp
-#ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
-#define TAGMA_SINGLE_PLAN_MEMORY_HPP
-
-/// @file
-/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
-/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
-/// run.
-
-// ---- tagma/plan/plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_PLAN_HPP
-
-/// @file
-/// The finished plan of one set of fetches: plain tables that a session walks.
-
-// ---- tagma/ir/op.hpp
-#ifndef TAGMA_SINGLE_IR_OP_HPP
-#define TAGMA_SINGLE_IR_OP_HPP
-
-/// @file
-/// What the graph compiler and the runtime know of an operation: plain values, no templates to walk.
-
-#include <bit>
-#include <cstdint>
-#include <string_view>
-#include <type_traits>
-
-// ---- tagma/base/array_view.hpp
-#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-
-/// @file
-/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
-/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
-
-#include <cstddef>
-#include <type_traits>
-
-namespace tagma {
-
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
-template <class T>
-class array_view {
- public:
-  constexpr array_view() = default;
-  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
-  template <std::size_t N>
-  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
-  template <class Range>
-    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
-      static_cast<T*>(r.data());
-      r.size();
-    })
-  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) const {
-    return data_[i];
-  }
-  [[nodiscard]] constexpr T* data() const { return data_; }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-  [[nodiscard]] constexpr T* begin() const { return data_; }
-  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
-  [[nodiscard]] constexpr T& front() const { return data_[0]; }
-  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
-    return {data_ + from, count};
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// Like std::array; an array of no elements has room for one, so that it needs no special case.
-template <class T, std::size_t N>
-struct fixed_array {
-  T values[N > 0 ? N : 1]{};
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] constexpr const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] static constexpr std::size_t size() { return N; }
-  [[nodiscard]] constexpr T* data() { return values; }
-  [[nodiscard]] constexpr const T* data() const { return values; }
-  [[nodiscard]] constexpr T* begin() { return values; }
-  [[nodiscard]] constexpr T* end() { return values + N; }
-  [[nodiscard]] constexpr const T* begin() const { return values; }
-  [[nodiscard]] constexpr const T* end() const { return values + N; }
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-// ---- tagma/base/hash.hpp
-#ifndef TAGMA_SINGLE_BASE_HASH_HPP
-#define TAGMA_SINGLE_BASE_HASH_HPP
-
-/// @file
-/// A structural hash that the compiler and every process compute alike. Not for security.
-
-#include <cstdint>
-#include <string_view>
-
-namespace tagma {
-
-/// 64-bit FNV-1a of a text.
-[[nodiscard]] constexpr std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return h;
-}
-
-/// Mixes one more value into a hash; the order of values matters. The finaliser is that of SplitMix64.
-[[nodiscard]] constexpr std::uint64_t hash_combine(std::uint64_t h, std::uint64_t value) {
-  h = (h ^ value) + 0x9e3779b97f4a7c15ull;
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-  return h ^ (h >> 31);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HASH_HPP
-// ---- tagma/tensor/spec.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
-#define TAGMA_SINGLE_TENSOR_SPEC_HPP
-
-/// @file
-/// The type of an edge of the graph, as a C++ type and as a value.
-
-#include <string>
-#include <utility>
 
 namespace tagma {
 
@@ -2007,6 +1114,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
@@ -2043,6 +1151,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -2101,495 +1210,6 @@ template <class... T>
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_IR_OP_HPP
-
-namespace tagma::plan {
-
-using ir::attribute;
-using ir::node_id;
-
-/// Where the bytes of a node live.
-enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant };
-
-/// One node that a run needs; a node of which only the extents are needed has no storage.
-struct plan_node {
-  const ir::op_info* op = nullptr;
-  tensor_spec spec;
-  std::int32_t first_input = 0;
-  std::int32_t first_attribute = 0;
-  std::int32_t source = 0;  ///< its position in the graph of the program
-  std::int16_t inputs = 0;
-  std::int16_t attribute_count = 0;
-  storage_kind storage = storage_kind::none;
-  std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
-  std::string_view name;
-  std::string_view suffix;
-  const void* key = nullptr;
-  std::string_view device;    ///< the device request, empty if there is none
-  std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
-  std::int32_t step = -1;     ///< the step that computes it, if any does
-};
-
-/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
-struct plan_step {
-  node_id node = 0;
-  std::int32_t first_operand = 0;
-  std::int16_t operands = 0;
-  bool fused = false;
-};
-
-/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that
-/// reads.
-struct plan_block {
-  node_id node = 0;
-  std::int32_t first = 0;
-  std::int32_t last = 0;
-};
-
-/// A variable as the session keeps it.
-struct plan_variable {
-  std::string_view name;
-  std::string_view suffix;
-  tensor_spec spec;
-  attribute initializer = 0;
-  bool trainable = false;
-  double number = 0;          ///< of a derived initializer
-  const void* key = nullptr;  ///< of a carried initializer
-  std::int32_t source = 0;
-};
-
-/// A view of all tables of a plan.
-struct plan_view {
-  array_view<const plan_node> nodes;
-  array_view<const node_id> inputs;
-  array_view<const attribute> attributes;
-  array_view<const plan_step> steps;
-  array_view<const node_id> operands;
-  array_view<const plan_block> blocks;
-  array_view<const node_id> fetches;
-  array_view<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
-  int feeds = 0;
-  bool writes_variables = false;
-};
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_PLAN_HPP
-
-namespace tagma::plan {
-
-/// Every block begins on a cache line.
-inline constexpr std::int64_t alignment = 64;
-
-[[nodiscard]] constexpr std::int64_t rounded(std::int64_t bytes) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
-/// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
-/// @param bytes size of each block
-/// @param offsets written, one a block
-/// @param live scratch, one a block
-constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
-                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
-  std::size_t count = 0;
-  std::int64_t peak = 0;
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const std::int64_t size = rounded(bytes[b]);
-    std::size_t kept = 0, place = 0;
-    bool found = false;
-    std::int64_t end = 0, offset = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto other = static_cast<std::size_t>(live[i]);
-      if (blocks[other].last < blocks[b].first) continue;
-      if (!found && offsets[other] - end >= size) {
-        found = true;
-        place = kept;
-        offset = end;
-      }
-      end = offsets[other] + rounded(bytes[other]);
-      live[kept++] = live[i];
-    }
-    if (!found) {
-      place = kept;
-      offset = end;
-    }
-    for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
-    live[place] = static_cast<std::int32_t>(b);
-    count = kept + 1;
-    offsets[b] = offset;
-    if (offset + size > peak) peak = offset + size;
-  }
-  return peak;
-}
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_MEMORY_HPP
-// ---- tagma/plan/schedule.hpp
-#ifndef TAGMA_SINGLE_PLAN_SCHEDULE_HPP
-#define TAGMA_SINGLE_PLAN_SCHEDULE_HPP
-
-/// @file
-/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
-/// read that is not ordered behind it; everything else runs in the order of the graph.
-
-// ---- tagma/graph/pass/fuse.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
-
-/// @file
-/// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
-/// readers are in one group, so a group has one result and no node is computed twice.
-
-// ---- tagma/graph/pass/versions.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-
-/// @file
-/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
-/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
-/// itself.
-
-// ---- tagma/graph/pass/prune.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-
-/// @file
-/// What a fetch needs, and nothing else.
-
-// ---- tagma/graph/build.hpp
-#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
-#define TAGMA_SINGLE_GRAPH_BUILD_HPP
-
-/// @file
-/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
-/// is used, and replaces gradients and optimizers by the nodes that compute them.
-
-// ---- tagma/graph/pass/differentiate.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-
-/// @file
-/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
-/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
-
-// ---- tagma/expr/op/reduce.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
-#define TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
-
-/// @file
-/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
-
-// ---- tagma/expr/op/math.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
-#define TAGMA_SINGLE_EXPR_OP_MATH_HPP
-
-/// @file
-/// Elementary functions and activations, element by element, for floating element types.
-
-// ---- tagma/expr/op/arithmetic.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
-#define TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
-
-/// @file
-/// Arithmetic, element by element.
-
-// ---- tagma/expr/op/compare.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
-#define TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
-
-/// @file
-/// Comparison, logic, selection and conversion, element by element.
-
-// ---- tagma/expr/op/elementwise.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
-#define TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
-
-/// @file
-/// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
-
-// ---- tagma/base/diagnose.hpp
-#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-
-/// @file
-/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
-/// sentence beside its number:
-///
-///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
-///
-/// Compilers print the name and the types with the sentence, so both shapes are on screen within a few lines. Rules
-/// stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each number.
-
-namespace tagma::diagnose {}
-#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-// ---- tagma/expr/literal.hpp
-#ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
-#define TAGMA_SINGLE_EXPR_LITERAL_HPP
-
-/// @file
-/// Scalars written in place: `2.0f * x`. Their values are known when the program runs, their places when it compiles.
-
-// ---- tagma/expr/expression.hpp
-#ifndef TAGMA_SINGLE_EXPR_EXPRESSION_HPP
-#define TAGMA_SINGLE_EXPR_EXPRESSION_HPP
-
-/// @file
-/// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
-
-#include <array>
-#include <type_traits>
-#include <utility>
-
-// ---- tagma/base/fixed_string.hpp
-#ifndef TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-#define TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-
-/// @file
-/// Strings as template arguments: `placeholder<"x", ...>`.
-
-#include <cstddef>
-#include <string_view>
-
-namespace tagma {
-
-/// A string literal that can be a template argument. Its size includes the terminating zero.
-template <std::size_t Size>
-struct fixed_string {
-  char text[Size]{};
-
-  constexpr fixed_string() = default;
-  constexpr fixed_string(const char (&literal)[Size]) {
-    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
-  }
-
-  /// The text without its terminating zero.
-  [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
-};
-
-/// A copy of a text with static storage, for use as a template argument.
-template <const std::string_view* Text>
-[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
-  fixed_string<Text->size() + 1> copy;
-  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
-  return copy;
-}
-
-/// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
-template <std::size_t A, std::size_t B>
-[[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
-  fixed_string<A + B> joined;
-  for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
-  joined.text[A - 1] = '/';
-  for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
-  return joined;
-}
-
-template <std::size_t A, std::size_t B>
-[[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
-  return a / fixed_string<B>(b);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-// ---- tagma/expr/carried.hpp
-#ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
-#define TAGMA_SINGLE_EXPR_CARRIED_HPP
-
-/// @file
-/// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
-
-#include <cstdint>
-#include <string>
-#include <utility>
-
-// ---- tagma/base/shared_bytes.hpp
-#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-
-/// @file
-/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
-/// type costs the compiler again.
-
-#include <atomic>
-#include <cstddef>
-#include <cstring>
-#include <new>
-
-namespace tagma {
-
-class shared_bytes {
- public:
-  shared_bytes() = default;
-  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
-  TAGMA_COLD explicit shared_bytes(std::size_t size)
-      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
-  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
-    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
-  }
-  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
-  shared_bytes& operator=(shared_bytes other) noexcept {
-    header* const mine = block_;
-    block_ = other.block_;
-    other.block_ = mine;
-    return *this;
-  }
-  ~shared_bytes() { release(); }
-
-  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
-  [[nodiscard]] std::byte* data() const {
-    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
-  }
-
-  /// The bytes as numbers.
-  template <class T>
-  [[nodiscard]] array_view<T> as() const {
-    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
-  }
-
-  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
-    return a.block_ == b.block_ ||
-           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
-  }
-
- private:
-  struct alignas(std::max_align_t) header {
-    std::atomic<std::size_t> owners;
-    std::size_t size;
-  };
-  TAGMA_COLD void release() {
-    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(block_);
-  }
-
-  header* block_ = nullptr;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-
-namespace tagma {
-
-/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
-struct carried_value {
-  double number = 0;         ///< a literal, or the first parameter
-  std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
-  double second = 0;         ///< a second parameter
-  shared_bytes bytes{};      ///< elements of an initial value, or further parameters
-  shape dims{};              ///< of an initial value
-
-  friend bool operator==(const carried_value& a, const carried_value& b) {
-    return a.number == b.number && a.integer == b.integer && a.second == b.second && a.bytes == b.bytes &&
-           a.dims == b.dims;
-  }
-};
-
-/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
-/// handle is one pointer whatever it carries.
-class carried {
- public:
-  carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
-  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
-  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
-  carried& operator=(carried other) noexcept {
-    entry* const mine = first_;
-    first_ = other.first_;
-    other.first_ = mine;
-    return *this;
-  }
-  ~carried() { drop(first_); }
-
-  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
-  /// compiler cannot tell them apart.
-  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    carried all = a;
-    if (a.first_ == b.first_) return all;
-    for (const entry* e = b.first_; e != nullptr; e = e->next) {
-      const carried_value* known = a.find(e->key);
-      if (known == nullptr)
-        all.first_ = new entry{{1}, e->key, e->value, all.first_};
-      else if (!(*known == e->value))
-        conflict(*known, e->value);
-    }
-    return all;
-  }
-
-  /// The value under a key, or nullptr.
-  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    for (const entry* e = first_; e != nullptr; e = e->next)
-      if (e->key == key) return &e->value;
-    return nullptr;
-  }
-
- private:
-  /// A value in a list whose ends are shared by many lists.
-  struct entry {
-    std::atomic<std::size_t> owners;
-    const void* key;
-    carried_value value;
-    entry* next;
-  };
-
-  static entry* keep(entry* e) {
-    if (e != nullptr) e->owners.fetch_add(1, std::memory_order_relaxed);
-    return e;
-  }
-  TAGMA_COLD static void drop(entry* e) {
-    while (e != nullptr && e->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      entry* const next = e->next;
-      delete e;
-      e = next;
-    }
-  }
-  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
-    fail(status_code::invalid_argument,
-         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
-          ": the same line built both expressions, so their types are equal; name the value with "
-          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
-  }
-
-  entry* first_ = nullptr;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
-// ---- tagma/ir/graph.hpp
-#ifndef TAGMA_SINGLE_IR_GRAPH_HPP
-#define TAGMA_SINGLE_IR_GRAPH_HPP
-
-/// @file
-/// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller
-/// provides.
-
-#include <initializer_list>
-
-// ---- tagma/base/scratch_array.hpp
-#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
-#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
-
-/// @file
-/// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
-
-#include <cstddef>
-
-namespace tagma {
-
-template <class T, std::size_t Few>
-class scratch_array {
- public:
-  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
-  scratch_array(const scratch_array&) = delete;
-  scratch_array& operator=(const scratch_array&) = delete;
-  constexpr ~scratch_array() { delete[] many_; }
-
-  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
-  [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
-
- private:
-  T few_[Few]{};
-  T* many_;
-  std::size_t size_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
 
 namespace tagma::ir {
 
@@ -3055,8 +1675,277 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, c
 }
 
 }  // namespace detail
+
+/// A node of an operation over handles: what functions such as `tagma::tanh` return, for operations of one's own.
+/// @tparam Op a tag with a name, a kind, `infer`, and `gradient` if there is one; it needs a kernel in the device that
+///            runs it
+/// @tparam Attributes static properties of the node, from `ir::pack_attributes`
+/// @tparam Place of the calling function, `class Place = TAGMA_FRESH_TYPE(E)`: tells apart equal calls where an operand
+///               carries numbers written in place, or the operation is stateful
+/// @param operands what `Op::infer` and the kernel take, in their order; check them before, with sentences of one's own
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, expression... E>
+[[nodiscard]] constexpr auto make_operation(const E&... operands) {
+  return detail::make_node<Op, Attributes, Place>(operands...);
+}
+
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+
+namespace tagma {
+
+namespace diagnose {
+/// A tensor can hold this element type.
+template <class T>
+inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
+/// Every extent is a number of elements or `dyn`, and there are at most six.
+template <extent... Extents>
+inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
+                                          (true && ... && (Extents >= 0 || Extents == dyn));
+}  // namespace diagnose
+
+namespace op {
+/// A tensor that is fed in every run.
+struct placeholder {
+  static constexpr std::string_view name = "placeholder";
+  static constexpr ir::op_kind kind = ir::op_kind::placeholder;
+  static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, const tensor_spec& spec) {
+  std::uint64_t h = hash_combine(hash_combine(hash_text(kind), hash_text(name)), static_cast<std::uint64_t>(spec.type));
+  for (const extent e : spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
+  return h;
+}
+
+template <fixed_string Name, class Spec>
+struct placeholder_definition {
+  static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
+  static constexpr ir::record value{
+      &ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+};
+
+}  // namespace detail
+
+/// A tensor can have this element type and these extents. `Who` says who asks.
+#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
+  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
+  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn")
+
+/// An input with a name. Equal name and type are the same node.
+/// @tparam Name what errors and feeds call it
+/// @tparam T its element type
+/// @tparam Extents its shape; `dyn` where it varies from run to run
+template <fixed_string Name, class T, extent... Extents>
+[[nodiscard]] constexpr auto placeholder() {
+  TAGMA_NEEDS_TENSOR("placeholder", T, Extents...);
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...>) {
+    using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
+    using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
+    return expr<spec<T, Extents...>, id, false>{};
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
+// ---- tagma/expr/variable.hpp
+#ifndef TAGMA_SINGLE_EXPR_VARIABLE_HPP
+#define TAGMA_SINGLE_EXPR_VARIABLE_HPP
+
+/// @file
+/// State of a session: variables and how they begin.
+
+#include <span>
+
+namespace tagma {
+
+namespace diagnose {
+/// A variable has memory of its own before the first run.
+template <extent... Extents>
+inline constexpr bool extents_are_static = (true && ... && (Extents != dyn));
+}  // namespace diagnose
+
+/// How a variable begins.
+enum class initializer_kind : std::uint8_t {
+  zeros,
+  ones,
+  constant,          ///< `number`
+  uniform,           ///< from `number` to `second`
+  normal,            ///< mean `number`, standard deviation `second`
+  truncated_normal,  ///< the same, redrawn beyond two standard deviations
+  glorot_uniform,    ///< Glorot and Bengio 2010: uniform within sqrt(6 / (fan_in + fan_out))
+  glorot_normal,     ///< truncated normal, variance 2 / (fan_in + fan_out)
+  he_uniform,        ///< He et al. 2015: uniform within sqrt(6 / fan_in)
+  he_normal,         ///< truncated normal, variance 2 / fan_in
+  data,              ///< `bytes`
+  derived,           ///< slots of optimizers: filled with the number in an attribute
+};
+
+/// An initializer without parameters, known to the compiler.
+template <initializer_kind Kind>
+struct static_initializer {
+  static constexpr initializer_kind kind = Kind;
+};
+
+/// An initializer with parameters, carried by the handle of the variable.
+struct carried_initializer {
+  carried_value value;
+};
+
+/// Marks a variable that optimizers leave alone.
+struct not_trainable_tag {};
+inline constexpr not_trainable_tag not_trainable{};
+
+namespace op {
+/// A tensor that lives in the session. Attribute 0 is the kind of its initializer, 1 tells whether it is trainable,
+/// 2 holds the number of a `derived` initializer.
+struct variable {
+  static constexpr std::string_view name = "variable";
+  static constexpr ir::op_kind kind = ir::op_kind::variable;
+  static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+/// The kind that marks an initializer whose description is carried.
+inline constexpr ir::attribute carried_kind = 255;
+/// The kind that marks a variable that begins with the value of a literal.
+inline constexpr ir::attribute literal_kind = 254;
+
+/// The stream of random numbers that a variable begins with.
+[[nodiscard]] constexpr std::uint32_t stream_of(std::string_view name, std::string_view suffix) {
+  return static_cast<std::uint32_t>(hash_combine(hash_text(name), hash_text(suffix)));
+}
+
+template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable>
+struct variable_definition {
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
+  static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
+  static constexpr ir::record value{
+      &ir::rules<op::variable>,        hash, Spec::value, {}, {}, attributes.list(), Name.view(),
+      &value_key<structural_id<hash>>, {}};
+};
+
+template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
+[[nodiscard]] constexpr auto make_variable(Values&& values) {
+  using definition = variable_definition<Name, Spec, Kind, Trainable>;
+  using id = typename binding<structural_id<definition::hash>, definition>::id;
+  return expr<Spec, id, !std::is_same_v<std::remove_cvref_t<Values>, no_values>>{std::forward<Values>(values)};
+}
+
+template <fixed_string Name, class Spec, bool Trainable>
+[[nodiscard]] auto make_carried_variable(carried_value value) {
+  using definition = variable_definition<Name, Spec, carried_kind, Trainable>;
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(definition::value.key, std::move(value)));
+}
+
+[[nodiscard]] inline carried_value number_value(double number) {
+  carried_value v;
+  v.integer = static_cast<std::int64_t>(initializer_kind::constant);
+  v.number = number;
+  return v;
+}
+
+template <class T>
+[[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
+  if (!(dims == expected))
+    fail(status_code::invalid_argument,
+         {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
+  carried_value v;
+  v.integer = static_cast<std::int64_t>(initializer_kind::data);
+  v.bytes = shared_bytes(data.size_bytes());
+  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
+  v.dims = dims;
+  return v;
+}
+
+template <class T>
+inline constexpr bool is_static_initializer = false;
+template <initializer_kind Kind>
+inline constexpr bool is_static_initializer<static_initializer<Kind>> = true;
+
+}  // namespace detail
+
+namespace detail {
+
+template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> &&
+                diagnose::extents_are_valid<Extents...>) {
+    using S = spec<T, Extents...>;
+    if constexpr (is_static_initializer<Initial>) {
+      return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
+    } else if constexpr (std::is_same_v<Initial, carried_initializer>) {
+      return make_carried_variable<Name, S, Trainable>(initial.value);
+    } else if constexpr (std::is_convertible_v<Initial, T>) {
+      return make_carried_variable<Name, S, Trainable>(number_value(static_cast<double>(static_cast<T>(initial))));
+    } else {
+      return make_carried_variable<Name, S, Trainable>(
+          data_value<T>(initial.span(), initial.dims(), shape{Extents...}));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
+/// is compiled (TAGMA-E060).
+/// @tparam Extents its shape, static
+/// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
+template <fixed_string Name, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto variable(const Initial& initial) {
+  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
+  return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
+}
+
+/// The same, left alone by optimizers.
+template <fixed_string Name, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
+  return detail::make_any_variable<Name, false, T, Extents...>(initial);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_VARIABLE_HPP
+
+// ---- tagma/expr/op/elementwise.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+
+/// @file
+/// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
+
+// ---- tagma/base/diagnose.hpp
+#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+/// @file
+/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
+/// sentence beside its number:
+///
+///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
+///
+/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
+/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
+/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
+/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
+/// number.
+
+namespace tagma::diagnose {}
+#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+// ---- tagma/expr/literal.hpp
+#ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
+#define TAGMA_SINGLE_EXPR_LITERAL_HPP
+
+/// @file
+/// Scalars written in place: `2.0f * x`. Their values are known when the program runs, their places when it compiles.
 
 namespace tagma {
 
@@ -3143,12 +2032,19 @@ template <fixed_string Name, class T>
 namespace tagma {
 
 namespace diagnose {
-/// Two operands have one element type.
+/// Two operands have one element type; a plain number takes that of the other operand.
 template <class A, class B>
-inline constexpr bool same_element_type = std::is_same_v<typename A::element_type, typename B::element_type>;
+inline constexpr bool same_element_type = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool same_element_type<spec<T, M...>, spec<U, N...>> = std::is_same_v<T, U>;
+/// Several operands have one element type.
+template <class First, class... Rest>
+inline constexpr bool one_element_type = (true && ... && same_element_type<First, Rest>);
 /// Two shapes are aligned at the last axis and agree, or one extent is 1.
 template <class A, class B>
-inline constexpr bool shapes_broadcast = broadcastable(A::value.dims, B::value.dims);
+inline constexpr bool shapes_broadcast = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool shapes_broadcast<spec<T, M...>, spec<U, N...>> = broadcastable(shape{M...}, shape{N...});
 template <class A>
 inline constexpr bool is_floating_point = is_floating(A::value.type);
 template <class A>
@@ -3158,10 +2054,36 @@ inline constexpr bool is_boolean = A::value.type == dtype::boolean;
 template <class A>
 inline constexpr bool is_integral = is_integer(A::value.type);
 /// A C++ number written beside a tensor keeps its value: no fraction meets an integer tensor.
-template <class Scalar, class Element>
-inline constexpr bool scalar_fits = std::is_floating_point_v<Element> || std::is_same_v<Element, float16> ||
-                                    std::is_same_v<Element, bfloat16> || std::is_integral_v<Scalar>;
+template <class A, class B>
+inline constexpr bool numbers_fit = true;
+template <class T, extent... N, detail::scalar Number>
+inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+template <detail::scalar Number, class T, extent... N>
+inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
 }  // namespace diagnose
+
+// Rules that many operations share. The function that is called states them itself: g++ prints a line for every
+// function between the call and the sentence.
+
+/// The element type of a spec is floating; a number; bool.
+#define TAGMA_NEEDS_FLOATS(...)                                    \
+  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
+                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
+#define TAGMA_NEEDS_NUMBERS(...)                           \
+  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
+                "TAGMA-E016 this operation needs numbers, not bool or string")
+#define TAGMA_NEEDS_BOOLEANS(...) \
+  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
+
+/// Two operands, handles or numbers, can be joined element by element.
+#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  static_assert(::tagma::diagnose::same_element_type<detail::operand<A>, detail::operand<B>>,                    \
+                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,                     \
+                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
+  static_assert(                                                                                                 \
+      ::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,                                    \
+      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
 
 namespace op {
 
@@ -3196,24 +2118,26 @@ struct elementwise_predicate {
 
 namespace detail {
 
+/// The spec of a handle; a plain number is its own type.
+template <class E>
+struct operand_type {
+  using type = E;
+};
+template <expression E>
+struct operand_type<E> {
+  using type = typename E::spec_type;
+};
+template <class E>
+using operand = typename operand_type<E>::type;
+
+/// The spec of the first handle among two operands.
 template <class A, class B>
-constexpr bool check_elementwise() {
-  if constexpr (expression<A> && expression<B>) {
-    using x = typename A::spec_type;
-    using y = typename B::spec_type;
-    static_assert(diagnose::same_element_type<x, y>,
-                  "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast");
-    static_assert(diagnose::shapes_broadcast<x, y>, "TAGMA-E011 element-wise operation: the shapes do not broadcast");
-    return diagnose::same_element_type<x, y> && diagnose::shapes_broadcast<x, y>;
-  } else if constexpr (expression<A>) {
-    static_assert(
-        diagnose::scalar_fits<B, typename A::element_type>,
-        "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor");
-    return diagnose::scalar_fits<B, typename A::element_type>;
-  } else {
-    return check_elementwise<B, A>();
-  }
-}
+using common_spec = operand<std::conditional_t<expression<A>, A, B>>;
+
+/// True if a node of two operands can be built.
+template <class A, class B>
+inline constexpr bool operands_agree = diagnose::same_element_type<operand<A>, operand<B>>&&
+    diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
 
 template <class A, class B>
 concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
@@ -3221,49 +2145,22 @@ concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A>
 /// The node of a two-operand operation; either operand may be a plain number.
 template <class Op, class Place, class A, class B>
 [[nodiscard]] constexpr auto make_binary(const A& a, const B& b) {
-  if constexpr (check_elementwise<A, B>()) {
+  if constexpr (operands_agree<A, B>) {
     using T = typename common_element<A, B>::type;
     return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
   }
 }
 
-/// Which element types an operation accepts.
-enum class accepts : std::uint8_t { anything, numbers, floats, booleans };
-
-template <accepts What, class Spec>
-constexpr bool check_type() {
-  if constexpr (What == accepts::floats) {
-    static_assert(diagnose::is_floating_point<Spec>,
-                  "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>");
-    return diagnose::is_floating_point<Spec>;
-  } else if constexpr (What == accepts::numbers) {
-    static_assert(diagnose::is_number<Spec>, "TAGMA-E016 this operation needs numbers, not bool or string");
-    return diagnose::is_number<Spec>;
-  } else if constexpr (What == accepts::booleans) {
-    static_assert(diagnose::is_boolean<Spec>, "TAGMA-E017 this operation needs bool");
-    return diagnose::is_boolean<Spec>;
-  } else {
-    return true;
-  }
-}
-
-/// The node of a one-operand operation that accepts the given element types.
-template <class Op, accepts What, class Place, class E>
-[[nodiscard]] constexpr auto make_unary(const E& e) {
-  if constexpr (check_type<What, typename E::spec_type>()) return make_node<Op, ir::attributes<0>{}, Place>(e);
-}
-
-/// The node of a two-operand operation that accepts the given element types.
-template <class Op, accepts What, class Place, class A, class B>
-[[nodiscard]] constexpr auto make_checked_binary(const A& a, const B& b) {
-  using T = typename common_element<A, B>::type;
-  if constexpr (check_type<What, spec<T>>() && check_elementwise<A, B>())
-    return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
-}
-
 }  // namespace detail
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+
+// ---- tagma/expr/op/compare.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+#define TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+
+/// @file
+/// Comparison, logic, selection and conversion, element by element.
 
 namespace tagma {
 
@@ -3341,46 +2238,61 @@ struct cast {
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
 inline constexpr auto equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::equal, detail::accepts::anything, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::not_equal, detail::accepts::anything, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::not_equal, Place>(a, b);
 };
 inline constexpr auto less =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::less, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less, Place>(a, b);
 };
 inline constexpr auto less_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::less_equal, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::less_equal, Place>(a, b);
 };
 inline constexpr auto greater =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::greater, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater, Place>(a, b);
 };
 inline constexpr auto greater_equal =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::greater_equal, detail::accepts::numbers, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::greater_equal, Place>(a, b);
 };
 
 /// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
 inline constexpr auto logical_and =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::logical_and, detail::accepts::booleans, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_and, Place>(a, b);
 };
 inline constexpr auto logical_or =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::logical_or, detail::accepts::booleans, Place>(a, b);
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_or, Place>(a, b);
 };
-inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::logical_not, detail::accepts::booleans, Place>(e);
+inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 };
 
 /// Converts every element to `T`.
 /// @tparam T the element type of the result; floating to integer truncates towards zero.
-template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
+template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto cast(const E& e) {
   static_assert(diagnose::converts<typename E::spec_type, T>,
                 "TAGMA-E018 cast: a string is not converted to or from numbers");
@@ -3390,13 +2302,15 @@ template <element T, expression E, class Place = TAGMA_FRESH_TYPE>
 
 /// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
 /// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
-template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE>
+template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;
+  TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_OPERANDS(A, B);
   static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
                 "TAGMA-E011 select: the condition does not broadcast with what it selects from");
-  if constexpr (detail::check_type<detail::accepts::booleans, condition_type>() && detail::check_elementwise<A, B>() &&
+  if constexpr (diagnose::is_boolean<condition_type> && detail::operands_agree<A, B> &&
                 diagnose::condition_broadcasts<condition_type, A, B>) {
     using T = typename detail::common_element<A, B>::type;
     return detail::make_node<op::select, ir::attributes<0>{}, Place>(condition, detail::as_expression<T, Place, 0>(a),
@@ -3406,347 +2320,6 @@ template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
-
-namespace tagma {
-namespace op {
-
-struct multiply;
-
-struct negate : elementwise {
-  static constexpr std::string_view name = "negate";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<negate>(g.upstream)); }
-  static constexpr void fold(ir::fold_args& f) {
-    if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
-  }
-};
-
-struct add : elementwise {
-  static constexpr std::string_view name = "add";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.upstream);
-    g.set(1, g.upstream);
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known)
-      f.use_constant(a.value + b.value);
-    else if (f.is(0, 0))
-      f.use_input(1);
-    else if (f.is(1, 0))
-      f.use_input(0);
-  }
-};
-
-struct subtract : elementwise {
-  static constexpr std::string_view name = "subtract";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.upstream);
-    g.set(1, g.emit<negate>(g.upstream));
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known)
-      f.use_constant(a.value - b.value);
-    else if (f.is(1, 0))
-      f.use_input(0);
-  }
-};
-
-struct multiply : elementwise {
-  static constexpr std::string_view name = "multiply";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.in(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.in(0)));
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known)
-      f.use_constant(a.value * b.value);
-    else if (f.is(0, 1))
-      f.use_input(1);
-    else if (f.is(1, 1))
-      f.use_input(0);
-  }
-};
-
-/// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
-struct divide : elementwise {
-  static constexpr std::string_view name = "divide";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.in(1)));
-    g.set(1, g.emit<negate>(g.emit<divide>(g.emit<multiply>(g.upstream, g.self), g.in(1))));
-  }
-  static constexpr void fold(ir::fold_args& f) {
-    const auto a = f.constant(0), b = f.constant(1);
-    if (a.known && b.known && b.value != 0)
-      f.use_constant(a.value / b.value);
-    else if (f.is(1, 1))
-      f.use_input(0);
-  }
-};
-
-/// The larger of two; where they are equal the gradient goes to the first.
-struct maximum : elementwise {
-  static constexpr std::string_view name = "maximum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<greater_equal>(g.in(0), g.in(1));
-    const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
-  }
-};
-
-/// The smaller of two; where they are equal the gradient goes to the first.
-struct minimum : elementwise {
-  static constexpr std::string_view name = "minimum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<less_equal>(g.in(0), g.in(1));
-    const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
-  }
-};
-
-struct sign : elementwise {
-  static constexpr std::string_view name = "sign";
-  static constexpr bool stops_gradient = true;
-};
-
-struct abs : elementwise {
-  static constexpr std::string_view name = "abs";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sign>(g.in(0))));
-  }
-};
-
-struct square : elementwise {
-  static constexpr std::string_view name = "square";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(2), g.in(0))));
-  }
-};
-
-struct floor : elementwise {
-  static constexpr std::string_view name = "floor";
-  static constexpr bool stops_gradient = true;
-};
-struct ceil : elementwise {
-  static constexpr std::string_view name = "ceil";
-  static constexpr bool stops_gradient = true;
-};
-/// To the nearest integer, halves to even.
-struct round : elementwise {
-  static constexpr std::string_view name = "round";
-  static constexpr bool stops_gradient = true;
-};
-
-}  // namespace op
-
-/// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
-/// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
-inline constexpr auto add =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::add, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto subtract =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::subtract, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto multiply =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::multiply, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto divide =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::divide, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto maximum =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::maximum, detail::accepts::numbers, Place>(a, b);
-};
-inline constexpr auto minimum =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::minimum, detail::accepts::numbers, Place>(a, b);
-};
-
-inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::negate, detail::accepts::numbers, Place>(e);
-};
-inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::abs, detail::accepts::numbers, Place>(e);
-};
-inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sign, detail::accepts::numbers, Place>(e);
-};
-inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::square, detail::accepts::numbers, Place>(e);
-};
-inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::floor, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::ceil, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::round, detail::accepts::floats, Place>(e);
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
-
-namespace tagma {
-namespace op {
-
-struct exp : elementwise {
-  static constexpr std::string_view name = "exp";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.self)); }
-};
-struct log : elementwise {
-  static constexpr std::string_view name = "log";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<divide>(g.upstream, g.in(0))); }
-};
-struct log1p : elementwise {
-  static constexpr std::string_view name = "log1p";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.emit<add>(g.in(0), g.constant(1))));
-  }
-};
-struct expm1 : elementwise {
-  static constexpr std::string_view name = "expm1";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<add>(g.self, g.constant(1))));
-  }
-};
-struct sqrt : elementwise {
-  static constexpr std::string_view name = "sqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.emit<multiply>(g.upstream, g.constant(0.5)), g.self));
-  }
-};
-/// 1 / sqrt(x).
-struct rsqrt : elementwise {
-  static constexpr std::string_view name = "rsqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto cubed = g.emit<multiply>(g.self, g.emit<square>(g.self));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(-0.5), cubed)));
-  }
-};
-struct tanh : elementwise {
-  static constexpr std::string_view name = "tanh";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<subtract>(g.constant(1), g.emit<square>(g.self))));
-  }
-};
-/// 1 / (1 + exp(-x)).
-struct sigmoid : elementwise {
-  static constexpr std::string_view name = "sigmoid";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto slope = g.emit<multiply>(g.self, g.emit<subtract>(g.constant(1), g.self));
-    g.set(0, g.emit<multiply>(g.upstream, slope));
-  }
-};
-/// log(1 + exp(x)), without overflow.
-struct softplus : elementwise {
-  static constexpr std::string_view name = "softplus";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sigmoid>(g.in(0))));
-  }
-};
-struct erf : elementwise {
-  static constexpr std::string_view name = "erf";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto bell = g.emit<exp>(g.emit<negate>(g.emit<square>(g.in(0))));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(1.12837916709551257390), bell)));
-  }
-};
-struct cos;
-struct sin : elementwise {
-  static constexpr std::string_view name = "sin";
-  static constexpr void gradient(ir::gradient_args& g);
-};
-struct cos : elementwise {
-  static constexpr std::string_view name = "cos";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<negate>(g.emit<multiply>(g.upstream, g.emit<sin>(g.in(0)))));
-  }
-};
-constexpr void sin::gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.emit<cos>(g.in(0)))); }
-
-/// x to the power y. The gradient by y is taken as zero where x is not positive.
-struct power : elementwise {
-  static constexpr std::string_view name = "power";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto lower = g.emit<power>(g.in(0), g.emit<subtract>(g.in(1), g.constant(1)));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.in(1), lower)));
-    const auto zero = g.constant(0);
-    const auto positive = g.emit<greater>(g.in(0), zero);
-    const auto logarithm = g.emit<log>(g.emit<select>(positive, g.in(0), g.constant(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.emit<multiply>(g.self, logarithm)));
-  }
-};
-
-/// `upstream` where the activation `y` is positive, else 0.
-struct relu_gradient : elementwise {
-  static constexpr std::string_view name = "relu_gradient";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1))); }
-};
-/// max(x, 0); the gradient at 0 is 0.
-struct relu : elementwise {
-  static constexpr std::string_view name = "relu";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.self)); }
-};
-
-}  // namespace op
-
-/// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
-inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::exp, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::log, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::log1p, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::expm1, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sqrt, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::rsqrt, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::tanh, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sigmoid, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::softplus, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::erf, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::sin, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::cos, detail::accepts::floats, Place>(e);
-};
-inline constexpr auto power =
-    []<class A, class B, class Place = TAGMA_FRESH_TYPE>(const A& a, const B& b) requires detail::operands<A, B> {
-  return detail::make_checked_binary<op::power, detail::accepts::floats, Place>(a, b);
-};
-
-/// max(x, 0).
-inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE>(const E& e) {
-  return detail::make_unary<op::relu, detail::accepts::floats, Place>(e);
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_MATH_HPP
 // ---- tagma/expr/op/view.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_VIEW_HPP
 #define TAGMA_SINGLE_EXPR_OP_VIEW_HPP
@@ -3910,7 +2483,7 @@ struct broadcast_like {
 
 /// The elements of `e` under new extents; one of them may be `dyn` and is worked out.
 /// Raises TAGMA-E021 if the numbers of elements differ.
-template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
+template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reshape(const E& e) {
   static_assert(diagnose::element_counts_agree<typename E::spec_type, Extents...>,
                 "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and "
@@ -3920,7 +2493,7 @@ template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto flatten(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::flattens<from>,
@@ -3932,7 +2505,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
-template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto expand_dims(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::axis_can_be_added<from, Axis>, "TAGMA-E020 expand_dims: there is no such axis");
@@ -3942,7 +2515,7 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// Without axis `Axis`, whose extent must be 1.
-template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto squeeze(const E& e) {
   using from = typename E::spec_type;
   static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 squeeze: there is no such axis");
@@ -3952,19 +2525,415 @@ template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE>
 }
 
 /// The value of `e` as a node of its own.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto identity(const E& e) {
   return detail::make_node<op::identity, ir::attributes<0>{}, Place>(e);
 }
 
 /// The value of `e`, through which no gradient flows.
-template <expression E, class Place = TAGMA_FRESH_TYPE>
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto stop_gradient(const E& e) {
   return detail::make_node<op::stop_gradient, ir::attributes<0>{}, Place>(e);
 }
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_VIEW_HPP
+
+// ---- tagma/expr/op/reduce.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+#define TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+
+/// @file
+/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
+
+// ---- tagma/expr/op/math.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
+#define TAGMA_SINGLE_EXPR_OP_MATH_HPP
+
+/// @file
+/// Elementary functions and activations, element by element, for floating element types.
+
+// ---- tagma/expr/op/arithmetic.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+#define TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+
+/// @file
+/// Arithmetic, element by element.
+
+namespace tagma {
+namespace op {
+
+struct multiply;
+
+struct negate : elementwise {
+  static constexpr std::string_view name = "negate";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<negate>(g.upstream)); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
+  }
+};
+
+struct add : elementwise {
+  static constexpr std::string_view name = "add";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.upstream);
+    g.set(1, g.upstream);
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value + b.value);
+    else if (f.is(0, 0))
+      f.use_input(1);
+    else if (f.is(1, 0))
+      f.use_input(0);
+  }
+};
+
+struct subtract : elementwise {
+  static constexpr std::string_view name = "subtract";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.upstream);
+    g.set(1, g.emit<negate>(g.upstream));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value - b.value);
+    else if (f.is(1, 0))
+      f.use_input(0);
+  }
+};
+
+struct multiply : elementwise {
+  static constexpr std::string_view name = "multiply";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.in(1)));
+    g.set(1, g.emit<multiply>(g.upstream, g.in(0)));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value * b.value);
+    else if (f.is(0, 1))
+      f.use_input(1);
+    else if (f.is(1, 1))
+      f.use_input(0);
+  }
+};
+
+/// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
+struct divide : elementwise {
+  static constexpr std::string_view name = "divide";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(g.upstream, g.in(1)));
+    g.set(1, g.emit<negate>(g.emit<divide>(g.emit<multiply>(g.upstream, g.self), g.in(1))));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known && b.value != 0)
+      f.use_constant(a.value / b.value);
+    else if (f.is(1, 1))
+      f.use_input(0);
+  }
+};
+
+/// The larger of two; where they are equal the gradient goes to the first.
+struct maximum : elementwise {
+  static constexpr std::string_view name = "maximum";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto first = g.emit<greater_equal>(g.in(0), g.in(1));
+    const auto zero = g.constant(0);
+    g.set(0, g.emit<select>(first, g.upstream, zero));
+    g.set(1, g.emit<select>(first, zero, g.upstream));
+  }
+};
+
+/// The smaller of two; where they are equal the gradient goes to the first.
+struct minimum : elementwise {
+  static constexpr std::string_view name = "minimum";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto first = g.emit<less_equal>(g.in(0), g.in(1));
+    const auto zero = g.constant(0);
+    g.set(0, g.emit<select>(first, g.upstream, zero));
+    g.set(1, g.emit<select>(first, zero, g.upstream));
+  }
+};
+
+struct sign : elementwise {
+  static constexpr std::string_view name = "sign";
+  static constexpr bool stops_gradient = true;
+};
+
+struct abs : elementwise {
+  static constexpr std::string_view name = "abs";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<sign>(g.in(0))));
+  }
+};
+
+struct square : elementwise {
+  static constexpr std::string_view name = "square";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(2), g.in(0))));
+  }
+};
+
+struct floor : elementwise {
+  static constexpr std::string_view name = "floor";
+  static constexpr bool stops_gradient = true;
+};
+struct ceil : elementwise {
+  static constexpr std::string_view name = "ceil";
+  static constexpr bool stops_gradient = true;
+};
+/// To the nearest integer, halves to even.
+struct round : elementwise {
+  static constexpr std::string_view name = "round";
+  static constexpr bool stops_gradient = true;
+};
+
+}  // namespace op
+
+/// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
+/// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
+inline constexpr auto add =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::add, Place>(a, b);
+};
+inline constexpr auto subtract =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::subtract, Place>(a, b);
+};
+inline constexpr auto multiply =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::multiply, Place>(a, b);
+};
+inline constexpr auto divide =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::divide, Place>(a, b);
+};
+inline constexpr auto maximum =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::maximum, Place>(a, b);
+};
+inline constexpr auto minimum =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::minimum, Place>(a, b);
+};
+
+inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+
+namespace tagma {
+namespace op {
+
+struct exp : elementwise {
+  static constexpr std::string_view name = "exp";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.self)); }
+};
+struct log : elementwise {
+  static constexpr std::string_view name = "log";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<divide>(g.upstream, g.in(0))); }
+};
+struct log1p : elementwise {
+  static constexpr std::string_view name = "log1p";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(g.upstream, g.emit<add>(g.in(0), g.constant(1))));
+  }
+};
+struct expm1 : elementwise {
+  static constexpr std::string_view name = "expm1";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<add>(g.self, g.constant(1))));
+  }
+};
+struct sqrt : elementwise {
+  static constexpr std::string_view name = "sqrt";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<divide>(g.emit<multiply>(g.upstream, g.constant(0.5)), g.self));
+  }
+};
+/// 1 / sqrt(x).
+struct rsqrt : elementwise {
+  static constexpr std::string_view name = "rsqrt";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto cubed = g.emit<multiply>(g.self, g.emit<square>(g.self));
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(-0.5), cubed)));
+  }
+};
+struct tanh : elementwise {
+  static constexpr std::string_view name = "tanh";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<subtract>(g.constant(1), g.emit<square>(g.self))));
+  }
+};
+/// 1 / (1 + exp(-x)).
+struct sigmoid : elementwise {
+  static constexpr std::string_view name = "sigmoid";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto slope = g.emit<multiply>(g.self, g.emit<subtract>(g.constant(1), g.self));
+    g.set(0, g.emit<multiply>(g.upstream, slope));
+  }
+};
+/// log(1 + exp(x)), without overflow.
+struct softplus : elementwise {
+  static constexpr std::string_view name = "softplus";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<sigmoid>(g.in(0))));
+  }
+};
+struct erf : elementwise {
+  static constexpr std::string_view name = "erf";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto bell = g.emit<exp>(g.emit<negate>(g.emit<square>(g.in(0))));
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(1.12837916709551257390), bell)));
+  }
+};
+struct cos;
+struct sin : elementwise {
+  static constexpr std::string_view name = "sin";
+  static constexpr void gradient(ir::gradient_args& g);
+};
+struct cos : elementwise {
+  static constexpr std::string_view name = "cos";
+  static constexpr void gradient(ir::gradient_args& g) {
+    g.set(0, g.emit<negate>(g.emit<multiply>(g.upstream, g.emit<sin>(g.in(0)))));
+  }
+};
+constexpr void sin::gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.emit<cos>(g.in(0)))); }
+
+/// x to the power y. The gradient by y is taken as zero where x is not positive.
+struct power : elementwise {
+  static constexpr std::string_view name = "power";
+  static constexpr void gradient(ir::gradient_args& g) {
+    const auto lower = g.emit<power>(g.in(0), g.emit<subtract>(g.in(1), g.constant(1)));
+    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.in(1), lower)));
+    const auto zero = g.constant(0);
+    const auto positive = g.emit<greater>(g.in(0), zero);
+    const auto logarithm = g.emit<log>(g.emit<select>(positive, g.in(0), g.constant(1)));
+    g.set(1, g.emit<multiply>(g.upstream, g.emit<multiply>(g.self, logarithm)));
+  }
+};
+
+/// `upstream` where the activation `y` is positive, else 0.
+struct relu_gradient : elementwise {
+  static constexpr std::string_view name = "relu_gradient";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1))); }
+};
+/// max(x, 0); the gradient at 0 is 0.
+struct relu : elementwise {
+  static constexpr std::string_view name = "relu";
+  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.self)); }
+};
+
+}  // namespace op
+
+/// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
+inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto power =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_FLOATS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::power, Place>(a, b);
+};
+
+/// max(x, 0).
+inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_MATH_HPP
 
 namespace tagma {
 namespace op {
@@ -4090,6 +3059,10 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
 
 }  // namespace op
 
+/// Axes that a reduction names are there.
+#define TAGMA_NEEDS_AXES(...) \
+  static_assert(::tagma::diagnose::axes_exist<__VA_ARGS__>, "TAGMA-E020 reduction: there is no such axis")
+
 /// Passed to a reduction to keep the reduced axes with extent 1.
 struct keep_dims_tag {};
 inline constexpr keep_dims_tag keep_dims{};
@@ -4105,16 +3078,10 @@ inline constexpr op::attribute_mask axis_mask = [] {
   return mask;
 }();
 
-template <class Spec, int... Axes>
-constexpr bool check_axes() {
-  static_assert(diagnose::axes_exist<Spec, Axes...>, "TAGMA-E020 reduction: there is no such axis");
-  return diagnose::axes_exist<Spec, Axes...>;
-}
-
 /// The sum times one over the number of elements that it joins.
 template <bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
     constexpr auto mask = axis_mask<E::rank, Axes...>;
     const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
     const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
@@ -4124,7 +3091,7 @@ template <bool Keep, class Place, int... Axes, class E>
 
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
-  if constexpr (check_axes<typename E::spec_type, Axes...>()) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
     constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
     return make_node<Op, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
   }
@@ -4135,72 +3102,284 @@ template <class Op, bool Keep, class Place, int... Axes, class E>
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
 /// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
 /// @{
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto sum(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::sum, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::sum, true, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, true, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto product(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::product, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::product, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto reduce_min(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto all(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
-    return detail::make_reduction<op::all, false, Place, Axes...>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::all, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto any(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::booleans, typename E::spec_type>())
-    return detail::make_reduction<op::any, false, Place, Axes...>(e);
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::any, false, Place, Axes...>(e);
 }
 /// The mean of floating elements.
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_mean<false, Place, Axes...>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
-  if constexpr (detail::check_type<detail::accepts::floats, typename E::spec_type>())
-    return detail::make_mean<true, Place, Axes...>(e);
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
-template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::argmax, false, Place, Axis>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmax, false, Place, Axis>(e);
 }
-template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE>
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmin(const E& e) {
-  if constexpr (detail::check_type<detail::accepts::numbers, typename E::spec_type>())
-    return detail::make_reduction<op::argmin, false, Place, Axis>(e);
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmin, false, Place, Axis>(e);
 }
 /// @}
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+
+// ---- tagma/plan/program.hpp
+#ifndef TAGMA_SINGLE_PLAN_PROGRAM_HPP
+#define TAGMA_SINGLE_PLAN_PROGRAM_HPP
+
+/// @file
+/// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
+
+#include <tuple>
+
+// ---- tagma/plan/compile.hpp
+#ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
+#define TAGMA_SINGLE_PLAN_COMPILE_HPP
+
+/// @file
+/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, assign storage, write tables.
+
+// ---- tagma/plan/memory.hpp
+#ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
+#define TAGMA_SINGLE_PLAN_MEMORY_HPP
+
+/// @file
+/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
+/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
+/// run.
+
+// ---- tagma/plan/plan.hpp
+#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
+#define TAGMA_SINGLE_PLAN_PLAN_HPP
+
+/// @file
+/// The finished plan of one set of fetches: plain tables that a session walks.
+
+namespace tagma::plan {
+
+using ir::attribute;
+using ir::node_id;
+
+/// Where the bytes of a node live.
+enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant };
+
+/// One node that a run needs; a node of which only the extents are needed has no storage.
+struct plan_node {
+  const ir::op_info* op = nullptr;
+  tensor_spec spec;
+  std::int32_t first_input = 0;
+  std::int32_t first_attribute = 0;
+  std::int32_t source = 0;  ///< its position in the graph of the program
+  std::int16_t inputs = 0;
+  std::int16_t attribute_count = 0;
+  storage_kind storage = storage_kind::none;
+  std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
+  std::string_view name;
+  std::string_view suffix;
+  const void* key = nullptr;
+  std::string_view device;    ///< the device request, empty if there is none
+  std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
+  std::int32_t step = -1;     ///< the step that computes it, if any does
+};
+
+/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
+struct plan_step {
+  node_id node = 0;
+  std::int32_t first_operand = 0;
+  std::int16_t operands = 0;
+  bool fused = false;
+};
+
+/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that
+/// reads.
+struct plan_block {
+  node_id node = 0;
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+};
+
+/// A variable as the session keeps it.
+struct plan_variable {
+  std::string_view name;
+  std::string_view suffix;
+  tensor_spec spec;
+  attribute initializer = 0;
+  bool trainable = false;
+  double number = 0;          ///< of a derived initializer
+  const void* key = nullptr;  ///< of a carried initializer
+  std::int32_t source = 0;
+};
+
+/// A view of all tables of a plan.
+struct plan_view {
+  array_view<const plan_node> nodes;
+  array_view<const node_id> inputs;
+  array_view<const attribute> attributes;
+  array_view<const plan_step> steps;
+  array_view<const node_id> operands;
+  array_view<const plan_block> blocks;
+  array_view<const node_id> fetches;
+  array_view<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
+  int feeds = 0;
+  bool writes_variables = false;
+};
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_PLAN_HPP
+
+namespace tagma::plan {
+
+/// Every block begins on a cache line.
+inline constexpr std::int64_t alignment = 64;
+
+[[nodiscard]] constexpr std::int64_t rounded(std::int64_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
+/// @param bytes size of each block
+/// @param offsets written, one a block
+/// @param live scratch, one a block
+constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
+                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
+  std::size_t count = 0;
+  std::int64_t peak = 0;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const std::int64_t size = rounded(bytes[b]);
+    std::size_t kept = 0, place = 0;
+    bool found = false;
+    std::int64_t end = 0, offset = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto other = static_cast<std::size_t>(live[i]);
+      if (blocks[other].last < blocks[b].first) continue;
+      if (!found && offsets[other] - end >= size) {
+        found = true;
+        place = kept;
+        offset = end;
+      }
+      end = offsets[other] + rounded(bytes[other]);
+      live[kept++] = live[i];
+    }
+    if (!found) {
+      place = kept;
+      offset = end;
+    }
+    for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
+    live[place] = static_cast<std::int32_t>(b);
+    count = kept + 1;
+    offsets[b] = offset;
+    if (offset + size > peak) peak = offset + size;
+  }
+  return peak;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_MEMORY_HPP
+// ---- tagma/plan/schedule.hpp
+#ifndef TAGMA_SINGLE_PLAN_SCHEDULE_HPP
+#define TAGMA_SINGLE_PLAN_SCHEDULE_HPP
+
+/// @file
+/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
+/// read that is not ordered behind it; everything else runs in the order of the graph.
+
+// ---- tagma/graph/pass/fuse.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
+
+/// @file
+/// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
+/// readers are in one group, so a group has one result and no node is computed twice.
+
+// ---- tagma/graph/pass/versions.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+
+/// @file
+/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
+/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
+/// itself.
+
+// ---- tagma/graph/pass/prune.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+/// @file
+/// What a fetch needs, and nothing else.
+
+// ---- tagma/graph/build.hpp
+#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
+#define TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+/// @file
+/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
+/// is used, and replaces gradients and optimizers by the nodes that compute them.
+
+// ---- tagma/graph/pass/differentiate.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+/// @file
+/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
+/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
 
 namespace tagma::ir {
 
@@ -5138,9 +4317,6 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
-/// Reads and updates of the fetches of `Plan` have an order.
-template <class Plan>
-inline constexpr bool has_an_order = !Plan::raw.contradictory;
 }  // namespace diagnose
 
 namespace detail {
@@ -5178,9 +4354,11 @@ struct no_operation {
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
-/// The name of an operation as a type, for messages.
-template <fixed_string Name>
-struct operation_name {};
+/// The name of an operation as a type, for messages; void if there is none.
+template <const std::string_view* Name>
+constexpr auto find_operation_name() {
+  if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
+}
 
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
@@ -5203,7 +4381,7 @@ struct compiled_graph {
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
-  using operation_type = operation_name<fixed_copy<&operation>()>;
+  using operation_type = decltype(find_operation_name<&operation>());
   using first_type = spec_of<first_spec>;
   using second_type = spec_of<second_spec>;
 
@@ -5347,19 +4525,22 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_PROGRAM_HPP
-// ---- tagma/runtime/initialize.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
-#define TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
+
+// ---- tagma/runtime/run_check.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
+#define TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
 
 /// @file
-/// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
+/// What the compiler refuses about a run: fetches, feeds, kernels.
 
-// ---- tagma/runtime/session_core.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
-#define TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
+#include <tuple>
+
+// ---- tagma/runtime/kernel.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+#define TAGMA_SINGLE_RUNTIME_KERNEL_HPP
 
 /// @file
-/// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
+/// What a kernel is given, and the table of kernels that a device provides for a plan.
 
 // ---- tagma/base/owned.hpp
 #ifndef TAGMA_SINGLE_BASE_OWNED_HPP
@@ -5415,6 +4596,1625 @@ template <class T, class... Arguments>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_OWNED_HPP
+// ---- tagma/runtime/executor.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+/// @file
+/// What a runtime asks of the threads of a device.
+
+#include <cstdint>
+#include <type_traits>
+
+namespace tagma::runtime {
+
+/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
+class shared_work {
+ public:
+  /// @param helpers how many threads may help at once, beside the one whose work it is
+  explicit shared_work(int helpers) : most_helpers(helpers) {}
+  shared_work(const shared_work&) = delete;
+  shared_work& operator=(const shared_work&) = delete;
+
+  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
+  [[nodiscard]] virtual bool open() const noexcept = 0;
+  /// Works until there is nothing more to do for this thread.
+  virtual void help() noexcept = 0;
+
+  int most_helpers;
+  int helping = 0;  ///< guarded by the executor
+
+ protected:
+  ~shared_work() = default;
+};
+
+/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
+/// become free.
+class executor {
+ public:
+  virtual ~executor() = default;
+  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
+  virtual bool offer(shared_work& work) = 0;
+  /// Tells that as many more threads find something to do in what was offered.
+  virtual void call_helpers(int count) = 0;
+  /// Takes back what was offered; returns when no thread helps with it any more.
+  virtual void withdraw(shared_work& work) = 0;
+  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
+  virtual unsigned enter() { return 0; }
+  virtual void leave(unsigned) {}
+  /// Threads that share one kernel, the caller included.
+  [[nodiscard]] virtual int threads() const = 0;
+  /// Threads that share the steps of one run, the caller included.
+  [[nodiscard]] virtual int step_threads() const = 0;
+
+  /// The same for a callable.
+  template <class Task>
+  void parallel_for(std::int64_t count, Task&& task) {
+    using callable = std::remove_reference_t<Task>;
+    parallel_for(
+        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&task)));
+  }
+};
+
+/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
+/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
+/// @param step_threads that share the steps of one run; 0: the same number
+[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+namespace tagma::runtime {
+
+/// A tensor in the memory of a device, with the extents of this run.
+struct operand {
+  std::byte* data = nullptr;
+  dtype type = dtype::none;
+  shape dims;
+
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  [[nodiscard]] extent elements() const { return dims.elements(); }
+};
+
+/// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
+class kernel_state {
+ public:
+  virtual ~kernel_state() = default;
+};
+
+/// What all kernels of one run share.
+struct run_context {
+  executor* threads = nullptr;
+  std::uint64_t seed = 0;  ///< of the session
+  std::uint64_t step = 0;  ///< counts the runs of the session
+};
+
+/// Arguments of one kernel call.
+struct kernel_args {
+  array_view<operand> in;
+  operand out;
+  ir::attribute_list attributes;
+  std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
+  array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
+  shape declared_out;
+  const carried_value* value = nullptr;  ///< what the program carries for this node
+  kernel_state* state = nullptr;
+};
+
+using kernel_function = void (*)(const kernel_args&, const run_context&);
+using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
+
+/// One entry of a kernel table; `prepare` may be missing.
+struct kernel_entry {
+  kernel_function run = nullptr;
+  prepare_function prepare = nullptr;
+};
+
+/// The kernels of the steps of a plan, in their order; defined by the device.
+template <class Plan>
+struct kernel_table;
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+
+namespace tagma {
+
+/// Several results of one run: `auto [loss, accuracy] = session.run(fetch(loss, accuracy), ...)`.
+template <expression... E>
+struct fetch_list {};
+template <expression... E>
+[[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
+  return {};
+}
+
+/// What can be wrong with a run: types whose names tell what it is about.
+namespace diagnose {
+template <class Spec>
+struct no_output {};
+template <class Spec>
+struct no_placeholder {};
+template <class Placeholder, class Value>
+struct other_element_type {};
+template <class Placeholder, class Value>
+struct number_for_a_tensor {};
+template <class Name, class Placeholder>
+struct not_fed {};
+struct no_order {};
+template <class Operation>
+struct no_kernel {};
+template <class Operation, class Device>
+struct no_kernel_there {};
+
+/// A run has no fault of this kind. `Fault` is the first one that it has, or void.
+template <class Fault>
+inline constexpr bool fetches_outputs = true;
+template <class Spec>
+inline constexpr bool fetches_outputs<no_output<Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_placeholders = true;
+template <class Spec>
+inline constexpr bool feeds_placeholders<no_placeholder<Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_have_element_types = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_element_types<other_element_type<Placeholder, Value>> = false;
+template <class Fault>
+inline constexpr bool feeds_have_ranks = true;
+template <class Placeholder, class Value>
+inline constexpr bool feeds_have_ranks<number_for_a_tensor<Placeholder, Value>> = false;
+template <class Fault>
+inline constexpr bool feeds_everything = true;
+template <class Name, class Placeholder>
+inline constexpr bool feeds_everything<not_fed<Name, Placeholder>> = false;
+template <class Fault>
+inline constexpr bool has_an_order = true;
+template <>
+inline constexpr bool has_an_order<no_order> = false;
+template <class Fault>
+inline constexpr bool has_kernels = true;
+template <class Operation>
+inline constexpr bool has_kernels<no_kernel<Operation>> = false;
+template <class Fault>
+inline constexpr bool has_kernels_there = true;
+template <class Operation, class Device>
+inline constexpr bool has_kernels_there<no_kernel_there<Operation, Device>> = false;
+}  // namespace diagnose
+
+#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                 \
+  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");     \
+  static_assert(diagnose::feeds_placeholders<Fault>, "TAGMA-E054 run: what is fed is no placeholder of this program"); \
+  static_assert(diagnose::feeds_have_element_types<Fault>,                                                             \
+                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                    \
+  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");    \
+  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed");  \
+  static_assert(diagnose::has_an_order<Fault>,                                                                         \
+                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");  \
+  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");             \
+  static_assert(diagnose::has_kernels_there<Fault>,                                                                    \
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation")
+
+namespace detail {
+
+template <class T>
+concept tensor_like = requires(const T& t) {
+  t.data();
+  t.dims();
+  t.span();
+};
+template <class T>
+concept text_like = std::is_convertible_v<const T&, std::string_view>;
+template <class T>
+concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
+  t.data();
+  t.size();
+};
+
+/// The element type of a value that can be fed; void if there is none.
+template <class T>
+constexpr auto fed_element() {
+  if constexpr (text_like<T>)
+    return string_element{};
+  else if constexpr (tensor_like<T> || range_like<T>)
+    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
+  else if constexpr (scalar<T>)
+    return T{};
+}
+
+/// Placeholders and variables of a graph, in its order.
+template <class Graph>
+struct graph_tables {
+  static constexpr std::size_t count(ir::op_kind kind) {
+    std::size_t n = 0;
+    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
+    return n;
+  }
+  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
+
+  static constexpr auto make_variables() {
+    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i) {
+      const ir::node& node = Graph::view[i];
+      if (node.op->info->kind != ir::op_kind::variable) continue;
+      const auto a = Graph::view.attributes(i);
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
+    }
+    return list;
+  }
+  static constexpr auto variables = make_variables();
+
+  /// The rank of a placeholder among all, by its record, or -1.
+  static constexpr int placeholder_position(const ir::record* record) {
+    int n = 0;
+    for (const ir::node& node : Graph::flat.nodes) {
+      if (node.op->info->kind != ir::op_kind::placeholder) continue;
+      if (node.name == record->name && node.spec == record->spec) return n;
+      ++n;
+    }
+    return -1;
+  }
+};
+
+template <expression E>
+[[nodiscard]] constexpr fetch_list<E> as_list(const E&) {
+  return {};
+}
+template <class... E>
+[[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
+  return list;
+}
+/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
+template <class Plan>
+[[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
+  for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
+    const plan::plan_node& n = Plan::nodes[i];
+    if (n.op->kind != ir::op_kind::placeholder) continue;
+    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
+    bool found = false;
+    for (const int f : fed) found = found || f == n.slot;
+    if (!found) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+/// What a feed is for.
+template <class Graph, class Argument>
+struct feed_traits {
+  static constexpr int position = -1;
+  static constexpr auto fault() {}  // a limit
+};
+template <class Graph, class Id, class Value>
+struct feed_traits<Graph, feed<Id, Value>> {
+  static constexpr tensor_spec declared = find_record<Id>()->spec;
+  static constexpr int position = graph_tables<Graph>::placeholder_position(find_record<Id>());
+  using spec_type = spec_of<declared>;
+
+  static constexpr auto fault() {
+    if constexpr (position < 0)
+      return diagnose::no_placeholder<spec_type>{};
+    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
+      return diagnose::other_element_type<spec_type, Value>{};
+    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
+      return diagnose::number_for_a_tensor<spec_type, Value>{};
+  }
+};
+
+template <class Graph, class E>
+struct fetch_traits {
+  static constexpr int position = Graph::traits::template position<typename E::id>();
+  static constexpr auto fault() {
+    if constexpr (position < 0) return diagnose::no_output<typename E::spec_type>{};
+  }
+};
+
+/// The first fault among those of some fetches or feeds.
+template <class... Traits>
+struct first_fault {
+  using type = void;
+};
+template <class First, class... Rest>
+struct first_fault<First, Rest...> {
+  using type = typename first_fault<Rest...>::type;
+};
+template <class First, class... Rest>
+  requires(!std::is_void_v<decltype(First::fault())>)
+struct first_fault<First, Rest...> {
+  using type = decltype(First::fault());
+};
+
+/// Whether the arguments of a run fit a program, and whether its plan can run.
+template <class Graph, class... Arguments>
+struct run_check {
+  template <class... E>
+  static auto find(fetch_list<E...>) {
+    using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...>::type;
+    if constexpr (std::is_void_v<arguments>)
+      return find_in_plan<compiled_plan<Graph, fetch_traits<Graph, E>::position...>>();
+    else
+      return arguments{};
+  }
+  template <class Plan>
+  static auto find_in_plan() {
+    static constexpr int fed[] = {feed_traits<Graph, Arguments>::position..., -1};
+    constexpr int missing = first_missing<Plan>(fed);
+    if constexpr (Plan::raw.contradictory) {
+      return diagnose::no_order{};
+    } else if constexpr (missing >= 0) {
+      static constexpr std::string_view name = Plan::nodes[missing].name;
+      static constexpr tensor_spec declared = Plan::nodes[missing].spec;
+      return diagnose::not_fed<spelled<fixed_copy<&name>()>, spec_of<declared>>{};
+    } else {
+      return find_in_kernels<Plan, runtime::kernel_table<Plan>>();
+    }
+  }
+  template <class Plan, class Kernels>
+  static auto find_in_kernels() {
+    if constexpr (Kernels::missing != nullptr) {
+      static constexpr std::string_view name = Kernels::missing->name;
+      return diagnose::no_kernel<spelled<fixed_copy<&name>()>>{};
+    } else if constexpr (Kernels::misplaced >= 0) {
+      static constexpr std::string_view name = Plan::nodes[Kernels::misplaced].op->name;
+      static constexpr std::string_view device = Plan::nodes[Kernels::misplaced].device;
+      return diagnose::no_kernel_there<spelled<fixed_copy<&name>()>, spelled<fixed_copy<&device>()>>{};
+    }
+  }
+
+  /// The first fault of a run that fetches `What`, or void.
+  template <class What>
+  using fault = decltype(run_check::find(as_list(std::declval<const What&>())));
+};
+
+}  // namespace detail
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
+
+// ---- tagma/train/safetensors.hpp
+#ifndef TAGMA_SINGLE_TRAIN_SAFETENSORS_HPP
+#define TAGMA_SINGLE_TRAIN_SAFETENSORS_HPP
+
+/// @file
+/// The safetensors format: named tensors in one file, a JSON header and the raw bytes after it.
+/// https://huggingface.co/docs/safetensors
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// ---- tagma/base/file.hpp
+#ifndef TAGMA_SINGLE_BASE_FILE_HPP
+#define TAGMA_SINGLE_BASE_FILE_HPP
+
+/// @file
+/// Reading files, and replacing one so that a crash leaves either the old file or the new one.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace tagma {
+
+/// The status code that says what an `errno` says.
+[[nodiscard]] constexpr status_code code_of_errno(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+      return status_code::not_found;
+    case EEXIST:
+      return status_code::already_exists;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return status_code::permission_denied;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return status_code::resource_exhausted;
+    case EISDIR:
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return status_code::invalid_argument;
+    case EIO:
+      return status_code::data_loss;
+    default:
+      return status_code::unknown;
+  }
+}
+
+/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+namespace detail {
+
+/// An open descriptor; closed at the end of its life.
+class descriptor {
+ public:
+  explicit descriptor(int number) : number_(number) {}
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() { (void)close(); }
+
+  [[nodiscard]] int get() const { return number_; }
+  [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+}  // namespace detail
+
+/// A regular file that is read from its beginning to its end.
+class input_file {
+ public:
+  /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
+  explicit input_file(std::string path)
+      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat status {};
+    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+    size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Bytes of the file when it was opened.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
+  void read(void* target, std::size_t bytes) {
+    for (auto* at = static_cast<char*>(target); bytes > 0;) {
+      const auto n = ::read(descriptor_.get(), at, bytes);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, path_, "read");
+      if (n == 0) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes) + " bytes too early");
+      at += n;
+      bytes -= static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+/// The whole content of a file.
+[[nodiscard]] inline std::string read_file(const std::string& path) {
+  input_file file(path);
+  std::string content(static_cast<std::size_t>(file.size()), '\0');
+  file.read(content.data(), content.size());
+  return content;
+}
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays.
+inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+  static std::atomic<unsigned> counter{0};
+  std::string temporary;
+  int number = -1;
+  do {
+    temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    number = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (number < 0 && errno == EEXIST);
+  if (number < 0) fail_errno(errno, temporary, "created");
+
+  struct remover {
+    const std::string& name;
+    bool armed = true;
+    ~remover() {
+      if (armed) ::unlink(name.c_str());
+    }
+  } guard{temporary};
+  detail::descriptor file(number);
+  for (std::string_view piece : pieces) {
+    while (!piece.empty()) {
+      const auto n = ::write(file.get(), piece.data(), piece.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, temporary, "written");
+      piece.remove_prefix(static_cast<std::size_t>(n));
+    }
+  }
+  if (::fsync(file.get()) != 0) fail_errno(errno, temporary, "flushed to the disk");
+  if (!file.close()) fail_errno(errno, temporary, "closed");
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail_errno(errno, path, "replaced");
+  guard.armed = false;
+
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
+  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // EINVAL: a file system that cannot flush directories, and needs no flush.
+  if (parent.get() < 0 || (::fsync(parent.get()) != 0 && errno != EINVAL))
+    fail_errno(errno, directory, "flushed to the disk");
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_HPP
+// ---- tagma/base/json.hpp
+#ifndef TAGMA_SINGLE_BASE_JSON_HPP
+#define TAGMA_SINGLE_BASE_JSON_HPP
+
+/// @file
+/// A strict reader of JSON (RFC 8259) for file headers and configurations, and the quoting of strings for writers.
+/// Stricter than the RFC where it leaves a choice: duplicate names, invalid UTF-8, unpaired surrogates, numbers beyond
+/// double and a byte order mark are errors.
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tagma::json {
+
+struct member;
+class value;
+using array = std::vector<value>;
+/// Members in the order of the text.
+using object = std::vector<member>;
+
+/// Any JSON value. A number without fraction and exponent that fits is an int64, every other number is a double.
+class value {
+ public:
+  value() = default;
+  template <class T>
+    requires(!std::is_same_v<std::remove_cvref_t<T>, value>)
+  explicit value(T&& content) : content_(std::forward<T>(content)) {}
+
+  [[nodiscard]] bool is_null() const { return is<std::monostate>(); }
+  [[nodiscard]] bool is_bool() const { return is<bool>(); }
+  [[nodiscard]] bool is_integer() const { return is<std::int64_t>(); }
+  [[nodiscard]] bool is_number() const { return is<std::int64_t>() || is<double>(); }
+  [[nodiscard]] bool is_string() const { return is<std::string>(); }
+  [[nodiscard]] bool is_array() const { return is<array>(); }
+  [[nodiscard]] bool is_object() const { return is<object>(); }
+
+  /// "null", "a boolean", "an integer", "a number", "a string", "an array" or "an object".
+  [[nodiscard]] std::string_view kind() const {
+    constexpr std::string_view names[] = {"null",     "a boolean", "an integer", "a number",
+                                          "a string", "an array",  "an object"};
+    return names[content_.index()];
+  }
+
+  /// The content. Each throws `invalid_argument` if the value is of another kind; `as_double` takes integers too.
+  [[nodiscard]] bool as_bool() const { return get<bool>("a boolean"); }
+  [[nodiscard]] std::int64_t as_integer() const { return get<std::int64_t>("an integer"); }
+  [[nodiscard]] double as_double() const {
+    return is_integer() ? static_cast<double>(as_integer()) : get<double>("a number");
+  }
+  [[nodiscard]] const std::string& as_string() const { return get<std::string>("a string"); }
+  [[nodiscard]] const array& as_array() const { return get<array>("an array"); }
+  [[nodiscard]] const object& as_object() const { return get<object>("an object"); }
+
+  /// The member of an object, or null if there is none or this is not an object.
+  [[nodiscard]] inline const value* find(std::string_view name) const;
+  /// The member of an object. Throws `not_found` if there is none, `invalid_argument` if this is not an object.
+  [[nodiscard]] inline const value& at(std::string_view name) const;
+
+ private:
+  template <class T>
+  [[nodiscard]] bool is() const {
+    return std::holds_alternative<T>(content_);
+  }
+  template <class T>
+  [[nodiscard]] const T& get(std::string_view wanted) const {
+    if (!is<T>())
+      fail(status_code::invalid_argument, "JSON: expected " + std::string(wanted) + ", found " + std::string(kind()));
+    return *std::get_if<T>(&content_);
+  }
+
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> content_;
+};
+
+/// A name and a value inside an object.
+struct member {
+  std::string name;
+  value content;
+};
+
+inline const value* value::find(std::string_view name) const {
+  if (!is_object()) return nullptr;
+  for (const member& m : as_object())
+    if (m.name == name) return &m.content;
+  return nullptr;
+}
+
+inline const value& value::at(std::string_view name) const {
+  for (const member& m : as_object())
+    if (m.name == name) return m.content;
+  fail(status_code::not_found, "JSON: no member \"" + std::string(name) + "\"");
+}
+
+/// What a text may cost at most.
+struct limits {
+  std::size_t bytes = 100'000'000;
+  int depth = 64;  ///< Nested arrays and objects.
+};
+
+/// A value, or the byte at which the text stops being JSON and the reason.
+struct parsed {
+  value root;
+  std::size_t position = 0;
+  std::string reason;  ///< Empty if the text was parsed.
+
+  [[nodiscard]] explicit operator bool() const { return reason.empty(); }
+};
+
+/// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
+[[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto in = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  if (text.empty()) return 0;
+  if (in(0, 0x00, 0x7f)) return 1;
+  if (in(0, 0xc2, 0xdf)) return in(1, 0x80, 0xbf) ? 2 : 0;
+  if (in(0, 0xe0, 0xef)) {
+    const unsigned low = byte(0) == 0xe0 ? 0xa0 : 0x80, high = byte(0) == 0xed ? 0x9f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) ? 3 : 0;
+  }
+  if (in(0, 0xf0, 0xf4)) {
+    const unsigned low = byte(0) == 0xf0 ? 0x90 : 0x80, high = byte(0) == 0xf4 ? 0x8f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) && in(3, 0x80, 0xbf) ? 4 : 0;
+  }
+  return 0;
+}
+
+namespace detail {
+
+class parser {
+ public:
+  parser(std::string_view text, const limits& limit) : text_(text), limit_(limit) {}
+
+  parsed document() {
+    parsed result;
+    bool good = text_.size() <= limit_.bytes || stop("longer than " + std::to_string(limit_.bytes) + " bytes");
+    good = good && any(result.root, 0);
+    if (good) {
+      blanks();
+      good = at_ == text_.size() || stop("expected the end of the text");
+    }
+    if (!good) return {value(), at_, std::move(reason_)};
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  bool accept(char c) { return peek(c) && (++at_, true); }
+  bool expect(char c) { return accept(c) || stop(std::string("expected '") + c + "'"); }
+  void blanks() {
+    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+  }
+  bool stop(std::string reason) {
+    reason_ = std::move(reason);
+    return false;
+  }
+
+  bool any(value& out, int depth) {
+    blanks();
+    if (peek('{') || peek('[')) {
+      if (depth >= limit_.depth) return stop("nested deeper than " + std::to_string(limit_.depth));
+      return peek('{') ? members(out, depth + 1) : elements(out, depth + 1);
+    }
+    if (peek('"')) {
+      std::string text;
+      if (!string(text)) return false;
+      out = value(std::move(text));
+      return true;
+    }
+    if (peek('-') || peek_digit()) return number(out);
+    const auto literal = [&](std::string_view word) {
+      if (!text_.substr(at_).starts_with(word)) return false;
+      at_ += word.size();
+      return true;
+    };
+    if (literal("true")) return (out = value(true), true);
+    if (literal("false")) return (out = value(false), true);
+    if (literal("null")) return (out = value(), true);
+    return stop("expected a value");
+  }
+
+  bool elements(value& out, int depth) {
+    array list;
+    ++at_;
+    blanks();
+    if (!accept(']')) {
+      do {
+        if (!any(list.emplace_back(), depth)) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept(']')) return stop("expected ',' or ']'");
+    }
+    out = value(std::move(list));
+    return true;
+  }
+
+  bool members(value& out, int depth) {
+    object list;
+    std::vector<std::size_t> positions;
+    ++at_;
+    blanks();
+    if (!accept('}')) {
+      do {
+        blanks();
+        positions.push_back(at_);
+        member& m = list.emplace_back();
+        if (!peek('"')) return stop("expected a name in quotes");
+        if (!string(m.name)) return false;
+        blanks();
+        if (!expect(':') || !any(m.content, depth)) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept('}')) return stop("expected ',' or '}'");
+    }
+    if (!unique(list, positions)) return false;
+    out = value(std::move(list));
+    return true;
+  }
+
+  bool unique(const object& list, const std::vector<std::size_t>& positions) {
+    std::vector<std::pair<std::string_view, std::size_t>> names;
+    for (std::size_t i = 0; i < list.size(); ++i) names.emplace_back(list[i].name, positions[i]);
+    std::sort(names.begin(), names.end());
+    std::size_t first = text_.size();
+    std::string_view twice;
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      if (names[i].first != names[i - 1].first || names[i].second >= first) continue;
+      first = names[i].second;
+      twice = names[i].first;
+    }
+    if (first == text_.size()) return true;
+    at_ = first;
+    return stop("the name \"" + std::string(twice) + "\" appears twice");
+  }
+
+  bool string(std::string& out) {
+    ++at_;
+    while (at_ < text_.size()) {
+      const auto c = static_cast<unsigned char>(text_[at_]);
+      if (c == '"') return (++at_, true);
+      if (c < 0x20) return stop("a control character in a string");
+      if (c == '\\') {
+        if (!escape(out)) return false;
+        continue;
+      }
+      const std::size_t length = utf8_sequence(text_.substr(at_));
+      if (length == 0) return stop("invalid UTF-8");
+      out.append(text_.substr(at_, length));
+      at_ += length;
+    }
+    return stop("a string without closing quote");
+  }
+
+  bool escape(std::string& out) {
+    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+    const char c = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    if (const std::size_t i = letters.find(c); i != letters.npos) {
+      out += meanings[i];
+      at_ += 2;
+      return true;
+    }
+    std::uint32_t code = 0, low = 0;
+    if (!hex4(at_, code) || (code >= 0xdc00 && code <= 0xdfff)) return stop("an invalid escape sequence");
+    std::size_t length = 6;
+    if (code >= 0xd800 && code <= 0xdbff) {
+      if (!hex4(at_ + 6, low) || low < 0xdc00 || low > 0xdfff) return stop("an unpaired surrogate");
+      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+      length = 12;
+    }
+    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+    if (code < 0x80) {
+      put(code);
+    } else {
+      const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+      constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+      put(lead[tail] | code >> (6 * tail));
+      for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
+    }
+    at_ += length;
+    return true;
+  }
+
+  bool hex4(std::size_t at, std::uint32_t& code) const {
+    if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
+    const char* first = text_.data() + at + 2;
+    const auto [last, error] = std::from_chars(first, first + 4, code, 16);
+    return error == std::errc() && last == first + 4;
+  }
+
+  bool number(value& out) {
+    const std::size_t first = at_;
+    const auto digits = [&] {
+      if (!peek_digit()) return stop("expected a digit");
+      while (peek_digit()) ++at_;
+      return true;
+    };
+    accept('-');
+    if (!accept('0') && !digits()) return false;
+    bool whole = true;
+    if (accept('.')) {
+      whole = false;
+      if (!digits()) return false;
+    }
+    if (peek('e') || peek('E')) {
+      whole = false;
+      ++at_;
+      if (peek('+') || peek('-')) ++at_;
+      if (!digits()) return false;
+    }
+    const char *begin = text_.data() + first, *end = text_.data() + at_;
+    std::int64_t integer = 0;
+    if (whole && std::from_chars(begin, end, integer).ec == std::errc()) return (out = value(integer), true);
+    double real = 0;
+    const auto status = std::from_chars(begin, end, real).ec;
+    if (status == std::errc::result_out_of_range || std::isinf(real)) {
+      if (!tiny(text_.substr(first, at_ - first))) {
+        at_ = first;
+        return stop("a number beyond the range of double");
+      }
+      real = *begin == '-' ? -0.0 : 0.0;
+    }
+    out = value(real);
+    return true;
+  }
+
+  /// Whether a number that does not fit is below the smallest double rather than above the largest.
+  static bool tiny(std::string_view number) {
+    const std::size_t e = number.find_first_of("eE");
+    if (e != number.npos) {
+      long exponent = 0;
+      const std::size_t sign = number[e + 1] == '+' ? 1 : 0;
+      const auto status = std::from_chars(number.data() + e + 1 + sign, number.data() + number.size(), exponent).ec;
+      if (status != std::errc()) return number[e + 1] == '-';
+      number = number.substr(0, e);
+      const std::size_t point = std::min(number.find('.'), number.size());
+      const std::size_t leading = std::min(number.find_first_of("123456789"), number.size());
+      return exponent + static_cast<long>(point) - static_cast<long>(leading) < 0;
+    }
+    return number.find_first_of("123456789") > number.find('.');
+  }
+
+  std::string_view text_;
+  limits limit_;
+  std::size_t at_ = 0;
+  std::string reason_;
+};
+
+}  // namespace detail
+
+/// Reads one JSON value that makes up the whole text.
+[[nodiscard]] inline parsed try_parse(std::string_view text, const limits& limit = {}) {
+  return detail::parser(text, limit).document();
+}
+
+/// Reads one JSON value that makes up the whole text. Throws `invalid_argument` with the position; `what` names the
+/// text in that sentence.
+[[nodiscard]] inline value parse(std::string_view text, std::string_view what = "JSON", const limits& limit = {}) {
+  parsed result = try_parse(text, limit);
+  if (!result)
+    fail(status_code::invalid_argument,
+         std::string(what) + ", byte " + std::to_string(result.position) + ": " + result.reason);
+  return std::move(result.root);
+}
+
+/// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
+/// `invalid_argument` if the text is not UTF-8.
+inline void append_quoted(std::string& out, std::string_view text) {
+  constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    const auto c = static_cast<unsigned char>(text[0]);
+    if (length == 0)
+      fail(status_code::invalid_argument, "a string that is not UTF-8 cannot be written as JSON");
+    else if (const std::size_t i = plain.find(text[0]); i != plain.npos)
+      (out += '\\') += letters[i];
+    else if (c < 0x20)
+      ((out += "\\u00") += hex[c >> 4]) += hex[c & 15u];
+    else
+      out.append(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  out += '"';
+}
+
+/// `text` as a JSON string with its quotes.
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+  std::string out;
+  append_quoted(out, text);
+  return out;
+}
+
+}  // namespace tagma::json
+#endif  // TAGMA_SINGLE_BASE_JSON_HPP
+// ---- tagma/tensor/tensor.hpp
+#ifndef TAGMA_SINGLE_TENSOR_TENSOR_HPP
+#define TAGMA_SINGLE_TENSOR_TENSOR_HPP
+
+/// @file
+/// A tensor in host memory that owns its elements.
+
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+// ---- tagma/tensor/view.hpp
+#ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
+#define TAGMA_SINGLE_TENSOR_VIEW_HPP
+
+/// @file
+/// A view of elements in host memory that somebody else owns: a pointer and a shape.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace tagma {
+
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
+[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
+  bool empty = false;
+  for (const extent e : dims.span()) {
+    if (e < 0) return -1;
+    empty = empty || e == 0;
+  }
+  if (empty) return 0;
+  const extent limit = INT64_MAX / static_cast<extent>(element_size);
+  extent n = 1;
+  for (const extent e : dims.span()) {
+    if (e > limit / n) return -1;
+    n *= e;
+  }
+  return n;
+}
+
+/// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
+/// shape, and valid as long as the memory is.
+template <class T>
+  requires element<std::remove_const_t<T>>
+class view {
+ public:
+  using element_type = T;
+  using value_type = std::remove_const_t<T>;
+
+  /// A view of nothing: shape [0].
+  constexpr view() : dims_{0} {}
+
+  /// Views `dims.elements()` elements that start at `data`.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+
+  /// What may be written may be read.
+  template <class U>
+    requires std::is_same_v<const U, T>
+  constexpr view(const view<U>& other) : data_(other.data()), dims_(other.dims()) {}
+
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr const shape& dims() const { return dims_; }
+
+  /// The number of elements.
+  [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
+  [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+  [[nodiscard]] constexpr std::span<T> span() const { return {data_, size()}; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size(); }
+
+  /// The element at a flat, row-major position, which is not checked.
+  [[nodiscard]] constexpr T& operator[](extent i) const { return data_[i]; }
+
+  /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
+  /// for an index outside its axis.
+  template <class... Index>
+    requires(std::is_integral_v<Index>&&...)
+  [[nodiscard]] constexpr T& operator()(Index... index) const {
+    const extent list[] = {static_cast<extent>(index)..., 0};
+    if (dims_.rank != static_cast<int>(sizeof...(Index))) fail_rank(sizeof...(Index));
+    extent flat = 0;
+    for (int axis = 0; axis < dims_.rank; ++axis) {
+      if (list[axis] < 0 || list[axis] >= dims_[axis]) fail_index(list[axis], axis);
+      flat = flat * dims_[axis] + list[axis];
+    }
+    return data_[flat];
+  }
+
+  /// Positions `first` to `last`, exclusive, of the outermost axis. Throws `out_of_range` unless 0 <= first <= last <=
+  /// the extent of that axis, and `invalid_argument` for a scalar.
+  [[nodiscard]] constexpr view rows(extent first, extent last) const {
+    if (dims_.rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
+    if (first < 0 || last < first || last > dims_[0]) fail_rows(first, last);
+    shape dims = dims_;
+    dims[0] = last - first;
+    return {data_ + first * dims_.sub(1, dims_.rank).elements(), dims};
+  }
+
+  /// The same elements under another shape. Throws `invalid_argument` if the number of elements differs.
+  [[nodiscard]] constexpr view reshaped(const shape& dims) const {
+    if (count_elements(dims) != dims_.elements())
+      fail(status_code::invalid_argument, {"cannot view ", to_string(dims_), " as ", to_string(dims)});
+    return {data_, dims};
+  }
+
+  /// Equal shapes and equal elements; a NaN equals nothing.
+  [[nodiscard]] friend constexpr bool operator==(const view& a, const view& b) {
+    if (!(a.dims_ == b.dims_)) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
+
+ private:
+  [[noreturn]] TAGMA_COLD void fail_rank(std::size_t indices) const {
+    fail(status_code::invalid_argument, {indices, " indices for a tensor of shape ", to_string(dims_)});
+  }
+  [[noreturn]] TAGMA_COLD void fail_index(extent index, int axis) const {
+    fail(status_code::out_of_range,
+         {"index ", index, " is outside axis ", axis, " of a tensor of shape ", to_string(dims_)});
+  }
+  [[noreturn]] TAGMA_COLD void fail_rows(extent first, extent last) const {
+    fail(status_code::out_of_range,
+         {"rows ", first, " to ", last, " are outside a tensor of shape ", to_string(dims_)});
+  }
+
+  T* data_ = nullptr;
+  shape dims_;
+};
+
+/// A view of elements whose type is known only at run time.
+struct raw_view {
+  const void* data = nullptr;
+  dtype type = dtype::none;
+  shape dims;
+
+  /// Bytes that the elements occupy.
+  [[nodiscard]] constexpr std::size_t bytes() const {
+    return static_cast<std::size_t>(dims.elements()) * size_of(type);
+  }
+
+  /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
+  template <element T>
+  [[nodiscard]] view<const T> as() const {
+    if (type != dtype_of<T>)
+      fail(status_code::invalid_argument, {"a tensor of ", to_string(type), " is not one of ", to_string(dtype_of<T>)});
+    return {static_cast<const T*>(data), dims};
+  }
+};
+
+/// Forgets the element type, which stays readable at run time.
+template <class T>
+[[nodiscard]] constexpr raw_view erase(const view<T>& v) {
+  return {v.data(), dtype_of<std::remove_const_t<T>>, v.dims()};
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_VIEW_HPP
+
+namespace tagma {
+
+/// Bytes to which the elements of every tensor that is not a scalar are aligned: a cache line, and the widest vector.
+inline constexpr std::size_t tensor_alignment = 64;
+
+namespace detail {
+template <class From, class To>
+concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
+}  // namespace detail
+
+/// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
+/// else lives in one block of the heap. A moved-from tensor has shape [0].
+template <element T>
+class tensor {
+ public:
+  using element_type = T;
+  using value_type = T;
+
+  /// An empty tensor of shape [0].
+  tensor() noexcept : dims_{0} {}
+
+  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
+  /// the number of bytes does not fit into 63 bits.
+  explicit tensor(const shape& dims) : dims_(dims) {
+    allocate();
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
+  }
+
+  /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
+  tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
+    const extent expected = count_elements(dims);
+    if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
+      fail(status_code::invalid_argument,
+           {values.size(), " values for a tensor of shape ", to_string(dims), " of ", expected, " elements"});
+    allocate();
+    copy_from(values.data());
+  }
+  tensor(const shape& dims, std::initializer_list<T> values)
+      : tensor(dims, std::span<const T>(values.begin(), values.size())) {}
+
+  /// A scalar: rank 0, one element, nothing on the heap.
+  template <detail::scalar_for<T> U>
+  tensor(U value) : size_(1), data_(&scalar_), scalar_(static_cast<T>(value)) {}
+
+  /// A copy of what a view shows.
+  explicit tensor(const view<const T>& v) : tensor(v.dims(), v.span()) {}
+
+  tensor(const tensor& other) : dims_(other.dims_) {
+    allocate();
+    copy_from(other.data_);
+  }
+  tensor(tensor&& other) noexcept : dims_{0} { take(other); }
+  tensor& operator=(const tensor& other) {
+    if (this != &other) *this = tensor(other);
+    return *this;
+  }
+  tensor& operator=(tensor&& other) noexcept {
+    if (this != &other) {
+      release();
+      take(other);
+    }
+    return *this;
+  }
+  ~tensor() { release(); }
+
+  [[nodiscard]] T* data() noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
+
+  /// The number of elements.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] const shape& dims() const noexcept { return dims_; }
+  [[nodiscard]] std::span<T> span() noexcept { return {data_, size_}; }
+  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] T* begin() noexcept { return data_; }
+  [[nodiscard]] T* end() noexcept { return data_ + size_; }
+  [[nodiscard]] const T* begin() const noexcept { return data_; }
+  [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
+
+  operator view<T>() noexcept { return {data_, dims_}; }
+  operator view<const T>() const noexcept { return {data_, dims_}; }
+
+  /// The element at a flat, row-major position, which is not checked.
+  [[nodiscard]] T& operator[](extent i) { return data_[i]; }
+  [[nodiscard]] const T& operator[](extent i) const { return data_[i]; }
+
+  /// The element at one index for each axis. Throws as `view::operator()` does.
+  template <class... Index>
+  [[nodiscard]] T& operator()(Index... index) {
+    return view<T>(data_, dims_)(index...);
+  }
+  template <class... Index>
+  [[nodiscard]] const T& operator()(Index... index) const {
+    return view<const T>(data_, dims_)(index...);
+  }
+
+  /// A view of positions `first` to `last`, exclusive, of the outermost axis. Throws as `view::rows` does.
+  [[nodiscard]] view<T> rows(extent first, extent last) { return view<T>(data_, dims_).rows(first, last); }
+  [[nodiscard]] view<const T> rows(extent first, extent last) const {
+    return view<const T>(data_, dims_).rows(first, last);
+  }
+
+  /// Equal shapes and equal elements; a NaN equals nothing.
+  [[nodiscard]] friend bool operator==(const tensor& a, const tensor& b) {
+    return view<const T>(a) == view<const T>(b);
+  }
+
+ private:
+  void allocate() {
+    const extent n = count_elements(dims_, sizeof(T));
+    if (n < 0) fail_dims();
+    size_ = static_cast<std::size_t>(n);
+    if (dims_.rank == 0)
+      data_ = &scalar_;
+    else if (size_ > 0)
+      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+  }
+  void copy_from(const T* values) {
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
+  }
+  void take(tensor& other) noexcept {
+    dims_ = std::exchange(other.dims_, shape{0});
+    size_ = std::exchange(other.size_, 0);
+    scalar_ = other.scalar_;
+    data_ = std::exchange(other.data_, nullptr);
+    if (dims_.rank == 0) data_ = &scalar_;
+  }
+  void release() noexcept {
+    static_assert(std::is_trivially_destructible_v<T>);
+    if (data_ != nullptr && data_ != &scalar_) ::operator delete (data_, std::align_val_t{tensor_alignment});
+  }
+  [[noreturn]] TAGMA_COLD void fail_dims() const {
+    for (const extent e : dims_.span())
+      if (e < 0)
+        fail(status_code::invalid_argument,
+             {"a tensor cannot be made with shape ", to_string(dims_), ": every extent must be known"});
+    fail(status_code::resource_exhausted,
+         {"a tensor of ", to_string(dtype_of<T>), " ", to_string(dims_), " has more bytes than can be addressed"});
+  }
+
+  shape dims_;
+  std::size_t size_ = 0;
+  T* data_ = nullptr;
+  T scalar_{};
+};
+
+template <class T>
+view(tensor<T>&) -> view<T>;
+template <class T>
+view(const tensor<T>&) -> view<const T>;
+
+/// Forgets the element type of a tensor; the result refers to the tensor.
+template <class T>
+[[nodiscard]] raw_view erase(const tensor<T>& t) {
+  return {t.data(), dtype_of<T>, t.dims()};
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_TENSOR_HPP
+
+namespace tagma::safetensors {
+
+static_assert(std::endian::native == std::endian::little, "tagma writes tensors as they lie in memory: little-endian");
+
+/// A tensor to be written: where its elements lie, row by row.
+struct named_tensor {
+  std::string name;
+  dtype type = dtype::none;
+  shape dims;
+  const void* data = nullptr;
+};
+
+/// A tensor in a file. `data` points at `bytes` bytes that the `file` owns, which other writers need not have aligned
+/// to the size of an element. `type` is `dtype::none` for the element types that only others know, such as "U16";
+/// `format` has the name.
+struct stored_tensor {
+  std::string name;
+  dtype type = dtype::none;
+  std::string format;
+  shape dims;
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Free texts beside the tensors.
+using metadata = std::map<std::string, std::string, std::less<>>;
+
+/// The longest header that readers accept, in bytes.
+inline constexpr std::uint64_t max_header = 100'000'000;
+
+namespace detail {
+
+struct format {
+  std::string_view name;
+  int bits;
+  dtype type;
+};
+
+/// In the order in which writers lay tensors out, widest elements first, so that each is aligned.
+inline constexpr format formats[] = {
+    {"U64", 64, dtype::none},        {"I64", 64, dtype::int64},     {"F64", 64, dtype::float64},
+    {"C64", 64, dtype::none},        {"F32", 32, dtype::float32},   {"U32", 32, dtype::none},
+    {"I32", 32, dtype::int32},       {"BF16", 16, dtype::bfloat16}, {"F16", 16, dtype::float16},
+    {"U16", 16, dtype::none},        {"I16", 16, dtype::int16},     {"F8_E5M2FNUZ", 8, dtype::none},
+    {"F8_E4M3FNUZ", 8, dtype::none}, {"F8_E8M0", 8, dtype::none},   {"F8_E4M3", 8, dtype::none},
+    {"F8_E5M2", 8, dtype::none},     {"I8", 8, dtype::int8},        {"U8", 8, dtype::uint8},
+    {"F6_E3M2", 6, dtype::none},     {"F6_E2M3", 6, dtype::none},   {"F4", 4, dtype::none},
+    {"BOOL", 8, dtype::boolean}};
+
+inline const format* format_of(dtype type) {
+  for (const format& f : formats)
+    if (f.type == type && type != dtype::none) return &f;
+  return nullptr;
+}
+inline const format* format_named(std::string_view name) {
+  for (const format& f : formats)
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+}  // namespace detail
+
+/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
+/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
+/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
+/// name "__metadata__", a name that is not UTF-8, a tensor of strings or one of unknown extents; and what
+/// `replace_file` throws.
+inline void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {}) {
+  struct item {
+    const named_tensor* tensor;
+    const detail::format* format;
+    std::size_t bytes;
+  };
+  std::vector<item> items;
+  for (const named_tensor& t : tensors) {
+    const auto* format = detail::format_of(t.type);
+    const auto refuse = [&](std::string_view why) {
+      fail(status_code::invalid_argument, path + ": cannot write tensor \"" + t.name + "\": " + std::string(why));
+    };
+    if (t.name == "__metadata__") refuse("the name is reserved");
+    if (format == nullptr) refuse("the format has no elements of type " + std::string(to_string(t.type)));
+    const extent elements = count_elements(t.dims, size_of(t.type));
+    if (elements < 0) refuse("its shape is " + to_string(t.dims));
+    items.push_back({&t, format, static_cast<std::size_t>(elements) * size_of(t.type)});
+  }
+  std::sort(items.begin(), items.end(), [](const item& a, const item& b) {
+    return a.format != b.format ? a.format < b.format : a.tensor->name < b.tensor->name;
+  });
+  std::vector<std::string_view> names;
+  for (const item& i : items) names.push_back(i.tensor->name);
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    fail(status_code::invalid_argument, path + ": two tensors have the name \"" + std::string(*twice) + "\"");
+
+  texts.try_emplace("format", "pt");
+  std::string header = "{\"__metadata__\":{";
+  for (const auto& [name, text] : texts) {
+    if (header.back() != '{') header += ',';
+    json::append_quoted(header, name);
+    header += ':';
+    json::append_quoted(header, text);
+  }
+  header += '}';
+  std::uint64_t offset = 0;
+  for (const item& i : items) {
+    header += ',';
+    json::append_quoted(header, i.tensor->name);
+    header.append(":{\"dtype\":\"").append(i.format->name).append("\",\"shape\":[");
+    for (int axis = 0; axis < i.tensor->dims.rank; ++axis) {
+      if (axis > 0) header += ',';
+      header += std::to_string(i.tensor->dims[axis]);
+    }
+    header += "],\"data_offsets\":[" + std::to_string(offset) + ',' + std::to_string(offset + i.bytes) + "]}";
+    offset += i.bytes;
+  }
+  header += '}';
+  header.append((8 - header.size() % 8) % 8, ' ');
+  if (header.size() > max_header)
+    fail(status_code::invalid_argument, path + ": the header would have " + std::to_string(header.size()) +
+                                            " bytes, readers accept " + std::to_string(max_header));
+
+  const std::uint64_t length = header.size();
+  char length_bytes[8];
+  std::memcpy(length_bytes, &length, 8);
+  std::vector<std::string_view> pieces{{length_bytes, 8}, header};
+  for (const item& i : items)
+    if (i.bytes > 0) pieces.emplace_back(static_cast<const char*>(i.tensor->data), i.bytes);
+  replace_file(path, pieces);
+}
+
+/// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
+/// each has as many bytes as its shape and element type say, and booleans are 0 or 1.
+class file {
+ public:
+  /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
+  /// `invalid_argument` for what the format allows and tagma does not: more than six axes.
+  explicit file(const std::string& path) : path_(path) {
+    input_file in(path);
+    if (in.size() < 8) corrupt("has " + std::to_string(in.size()) + " bytes, fewer than the 8 of the header's length");
+    std::uint64_t length = 0;
+    in.read(&length, 8);
+    if (length > max_header) corrupt("a header of " + std::to_string(length) + " bytes, more than are allowed");
+    if (length > in.size() - 8)
+      corrupt("a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(in.size()));
+    std::string header(static_cast<std::size_t>(length), '\0');
+    in.read(header.data(), header.size());
+    data_ = tensor<std::uint8_t>(shape{static_cast<extent>(in.size() - 8 - length)});
+    in.read(data_.data(), data_.size());
+    read_header(header);
+  }
+  file(const file&) = delete;
+  file& operator=(const file&) = delete;
+  file(file&&) = default;
+  file& operator=(file&&) = default;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The tensors in the order of their bytes.
+  [[nodiscard]] std::span<const stored_tensor> entries() const { return entries_; }
+  [[nodiscard]] const safetensors::metadata& metadata() const { return metadata_; }
+
+  /// The tensor of that name, or null.
+  [[nodiscard]] const stored_tensor* find(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : &entries_[found->second];
+  }
+
+  /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
+  /// type.
+  template <element T>
+    requires(!std::is_same_v<T, string_element>)
+  [[nodiscard]] tensor<T> load(std::string_view name) const {
+    const stored_tensor* entry = find(name);
+    if (entry == nullptr) fail(status_code::not_found, path_ + ": there is no tensor \"" + std::string(name) + "\"");
+    if (entry->type != dtype_of<T>)
+      fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
+                                              entry->format + ", expected " + std::string(to_string(dtype_of<T>)));
+    tensor<T> result(entry->dims);
+    if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
+    return result;
+  }
+
+ private:
+  struct range {
+    std::uint64_t begin, end;
+    std::size_t entry;
+  };
+
+  [[noreturn]] TAGMA_COLD void corrupt(const std::string& how) const {
+    fail(status_code::data_loss, path_ + ": not a sound safetensors file: " + how);
+  }
+  [[noreturn]] TAGMA_COLD void corrupt(const std::string& name, const std::string& how) const {
+    corrupt("tensor \"" + name + "\": " + how);
+  }
+
+  void read_header(std::string_view header) {
+    if (!header.starts_with('{')) corrupt("the header does not begin with '{'");
+    const json::parsed parsed = json::try_parse(header, {.bytes = max_header});
+    if (!parsed) corrupt("header, byte " + std::to_string(parsed.position) + ": " + parsed.reason);
+    std::vector<range> ranges;
+    for (const auto& [name, content] : parsed.root.as_object()) {
+      if (name == "__metadata__")
+        read_metadata(content);
+      else
+        ranges.push_back(read_entry(name, content));
+    }
+    place(ranges);
+  }
+
+  void read_metadata(const json::value& content) {
+    if (!content.is_object()) corrupt("__metadata__ is " + std::string(content.kind()) + ", not an object");
+    for (const auto& [name, text] : content.as_object()) {
+      if (!text.is_string())
+        corrupt("__metadata__: \"" + name + "\" is " + std::string(text.kind()) + ", not a string");
+      metadata_.emplace(name, text.as_string());
+    }
+  }
+
+  range read_entry(const std::string& name, const json::value& content) {
+    const auto *type = content.find("dtype"), *dims = content.find("shape"), *offsets = content.find("data_offsets");
+    if (type == nullptr || !type->is_string()) corrupt(name, "no string \"dtype\"");
+    if (dims == nullptr || !is_numbers(*dims)) corrupt(name, "no \"shape\" of integers that are not negative");
+    if (offsets == nullptr || !is_numbers(*offsets) || offsets->as_array().size() != 2)
+      corrupt(name, "no \"data_offsets\" of two integers that are not negative");
+    const auto* format = detail::format_named(type->as_string());
+    if (format == nullptr) corrupt(name, "the unknown element type \"" + type->as_string() + "\"");
+
+    stored_tensor entry{name, format->type, std::string(format->name), {}, nullptr, 0};
+    if (dims->as_array().size() > static_cast<std::size_t>(max_rank))
+      fail(status_code::invalid_argument, path_ + ": tensor \"" + name + "\" has " +
+                                              std::to_string(dims->as_array().size()) + " axes, tagma knows at most " +
+                                              std::to_string(max_rank));
+    for (const json::value& e : dims->as_array()) entry.dims.push_back(e.as_integer());
+
+    const range where{static_cast<std::uint64_t>(offsets->as_array()[0].as_integer()),
+                      static_cast<std::uint64_t>(offsets->as_array()[1].as_integer()), entries_.size()};
+    if (where.end < where.begin) corrupt(name, "it ends before it begins");
+    const extent elements = count_elements(entry.dims, 64);
+    const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
+    if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
+      corrupt(name,
+              std::to_string(where.end - where.begin) + " bytes for " + entry.format + " " + to_string(entry.dims));
+    entry.bytes = static_cast<std::size_t>(where.end - where.begin);
+    entries_.push_back(std::move(entry));
+    return where;
+  }
+
+  static bool is_numbers(const json::value& list) {
+    if (!list.is_array()) return false;
+    for (const json::value& e : list.as_array())
+      if (!e.is_integer() || e.as_integer() < 0) return false;
+    return true;
+  }
+
+  void place(std::vector<range>& ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.entry < b.entry;
+    });
+    std::vector<stored_tensor> ordered;
+    std::uint64_t end = 0;
+    for (const range& r : ranges) {
+      stored_tensor& entry = entries_[r.entry];
+      if (r.begin != end)
+        corrupt(entry.name,
+                "it begins at byte " + std::to_string(r.begin) + ", the one before it ends at " + std::to_string(end));
+      end = r.end;
+      ordered.push_back(std::move(entry));
+    }
+    if (end != data_.size())
+      corrupt("the tensors end at byte " + std::to_string(end) + ", the file at " + std::to_string(data_.size()));
+    entries_ = std::move(ordered);
+    for (std::size_t i = 0, at = 0; i < entries_.size(); at += entries_[i++].bytes) {
+      stored_tensor& entry = entries_[i];
+      entry.data = data_.data() + at;
+      by_name_.emplace(entry.name, i);
+      if (entry.type != dtype::boolean) continue;
+      for (std::size_t j = 0; j < entry.bytes; ++j)
+        if (data_[static_cast<extent>(at + j)] > 1)
+          corrupt(entry.name, "element " + std::to_string(j) + " is neither 0 nor 1");
+    }
+  }
+
+  std::string path_;
+  tensor<std::uint8_t> data_;
+  std::vector<stored_tensor> entries_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;
+  safetensors::metadata metadata_;
+};
+
+}  // namespace tagma::safetensors
+#endif  // TAGMA_SINGLE_TRAIN_SAFETENSORS_HPP
+// ---- tagma/train/save.hpp
+#ifndef TAGMA_SINGLE_TRAIN_SAVE_HPP
+#define TAGMA_SINGLE_TRAIN_SAVE_HPP
+
+/// @file
+/// All variables of a session in one file in the safetensors format, and back.
+
+#include <charconv>
+
+// ---- tagma/runtime/session.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_SESSION_HPP
+#define TAGMA_SINGLE_RUNTIME_SESSION_HPP
+
+/// @file
+/// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
+
+#include <tuple>
+
+// ---- tagma/runtime/initialize.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
+#define TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
+
+/// @file
+/// The variables of a session at its start.
+
+// ---- tagma/runtime/initial_value.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+#define TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+
+/// @file
+/// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
+
 // ---- tagma/base/random.hpp
 #ifndef TAGMA_SINGLE_BASE_RANDOM_HPP
 #define TAGMA_SINGLE_BASE_RANDOM_HPP
@@ -5518,7 +6318,6 @@ TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
 #include <cstring>
 #include <new>
 #include <string>
-#include <vector>
 
 // ---- tagma/base/heap_array.hpp
 #ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
@@ -5567,364 +6366,6 @@ class heap_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-// ---- tagma/expr/variable.hpp
-#ifndef TAGMA_SINGLE_EXPR_VARIABLE_HPP
-#define TAGMA_SINGLE_EXPR_VARIABLE_HPP
-
-/// @file
-/// State of a session: variables and how they begin.
-
-#include <span>
-
-// ---- tagma/expr/placeholder.hpp
-#ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
-#define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
-
-/// @file
-/// Inputs of a graph.
-
-namespace tagma {
-
-namespace diagnose {
-/// A tensor can hold this element type.
-template <class T>
-inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
-/// Every extent is a number of elements or `dyn`, and there are at most six.
-template <extent... Extents>
-inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
-                                          (true && ... && (Extents >= 0 || Extents == dyn));
-}  // namespace diagnose
-
-namespace op {
-/// A tensor that is fed in every run.
-struct placeholder {
-  static constexpr std::string_view name = "placeholder";
-  static constexpr ir::op_kind kind = ir::op_kind::placeholder;
-  static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
-};
-}  // namespace op
-
-namespace detail {
-
-constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, const tensor_spec& spec) {
-  std::uint64_t h = hash_combine(hash_combine(hash_text(kind), hash_text(name)), static_cast<std::uint64_t>(spec.type));
-  for (const extent e : spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
-  return h;
-}
-
-template <fixed_string Name, class Spec>
-struct placeholder_definition {
-  static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
-  static constexpr ir::record value{
-      &ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
-};
-
-template <element T, extent... Extents>
-constexpr bool check_spec() {
-  static_assert(diagnose::extents_are_valid<Extents...>,
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");
-  return diagnose::extents_are_valid<Extents...>;
-}
-
-}  // namespace detail
-
-/// An input with a name. Equal name and type are the same node.
-/// @tparam Name what errors and feeds call it
-/// @tparam T its element type
-/// @tparam Extents its shape; `dyn` where it varies from run to run
-template <fixed_string Name, class T, extent... Extents>
-[[nodiscard]] constexpr auto placeholder() {
-  static_assert(diagnose::is_element_type<T>, "TAGMA-E001 placeholder: a tensor cannot hold this element type");
-  if constexpr (diagnose::is_element_type<T> && detail::check_spec<T, Extents...>()) {
-    using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
-    using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
-    return expr<spec<T, Extents...>, id, false>{};
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
-
-namespace tagma {
-
-namespace diagnose {
-/// A variable has memory of its own before the first run.
-template <extent... Extents>
-inline constexpr bool extents_are_static = (true && ... && (Extents != dyn));
-}  // namespace diagnose
-
-/// How a variable begins.
-enum class initializer_kind : std::uint8_t {
-  zeros,
-  ones,
-  constant,          ///< `number`
-  uniform,           ///< from `number` to `second`
-  normal,            ///< mean `number`, standard deviation `second`
-  truncated_normal,  ///< the same, redrawn beyond two standard deviations
-  glorot_uniform,    ///< Glorot and Bengio 2010: uniform within sqrt(6 / (fan_in + fan_out))
-  glorot_normal,     ///< truncated normal, variance 2 / (fan_in + fan_out)
-  he_uniform,        ///< He et al. 2015: uniform within sqrt(6 / fan_in)
-  he_normal,         ///< truncated normal, variance 2 / fan_in
-  data,              ///< `bytes`
-  derived,           ///< slots of optimizers: filled with the number in an attribute
-};
-
-/// An initializer without parameters, known to the compiler.
-template <initializer_kind Kind>
-struct static_initializer {
-  static constexpr initializer_kind kind = Kind;
-};
-
-/// An initializer with parameters, carried by the handle of the variable.
-struct carried_initializer {
-  carried_value value;
-};
-
-/// Marks a variable that optimizers leave alone.
-struct not_trainable_tag {};
-inline constexpr not_trainable_tag not_trainable{};
-
-namespace op {
-/// A tensor that lives in the session. Attribute 0 is the kind of its initializer, 1 tells whether it is trainable,
-/// 2 holds the number of a `derived` initializer.
-struct variable {
-  static constexpr std::string_view name = "variable";
-  static constexpr ir::op_kind kind = ir::op_kind::variable;
-  static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
-};
-}  // namespace op
-
-namespace detail {
-
-/// The kind that marks an initializer whose description is carried.
-inline constexpr ir::attribute carried_kind = 255;
-/// The kind that marks a variable that begins with the value of a literal.
-inline constexpr ir::attribute literal_kind = 254;
-
-template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable>
-struct variable_definition {
-  static constexpr std::uint64_t hash =
-      hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
-  static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
-  static constexpr ir::record value{
-      &ir::rules<op::variable>,        hash, Spec::value, {}, {}, attributes.list(), Name.view(),
-      &value_key<structural_id<hash>>, {}};
-};
-
-template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
-[[nodiscard]] constexpr auto make_variable(Values&& values) {
-  using definition = variable_definition<Name, Spec, Kind, Trainable>;
-  using id = typename binding<structural_id<definition::hash>, definition>::id;
-  return expr<Spec, id, !std::is_same_v<std::remove_cvref_t<Values>, no_values>>{std::forward<Values>(values)};
-}
-
-template <fixed_string Name, class Spec, bool Trainable>
-[[nodiscard]] auto make_carried_variable(carried_value value) {
-  using definition = variable_definition<Name, Spec, carried_kind, Trainable>;
-  return make_variable<Name, Spec, carried_kind, Trainable>(carried(definition::value.key, std::move(value)));
-}
-
-[[nodiscard]] inline carried_value number_value(double number) {
-  carried_value v;
-  v.integer = static_cast<std::int64_t>(initializer_kind::constant);
-  v.number = number;
-  return v;
-}
-
-template <class T>
-[[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
-  if (!(dims == expected))
-    fail(status_code::invalid_argument,
-         {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
-  carried_value v;
-  v.integer = static_cast<std::int64_t>(initializer_kind::data);
-  v.bytes = shared_bytes(data.size_bytes());
-  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
-  v.dims = dims;
-  return v;
-}
-
-template <class T>
-inline constexpr bool is_static_initializer = false;
-template <initializer_kind Kind>
-inline constexpr bool is_static_initializer<static_initializer<Kind>> = true;
-
-}  // namespace detail
-
-namespace detail {
-
-template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
-[[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
-  static_assert(diagnose::is_element_type<T>, "TAGMA-E001 variable: a tensor cannot hold this element type");
-  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
-  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> &&
-                check_spec<T, Extents...>()) {
-    using S = spec<T, Extents...>;
-    if constexpr (is_static_initializer<Initial>) {
-      return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
-    } else if constexpr (std::is_same_v<Initial, carried_initializer>) {
-      return make_carried_variable<Name, S, Trainable>(initial.value);
-    } else if constexpr (std::is_convertible_v<Initial, T>) {
-      return make_carried_variable<Name, S, Trainable>(number_value(static_cast<double>(static_cast<T>(initial))));
-    } else {
-      return make_carried_variable<Name, S, Trainable>(
-          data_value<T>(initial.span(), initial.dims(), shape{Extents...}));
-    }
-  }
-}
-
-}  // namespace detail
-
-/// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
-/// is compiled (TAGMA-E060).
-/// @tparam Extents its shape, static
-/// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
-template <fixed_string Name, class T, extent... Extents, class Initial>
-[[nodiscard]] constexpr auto variable(const Initial& initial) {
-  return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
-}
-
-/// The same, left alone by optimizers.
-template <fixed_string Name, class T, extent... Extents, class Initial>
-[[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
-  return detail::make_any_variable<Name, false, T, Extents...>(initial);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_VARIABLE_HPP
-// ---- tagma/runtime/kernel.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_KERNEL_HPP
-#define TAGMA_SINGLE_RUNTIME_KERNEL_HPP
-
-/// @file
-/// What a kernel is given, and the table of kernels that a device provides for a plan.
-
-// ---- tagma/runtime/executor.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-
-/// @file
-/// What a runtime asks of the threads of a device.
-
-#include <cstdint>
-#include <type_traits>
-
-namespace tagma::runtime {
-
-/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
-class shared_work {
- public:
-  /// @param helpers how many threads may help at once, beside the one whose work it is
-  explicit shared_work(int helpers) : most_helpers(helpers) {}
-  shared_work(const shared_work&) = delete;
-  shared_work& operator=(const shared_work&) = delete;
-
-  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
-  [[nodiscard]] virtual bool open() const noexcept = 0;
-  /// Works until there is nothing more to do for this thread.
-  virtual void help() noexcept = 0;
-
-  int most_helpers;
-  int helping = 0;  ///< guarded by the executor
-
- protected:
-  ~shared_work() = default;
-};
-
-/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
-/// become free.
-class executor {
- public:
-  virtual ~executor() = default;
-  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
-  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
-  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
-  virtual bool offer(shared_work& work) = 0;
-  /// Tells that as many more threads find something to do in what was offered.
-  virtual void call_helpers(int count) = 0;
-  /// Takes back what was offered; returns when no thread helps with it any more.
-  virtual void withdraw(shared_work& work) = 0;
-  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
-  virtual unsigned enter() { return 0; }
-  virtual void leave(unsigned) {}
-  /// Threads that share one kernel, the caller included.
-  [[nodiscard]] virtual int threads() const = 0;
-  /// Threads that share the steps of one run, the caller included.
-  [[nodiscard]] virtual int step_threads() const = 0;
-
-  /// The same for a callable.
-  template <class Task>
-  void parallel_for(std::int64_t count, Task&& task) {
-    using callable = std::remove_reference_t<Task>;
-    parallel_for(
-        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
-        const_cast<void*>(static_cast<const void*>(&task)));
-  }
-};
-
-/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
-/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
-/// @param step_threads that share the steps of one run; 0: the same number
-[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-
-namespace tagma::runtime {
-
-/// A tensor in the memory of a device, with the extents of this run.
-struct operand {
-  std::byte* data = nullptr;
-  dtype type = dtype::none;
-  shape dims;
-
-  template <class T>
-  [[nodiscard]] T* as() const {
-    return reinterpret_cast<T*>(data);
-  }
-  [[nodiscard]] extent elements() const { return dims.elements(); }
-};
-
-/// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
-class kernel_state {
- public:
-  virtual ~kernel_state() = default;
-};
-
-/// What all kernels of one run share.
-struct run_context {
-  executor* threads = nullptr;
-  std::uint64_t seed = 0;  ///< of the session
-  std::uint64_t step = 0;  ///< counts the runs of the session
-};
-
-/// Arguments of one kernel call.
-struct kernel_args {
-  std::span<operand> in;
-  operand out;
-  ir::attribute_list attributes;
-  std::int32_t source = 0;          ///< the node's position in the program: the stream of its random numbers
-  std::span<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
-  shape declared_out;
-  const carried_value* value = nullptr;  ///< what the program carries for this node
-  kernel_state* state = nullptr;
-};
-
-using kernel_function = void (*)(const kernel_args&, const run_context&);
-using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
-
-/// One entry of a kernel table; `prepare` may be missing.
-struct kernel_entry {
-  kernel_function run = nullptr;
-  prepare_function prepare = nullptr;
-};
-
-/// The kernels of the steps of a plan, in their order; defined by the device.
-template <class Plan>
-struct kernel_table;
-
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
 // ---- tagma/runtime/step_runner.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
 #define TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
@@ -6198,14 +6639,21 @@ class condition {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-// ---- tagma/runtime/spin_wait.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
-#define TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
+// ---- tagma/runtime/wait_word.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+#define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 
 /// @file
-/// Waiting for a word of memory to change.
+/// Waiting for a word of memory to change: what std::atomic has as `wait` and `notify_all`.
 
-#include <atomic>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#include <sched.h>
+#endif
+
 #include <cstdint>
 
 namespace tagma::runtime {
@@ -6218,23 +6666,48 @@ inline void relax() {
 #endif
 }
 
-/// Waits until `word` is no longer `seen`: a short while awake, then asleep until somebody notifies.
-[[gnu::noinline]] inline void wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t seen) {
-  for (int i = 0; i < 1000; ++i) {
-    if (word.load(std::memory_order_acquire) != seen) return;
-    relax();
-  }
-  word.wait(seen, std::memory_order_acquire);
-}
+/// A number of changes, which threads can wait for. A change costs no call of the system while nobody sleeps.
+class wait_word {
+ public:
+  [[nodiscard]] std::uint32_t load(memory_order order) const { return word_.load(order); }
 
-/// Changes `word` and wakes one thread that waits for that, or all.
-[[gnu::noinline]] inline void change(std::atomic<std::uint32_t>& word, bool all) {
-  word.fetch_add(1, std::memory_order_acq_rel);
-  all ? word.notify_all() : word.notify_one();
-}
+  /// Waits until the number is no longer `seen`: a short while awake, then asleep until somebody changes it.
+  [[gnu::noinline]] void wait(std::uint32_t seen) {
+    for (int i = 0; i < 1000; ++i) {
+      if (word_.load(memory_order::acquire) != seen) return;
+      relax();
+    }
+    // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
+    // thread to sleep: one of them sees the other.
+    sleepers_.fetch_add(1);
+    while (word_.load(memory_order::acquire) == seen) {
+#if defined(__linux__)
+      syscall(SYS_futex, word_.address(), FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
+#else
+      sched_yield();
+#endif
+    }
+    sleepers_.fetch_sub(1, memory_order::relaxed);
+  }
+
+  /// Changes the number and wakes one thread that waits for that, or all.
+  [[gnu::noinline]] void change(bool all) {
+    word_.fetch_add(1);
+    if (sleepers_.load() == 0) return;
+#if defined(__linux__)
+    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, all ? 0x7fffffff : 1, nullptr, nullptr, 0);
+#else
+    static_cast<void>(all);
+#endif
+  }
+
+ private:
+  atomic<std::uint32_t> word_{0};
+  atomic<std::uint32_t> sleepers_{0};
+};
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_SPIN_WAIT_HPP
+#endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 
 namespace tagma::runtime {
 
@@ -6279,27 +6752,27 @@ class step_runner final : public shared_work {
     step_ = step;
     context_ = context;
     threads_ = &threads;
-    failed_.store(false, std::memory_order_relaxed);
+    failed_.store(false, memory_order::relaxed);
     error_ = nullptr;
-    remaining_.store(static_cast<std::int32_t>(n), std::memory_order_relaxed);
+    remaining_.store(static_cast<std::int32_t>(n), memory_order::relaxed);
     for (std::size_t s = 0; s < n; ++s) {
-      steps_[s].pending.store(graph_.waits(s), std::memory_order_relaxed);
+      steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
       if (graph_.waits(s) == 0) insert(static_cast<step_id>(s));
     }
     offered_ = threads.offer(*this);
-    if (offered_ && ready_count_.load(std::memory_order_relaxed) > 1)
-      threads.call_helpers(ready_count_.load(std::memory_order_relaxed) - 1);
+    if (offered_ && ready_count_.load(memory_order::relaxed) > 1)
+      threads.call_helpers(ready_count_.load(memory_order::relaxed) - 1);
     for (;;) {
-      const std::uint32_t seen = events_.load(std::memory_order_acquire);
+      const std::uint32_t seen = events_.load(memory_order::acquire);
       help();
-      if (remaining_.load(std::memory_order_acquire) == 0) break;
-      wait_for_change(events_, seen);
+      if (remaining_.load(memory_order::acquire) == 0) break;
+      events_.wait(seen);
     }
     if (offered_) threads.withdraw(*this);
     if (error_) std::rethrow_exception(error_);
   }
 
-  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(std::memory_order_relaxed) > 0; }
+  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(memory_order::relaxed) > 0; }
 
   void help() noexcept override {
     local_steps local;
@@ -6312,7 +6785,7 @@ class step_runner final : public shared_work {
 
   struct step_state {
     double urgency = 0;  ///< the time from its begin to the end of the run
-    std::atomic<std::int32_t> pending{0};
+    atomic<std::int32_t> pending{0};
     step_id ready = 0;  ///< an entry of the heap, not of this step
     bool cheap = false;
   };
@@ -6331,18 +6804,18 @@ class step_runner final : public shared_work {
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!failed_.load(std::memory_order_relaxed)) {
+    if (!failed_.load(memory_order::relaxed)) {
       try {
         step_(context_, index(s));
       } catch (...) {
-        if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
+        if (!failed_.exchange(true, memory_order::relaxed)) error_ = std::current_exception();
       }
     }
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
       step_id t = graph_[e].after;
-      if (steps_[index(t)].pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) != 1) continue;
       if (steps_[index(t)].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
@@ -6363,12 +6836,12 @@ class step_runner final : public shared_work {
       next = local.steps[--local.count];
     }
     if (shared > 0) announce(shared);
-    if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) announce(0);
+    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) announce(0);
     return next;
   }
 
   void announce(int steps) noexcept {
-    change(events_, true);  // for the caller of `run`, should it wait
+    events_.change(true);  // for the caller of `run`, should it wait
     if (steps > 0 && offered_) threads_->call_helpers(steps);
   }
 
@@ -6381,18 +6854,18 @@ class step_runner final : public shared_work {
 
   // The ready steps are a heap, the most urgent one on top.
   [[gnu::noinline]] void insert(step_id s) noexcept {
-    const std::int32_t count = ready_count_.load(std::memory_order_relaxed);
+    const std::int32_t count = ready_count_.load(memory_order::relaxed);
     std::size_t i = index(count);
     for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[index(s)].urgency; i = (i - 1) / 2)
       steps_[i].ready = steps_[(i - 1) / 2].ready;
     steps_[i].ready = s;
-    ready_count_.store(count + 1, std::memory_order_relaxed);
+    ready_count_.store(count + 1, memory_order::relaxed);
   }
 
   /// The most urgent step that is ready, or -1.
   [[gnu::noinline]] step_id take() noexcept {
     const mutex_lock lock(mutex_);
-    const std::int32_t count = ready_count_.load(std::memory_order_relaxed) - 1;
+    const std::int32_t count = ready_count_.load(memory_order::relaxed) - 1;
     if (count < 0) return -1;
     const step_id top = steps_[0].ready, last = steps_[index(count)].ready;
     std::size_t i = 0;
@@ -6403,17 +6876,17 @@ class step_runner final : public shared_work {
       i = child;
     }
     steps_[i].ready = last;
-    ready_count_.store(count, std::memory_order_relaxed);
+    ready_count_.store(count, memory_order::relaxed);
     return top;
   }
 
   plan::step_graph graph_;
   heap_array<step_state> steps_;
   double longest_chain_ = 0;
-  std::atomic<std::int32_t> ready_count_{0};
-  std::atomic<std::int32_t> remaining_{0};
-  std::atomic<std::uint32_t> events_{0};
-  std::atomic<bool> failed_{false};
+  atomic<std::int32_t> ready_count_{0};
+  atomic<std::int32_t> remaining_{0};
+  wait_word events_;
+  atomic<bool> failed_{false};
   std::exception_ptr error_;
   mutex mutex_;
   step_function step_ = nullptr;
@@ -6507,8 +6980,8 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
-  TAGMA_COLD bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels,
-                        std::span<const raw_view> feeds, std::span<std::byte* const> variables, const carried& values,
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
+                        array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
                         const run_context& context)
       : plan_(plan), kernels_(kernels) {
     feed_dims_ = heap_array<shape>(feeds.size());
@@ -6527,15 +7000,15 @@ class bound_plan {
   }
 
   /// True if the plan was bound for feeds of these extents.
-  [[nodiscard]] bool matches(std::span<const raw_view> feeds) const {
+  [[nodiscard]] bool matches(array_view<const raw_view> feeds) const {
     for (std::size_t i = 0; i < feeds.size(); ++i)
       if (!(feeds[i].dims == feed_dims_[i])) return false;
     return true;
   }
 
   /// Points the operands at the feeds of this run.
-  void patch(std::span<const raw_view> feeds) {
-    for (const patch_place& p : std::span(patches_.data(), patch_count_))
+  void patch(array_view<const raw_view> feeds) {
+    for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
   }
 
@@ -6568,7 +7041,7 @@ class bound_plan {
     std::size_t feed = 0;
   };
 
-  [[nodiscard]] std::span<const ir::node_id> inputs_of(const plan::plan_node& n) const {
+  [[nodiscard]] array_view<const ir::node_id> inputs_of(const plan::plan_node& n) const {
     return plan_.inputs.subspan(static_cast<std::size_t>(n.first_input), static_cast<std::size_t>(n.inputs));
   }
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
@@ -6576,7 +7049,7 @@ class bound_plan {
                                     static_cast<std::size_t>(n.attribute_count));
   }
 
-  TAGMA_COLD void infer_extents(std::span<const raw_view> feeds) {
+  TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
     dims_ = heap_array<shape>(plan_.nodes.size());
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
@@ -6732,7 +7205,7 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, std::span<std::byte* const> variables) const {
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables) const {
     const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena:
@@ -6747,7 +7220,7 @@ class bound_plan {
     }
   }
 
-  TAGMA_COLD void make_calls(std::span<std::byte* const> variables, const carried& values) {
+  TAGMA_COLD void make_calls(array_view<std::byte* const> variables, const carried& values) {
     operands_ = heap_array<operand>(plan_.operands.size());
     declared_ = heap_array<shape>(plan_.operands.size());
     calls_ = heap_array<kernel_args>(plan_.steps.size());
@@ -6769,11 +7242,11 @@ class bound_plan {
       }
       kernel_args& call = calls_[s];
       fill(call.out, step.node);
-      call.in = std::span<operand>(operands_).subspan(first, count);
+      call.in = array_view<operand>(operands_).subspan(first, count);
       call.attributes = attributes_of(n);
       call.declared_out = n.spec.dims;
       call.source = n.source;
-      call.declared = std::span<const shape>(declared_).subspan(first, count);
+      call.declared = array_view<const shape>(declared_).subspan(first, count);
       call.value = n.key == nullptr ? nullptr : values.find(n.key);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
@@ -6785,7 +7258,7 @@ class bound_plan {
   }
 
   const plan::plan_view& plan_;
-  std::span<const kernel_entry> kernels_;
+  array_view<const kernel_entry> kernels_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
@@ -6803,6 +7276,110 @@ class bound_plan {
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
+
+namespace tagma::runtime {
+
+/// Counts the elements that a weight joins to one output, and the outputs that one element feeds.
+struct fans {
+  double in = 1;
+  double out = 1;
+};
+
+/// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
+[[nodiscard]] inline fans fans_of(const shape& dims) {
+  if (dims.rank == 0) return {};
+  if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
+  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
+  return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
+}
+
+/// The number of element `i` of a random initializer.
+[[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
+                                           double b) {
+  if (kind == initializer_kind::uniform) {
+    const philox_block r = random_block(key, i);
+    return a + (b - a) * uniform01(r[0], r[1]);
+  }
+  for (std::uint16_t attempt = 0;; ++attempt) {
+    const philox_block r = random_block(key, i, attempt);
+    const double z = normal_from<double>(uniform01(r[0], r[1]), uniform01(r[2], r[3]));
+    if (kind == initializer_kind::normal || (z > -2 && z < 2)) return a + b * z;
+  }
+}
+
+/// Writes an initial value.
+/// @param initializer kind of the initializer of a variable
+/// @param value what the program carries for it, or nullptr
+/// @param a number of a derived initializer
+TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer,
+                                           const carried_value* value, double a, const random_key& key) {
+  auto kind = static_cast<initializer_kind>(initializer);
+  double b = 0;
+  if (initializer == tagma::detail::carried_kind || initializer == tagma::detail::literal_kind) {
+    if (value == nullptr) fail(status_code::internal, "a variable has lost its initial value");
+    kind = initializer == tagma::detail::literal_kind ? initializer_kind::constant
+                                                      : static_cast<initializer_kind>(value->integer);
+    a = value->number;
+    b = value->second;
+    if (kind == initializer_kind::data) {
+      if (value->bytes.size() > 0) std::memcpy(to, value->bytes.data(), value->bytes.size());
+      return;
+    }
+  }
+  // A truncated normal of standard deviation s has variance (0.8796 s)^2; the quotient restores the variance asked for.
+  constexpr double truncated = 0.87962566103423978;
+  const fans f = fans_of(spec.dims);
+  switch (kind) {
+    case initializer_kind::zeros:
+      a = 0;
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::ones:
+      a = 1;
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::derived:
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::glorot_uniform:
+      b = __builtin_sqrt(6 / (f.in + f.out));
+      break;
+    case initializer_kind::he_uniform:
+      b = __builtin_sqrt(6 / f.in);
+      break;
+    case initializer_kind::glorot_normal:
+      a = 0;
+      b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
+      break;
+    case initializer_kind::he_normal:
+      a = 0;
+      b = __builtin_sqrt(2 / f.in) / truncated;
+      break;
+    default:
+      break;
+  }
+  if (kind == initializer_kind::glorot_uniform || kind == initializer_kind::he_uniform) {
+    a = -b;
+    kind = initializer_kind::uniform;
+  }
+  if (kind == initializer_kind::glorot_normal || kind == initializer_kind::he_normal)
+    kind = initializer_kind::truncated_normal;
+  const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
+  for (std::size_t e = 0; e < count; ++e) {
+    const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
+    detail::store_scalar(to + e * size, spec.type, number, static_cast<std::int64_t>(number));
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+// ---- tagma/runtime/session_core.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
+#define TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
+
+/// @file
+/// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
+
 // ---- tagma/runtime/gate.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_GATE_HPP
 #define TAGMA_SINGLE_RUNTIME_GATE_HPP
@@ -6811,7 +7388,6 @@ class bound_plan {
 /// Deadlines, cancellation, and the gate that lets runs that only read variables pass together, and runs that update
 /// them one at a time.
 
-#include <atomic>
 #include <type_traits>
 
 #include <time.h>
@@ -6821,12 +7397,12 @@ namespace tagma {
 /// Cancels runs from another thread: give the same object to `run` and call `cancel`.
 class cancellation {
  public:
-  void cancel() noexcept { cancelled_.store(true, std::memory_order_release); }
-  void reset() noexcept { cancelled_.store(false, std::memory_order_release); }
-  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(std::memory_order_acquire); }
+  void cancel() noexcept { cancelled_.store(true, memory_order::release); }
+  void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
 
  private:
-  std::atomic<bool> cancelled_{false};
+  atomic<bool> cancelled_{false};
 };
 
 /// Limits of one run: when it must be done, and who may stop it.
@@ -6946,23 +7522,9 @@ struct session_options {
 
 namespace runtime {
 
-/// Counts the elements that a weight joins to one output, and the outputs that one element feeds.
-struct fans {
-  double in = 1;
-  double out = 1;
-};
-
-/// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
-[[nodiscard]] inline fans fans_of(const shape& dims) {
-  if (dims.rank == 0) return {};
-  if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
-  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
-  return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
-}
-
 class session_core {
  public:
-  TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values,
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const carried& values,
                           const session_options& options)
       : variables_(variables),
         values_(values),
@@ -6984,8 +7546,8 @@ class session_core {
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
 
-  [[nodiscard]] std::span<const plan::plan_variable> variables() const { return variables_; }
-  [[nodiscard]] std::span<std::byte* const> addresses() const { return address_; }
+  [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
+  [[nodiscard]] array_view<std::byte* const> addresses() const { return address_; }
   [[nodiscard]] raw_view variable_value(std::size_t i) const {
     return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
   }
@@ -6999,8 +7561,8 @@ class session_core {
   void mark_initialized(std::size_t i) { initialized_[i] = true; }
 
   /// Runs so far; random operations draw from the number of the run.
-  [[nodiscard]] std::uint64_t step() const { return step_.load(std::memory_order_relaxed); }
-  void set_step(std::uint64_t step) { step_.store(step, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
+  void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
   /// Holds the gate of the variables: shared while they are only read, exclusive while they are written.
   struct pass {
@@ -7020,7 +7582,7 @@ class session_core {
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  void run(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     try {
@@ -7065,16 +7627,16 @@ class session_core {
     }
   };
 
-  void run_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  void run_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
     const run_guard guard(limits);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     const pass through(gate_, plan.writes_variables, guard);
-    require_initialized(plan);
+    if (!all_initialized_) require_initialized(plan);
     current_run run{plan, bound, guard, to, context_};
-    run.context.step = step_.fetch_add(1, std::memory_order_relaxed);
+    run.context.step = step_.fetch_add(1, memory_order::relaxed);
     const kernel_scope scope(*executor_);
     if (step_runner* const together = bound.shared_steps())
       together->run(
@@ -7082,6 +7644,7 @@ class session_core {
     else
       for (std::size_t s = 0; s < bound.step_count(); ++s) run.step(s);
     run.take_before(bound.step_count());
+    if (!all_initialized_ && plan.writes_variables) mark_overwritten(plan);
   }
 
   /// The same error with the line of the program that asked for the run.
@@ -7094,8 +7657,8 @@ class session_core {
 
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, std::span<const kernel_entry> kernels,
-          std::span<const raw_view> feeds)
+    lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
+          array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr)
         plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
@@ -7108,7 +7671,7 @@ class session_core {
     owned<bound_plan> plan;
   };
 
-  owned<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
+  owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
     const mutex_lock lock(mutex_);
     for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
@@ -7141,17 +7704,32 @@ class session_core {
     unsigned before;
   };
 
-  void require_initialized(const plan::plan_view& plan) const {
-    if (all_initialized_) return;
-    for (const plan::plan_node& n : plan.nodes) {
-      if (n.storage != plan::storage_kind::variable || n.op->kind != ir::op_kind::variable) continue;
-      if (!initialized_[static_cast<std::size_t>(n.slot)])
+  /// Every variable that a run reads has a value by then: from before, or from an update that overwrites it.
+  TAGMA_COLD void require_initialized(const plan::plan_view& plan) const {
+    const heap_array<bool> ready(initialized_.size());
+    for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
+    const auto read = [&](ir::node_id id) {
+      const plan::plan_node& n = plan.nodes[id];
+      if (n.storage == plan::storage_kind::variable && !ready[static_cast<std::size_t>(n.slot)])
         fail(status_code::failed_precondition,
              {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
+    };
+    for (std::size_t s = 0; s <= plan.steps.size(); ++s) {
+      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
+        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) read(plan.fetches[f]);
+      if (s == plan.steps.size()) break;
+      const plan::plan_step& step = plan.steps[s];
+      const plan::plan_node& n = plan.nodes[step.node];
+      for (int k = n.op->overwrites ? 1 : 0; k < step.operands; ++k) read(plan.operands[step.first_operand + k]);
+      if (n.op->overwrites) ready[static_cast<std::size_t>(n.slot)] = true;
     }
   }
+  TAGMA_COLD void mark_overwritten(const plan::plan_view& plan) {
+    for (const plan::plan_step& step : plan.steps)
+      if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
+  }
 
-  std::span<const plan::plan_variable> variables_;
+  array_view<const plan::plan_variable> variables_;
   carried values_;
   owned<executor> executor_;
   run_context context_;
@@ -7159,7 +7737,7 @@ class session_core {
   heap_array<std::byte*> address_;
   heap_array<bool> initialized_;
   bool all_initialized_ = false;
-  std::atomic<std::uint64_t> step_{0};
+  atomic<std::uint64_t> step_{0};
   gate gate_;
   mutex mutex_;
   owned<bound_plan> idle_;  // a list, the last used first
@@ -7171,82 +7749,10 @@ class session_core {
 
 namespace tagma::runtime {
 
-/// The number of element `i` of a random initializer.
-[[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
-                                           double b) {
-  if (kind == initializer_kind::uniform) {
-    const philox_block r = random_block(key, i);
-    return a + (b - a) * uniform01(r[0], r[1]);
-  }
-  for (std::uint16_t attempt = 0;; ++attempt) {
-    const philox_block r = random_block(key, i, attempt);
-    const double z = normal_from<double>(uniform01(r[0], r[1]), uniform01(r[2], r[3]));
-    if (kind == initializer_kind::normal || (z > -2 && z < 2)) return a + b * z;
-  }
-}
-
 TAGMA_COLD inline void session_core::initialize(std::size_t i) {
   const plan::plan_variable& v = variables_[i];
-  auto kind = static_cast<initializer_kind>(v.initializer);
-  double a = v.number, b = 0;
-  if (v.initializer == tagma::detail::carried_kind || v.initializer == tagma::detail::literal_kind) {
-    const carried_value* value = values_.find(v.key);
-    if (value == nullptr) fail(status_code::internal, {"variable '", variable_name(i), "' has lost its initial value"});
-    kind = v.initializer == tagma::detail::literal_kind ? initializer_kind::constant
-                                                        : static_cast<initializer_kind>(value->integer);
-    a = value->number;
-    b = value->second;
-    if (kind == initializer_kind::data) {
-      if (value->bytes.size() > 0) std::memcpy(address_[i], value->bytes.data(), value->bytes.size());
-      initialized_[i] = true;
-      return;
-    }
-  }
-  // A truncated normal of standard deviation s has variance (0.8796 s)^2; the quotient restores the variance asked for.
-  constexpr double truncated = 0.87962566103423978;
-  const fans f = fans_of(v.spec.dims);
-  switch (kind) {
-    case initializer_kind::zeros:
-      a = 0;
-      kind = initializer_kind::constant;
-      break;
-    case initializer_kind::ones:
-      a = 1;
-      kind = initializer_kind::constant;
-      break;
-    case initializer_kind::derived:
-      kind = initializer_kind::constant;
-      break;
-    case initializer_kind::glorot_uniform:
-      b = __builtin_sqrt(6 / (f.in + f.out));
-      break;
-    case initializer_kind::he_uniform:
-      b = __builtin_sqrt(6 / f.in);
-      break;
-    case initializer_kind::glorot_normal:
-      a = 0;
-      b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
-      break;
-    case initializer_kind::he_normal:
-      a = 0;
-      b = __builtin_sqrt(2 / f.in) / truncated;
-      break;
-    default:
-      break;
-  }
-  if (kind == initializer_kind::glorot_uniform || kind == initializer_kind::he_uniform) {
-    a = -b;
-    kind = initializer_kind::uniform;
-  }
-  if (kind == initializer_kind::glorot_normal || kind == initializer_kind::he_normal)
-    kind = initializer_kind::truncated_normal;
-  const random_key key{context_.seed, static_cast<std::uint32_t>(hash_combine(hash_text(v.name), hash_text(v.suffix))),
-                       0};
-  const std::size_t count = static_cast<std::size_t>(v.spec.dims.elements()), size = size_of(v.spec.type);
-  for (std::size_t e = 0; e < count; ++e) {
-    const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
-    detail::store_scalar(address_[i] + e * size, v.spec.type, number, static_cast<std::int64_t>(number));
-  }
+  write_initial_value(address_[i], v.spec, v.initializer, v.key == nullptr ? nullptr : values_.find(v.key), v.number,
+                      {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
   initialized_[i] = true;
 }
 
@@ -7255,67 +7761,7 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i) {
 
 namespace tagma {
 
-/// Several results of one run: `auto [loss, accuracy] = session.run(fetch(loss, accuracy), ...)`.
-template <expression... E>
-struct fetch_list {};
-template <expression... E>
-[[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
-  return {};
-}
-
-namespace diagnose {
-/// What is fetched is among the outputs of the program.
-template <class Spec, int Position>
-inline constexpr bool is_output = Position >= 0;
-/// Every placeholder that a fetch needs is fed; the arguments are the first one that is not.
-template <bool Fed, fixed_string Placeholder, class Spec>
-inline constexpr bool every_placeholder_is_fed = Fed;
-/// The device has a kernel for every operation that a fetch needs; `Operation` is the first one that has none.
-template <bool Found, fixed_string Operation>
-inline constexpr bool device_has_kernel = Found;
-/// A node that is pinned to a device has a kernel there.
-template <bool Found, fixed_string Operation, fixed_string Device>
-inline constexpr bool asked_device_has_kernel = Found;
-/// What is fed is a placeholder of the program.
-template <class Id, int Position>
-inline constexpr bool feeds_a_placeholder = Position >= 0;
-/// A fed value has the element type of its placeholder.
-template <class Placeholder, class Value>
-inline constexpr bool feed_has_element_type = std::is_same_v<typename Placeholder::element_type, Value>;
-/// A fed value can have the rank of its placeholder.
-template <class Placeholder, int Rank>
-inline constexpr bool feed_has_rank = Rank < 0 || Rank == Placeholder::value.dims.rank;
-}  // namespace diagnose
-
 namespace detail {
-
-template <class T>
-struct fed_value;  // how a C++ value becomes a tensor
-
-template <class T>
-concept tensor_like = requires(const T& t) {
-  t.data();
-  t.dims();
-  t.span();
-};
-template <class T>
-concept text_like = std::is_convertible_v<const T&, std::string_view>;
-template <class T>
-concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
-  t.data();
-  t.size();
-};
-
-/// The element type of a value that can be fed; void if there is none.
-template <class T>
-constexpr auto fed_element() {
-  if constexpr (text_like<T>)
-    return string_element{};
-  else if constexpr (tensor_like<T> || range_like<T>)
-    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
-  else if constexpr (scalar<T>)
-    return T{};
-}
 
 /// A placeholder's extents filled with the elements of a plain range: one dynamic extent is worked out.
 [[nodiscard]] inline shape shape_for(const shape& declared, std::size_t elements) {
@@ -7375,55 +7821,6 @@ struct fetched_value<spec<string_element>> {
   static void take(type& to, const raw_view& from) { to = *static_cast<const string_element*>(from.data); }
 };
 
-/// Placeholders and variables of a graph, in its order.
-template <class Graph>
-struct graph_tables {
-  static constexpr std::size_t count(ir::op_kind kind) {
-    std::size_t n = 0;
-    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
-    return n;
-  }
-  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
-
-  static constexpr auto make_variables() {
-    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
-    std::size_t n = 0;
-    for (int i = 0; i < Graph::view.size(); ++i) {
-      const ir::node& node = Graph::view[i];
-      if (node.op->info->kind != ir::op_kind::variable) continue;
-      const auto a = Graph::view.attributes(i);
-      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
-    }
-    return list;
-  }
-  static constexpr auto variables = make_variables();
-
-  /// The rank of a placeholder among all, by its record, or -1.
-  static constexpr int placeholder_position(const ir::record* record) {
-    int n = 0;
-    for (const ir::node& node : Graph::flat.nodes) {
-      if (node.op->info->kind != ir::op_kind::placeholder) continue;
-      if (node.name == record->name && node.spec == record->spec) return n;
-      ++n;
-    }
-    return -1;
-  }
-};
-
-[[nodiscard]] constexpr bool any_of(array_view<const bool> flags) {
-  for (const bool f : flags)
-    if (f) return true;
-  return false;
-}
-
-template <expression E>
-[[nodiscard]] constexpr fetch_list<E> as_list(const E&) {
-  return {};
-}
-template <class... E>
-[[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
-  return list;
-}
 /// The result of a run: a tuple for a list, its only element for a single output.
 template <class What, class Results>
 [[nodiscard]] constexpr auto unwrap(Results&& results) {
@@ -7433,26 +7830,16 @@ template <class What, class Results>
     return std::forward<Results>(results);
 }
 
-/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
-template <class Plan, std::size_t Count>
-[[nodiscard]] constexpr int first_missing(const std::array<int, Count>& fed) {
-  for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
-    const plan::plan_node& n = Plan::nodes[i];
-    if (n.op->kind != ir::op_kind::placeholder) continue;
-    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
-    bool found = false;
-    for (const int f : fed) found = found || f == n.slot;
-    if (!found) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 }  // namespace detail
 
 /// A program with its variables. Several threads may call `run` at once: runs that only read variables go together,
 /// runs that update variables go one at a time.
 template <class Program>
 class session {
+  /// What is wrong with a run, as a type; void if nothing is.
+  template <class What, class... Arguments>
+  using check = typename detail::run_check<typename Program::graph, Arguments...>::template fault<What>;
+
  public:
   using graph = typename Program::graph;
   using tables = detail::graph_tables<graph>;
@@ -7469,46 +7856,58 @@ class session {
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's
   /// extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
   /// @{
-  template <class What>
+  template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at));
   }
-  template <class What, class A1>
+  template <class What, class A1, class Fault = check<What, A1>>
   auto run(const What& what, const A1& a1, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1));
   }
-  template <class What, class A1, class A2>
+  template <class What, class A1, class A2, class Fault = check<What, A1, A2>>
   auto run(const What& what, const A1& a1, const A2& a2, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2));
   }
-  template <class What, class A1, class A2, class A3>
+  template <class What, class A1, class A2, class A3, class Fault = check<What, A1, A2, A3>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3));
   }
-  template <class What, class A1, class A2, class A3, class A4>
+  template <class What, class A1, class A2, class A3, class A4, class Fault = check<What, A1, A2, A3, A4>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
            source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4));
   }
-  template <class What, class A1, class A2, class A3, class A4, class A5>
+  template <class What, class A1, class A2, class A3, class A4, class A5, class Fault = check<What, A1, A2, A3, A4, A5>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5,
            source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5));
   }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6>
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6,
+            class Fault = check<What, A1, A2, A3, A4, A5, A6>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
            source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6));
   }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7>
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7,
+            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
            const A7& a7, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7));
   }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7, class A8>
+  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7, class A8,
+            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7, A8>>
   auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
            const A7& a7, const A8& a8, source_line at = source_line::here()) {
-    return detail::unwrap<What>(run_all(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7, a8));
+    TAGMA_NEEDS_A_SOUND_RUN(Fault);
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7, a8));
   }
   /// @}
 
@@ -7518,121 +7917,32 @@ class session {
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
-  template <class Argument>
-  struct feed_position {
-    static constexpr int value = -1;
-  };
-  template <class Id, class Value>
-  struct feed_position<feed<Id, Value>> {
-    static constexpr int value = tables::placeholder_position(detail::find_record<Id>());
-  };
-
-  // One function for each rule, so that what compilers print around its sentence is what it is about.
-  template <class Output, int Position>
-  static constexpr bool check_output() {
-    static_assert(diagnose::is_output<Output, Position>,
-                  "TAGMA-E050 run: what is fetched is no output of this program");
-    return diagnose::is_output<Output, Position>;
-  }
-  template <fixed_string Placeholder, class Spec, bool Fed>
-  static constexpr bool check_fed() {
-    static_assert(diagnose::every_placeholder_is_fed<Fed, Placeholder, Spec>,
-                  "TAGMA-E051 run: a placeholder that this fetch needs is not fed");
-    return Fed;
-  }
-  template <class Spec, int Position, class Value>
-  static constexpr bool check_feed() {
-    if constexpr (std::is_void_v<Spec>)
-      return true;  // a limit
-    else {
-      using T = decltype(detail::fed_element<Value>());
-      constexpr int rank = detail::tensor_like<Value> || detail::range_like<Value> ? -1 : 0;
-      static_assert(diagnose::feeds_a_placeholder<Spec, Position>,
-                    "TAGMA-E054 run: what is fed is no placeholder of this program");
-      static_assert(Position < 0 || diagnose::feed_has_element_type<Spec, T>,
-                    "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");
-      constexpr bool comparable = Position >= 0 && diagnose::feed_has_element_type<Spec, T>;
-      static_assert(!comparable || diagnose::feed_has_rank<Spec, rank>,
-                    "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");
-      return comparable && diagnose::feed_has_rank<Spec, rank>;
-    }
-  }
-  template <fixed_string Operation, bool Found>
-  static constexpr bool check_kernel() {
-    static_assert(diagnose::device_has_kernel<Found, Operation>,
-                  "TAGMA-E071 run: the CPU has no kernel for this operation");
-    return Found;
-  }
-
-  template <class Argument>
-  struct feed_of {
-    using spec_type = void;
-    using value_type = void;
-  };
-  template <class Id, class Value>
-  struct feed_of<feed<Id, Value>> {
-    static constexpr tensor_spec declared = detail::find_record<Id>()->spec;
-    using spec_type = spec_of<declared>;
-    using value_type = Value;
-  };
   using feed_list = std::array<raw_view, tables::placeholders + 1>;
 
   template <class Id, class Value>
   static void take_argument(feed_list& feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
-    using given = feed_of<feed<Id, Value>>;
-    feeds[static_cast<std::size_t>(feed_position<feed<Id, Value>>::value)] =
-        detail::feed_view<typename given::spec_type>(f.value, text);
+    using given = detail::feed_traits<graph, feed<Id, Value>>;
+    feeds[static_cast<std::size_t>(given::position)] = detail::feed_view<typename given::spec_type>(f.value, text);
   }
   static void take_argument(feed_list&, run_limits& limits, const run_limits& l, string_element&) {
     if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
     if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped;
   }
 
-  template <class Plan, class... Arguments>
-  struct missing_feed {
-    static constexpr int node =
-        detail::first_missing<Plan>(std::array<int, sizeof...(Arguments) + 1>{feed_position<Arguments>::value..., -1});
-    static constexpr tensor_spec declared = node < 0 ? tensor_spec{} : Plan::nodes[node < 0 ? 0 : node].spec;
-    using spec_type = spec_of<declared>;
-    static constexpr std::string_view text = node < 0 ? std::string_view{} : Plan::nodes[node < 0 ? 0 : node].name;
-    static constexpr auto name = fixed_copy<&text>();
-  };
-
-  template <class... E, class... Arguments>
+  template <class Fault, class... E, class... Arguments>
   auto run_all(fetch_list<E...>, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
-    // Every check is made, so that one run shows everything that is wrong with it.
-    constexpr bool faults[] = {false, !check_output<typename E::spec_type, position_of<E>>()...,
-                               !check_feed<typename feed_of<Arguments>::spec_type, feed_position<Arguments>::value,
-                                           typename feed_of<Arguments>::value_type>()...};
-    if constexpr (!detail::any_of(faults)) {
+    if constexpr (std::is_void_v<Fault>) {
       using plan = detail::compiled_plan<graph, position_of<E>...>;
-      using missing = missing_feed<plan, Arguments...>;
-      static_assert(
-          diagnose::has_an_order<plan>,
-          "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");
-      if constexpr (diagnose::has_an_order<plan> &&
-                    check_fed<missing::name, typename missing::spec_type, (missing::node < 0)>()) {
-        using kernels = runtime::kernel_table<plan>;
-        constexpr bool complete = kernels::missing == nullptr;
-        static constexpr std::string_view lacking = complete ? std::string_view{} : kernels::missing->name;
-        constexpr int misplaced = kernels::misplaced;
-        static constexpr std::string_view pinned = plan::nodes[misplaced < 0 ? 0 : misplaced].op->name;
-        static constexpr std::string_view device = plan::nodes[misplaced < 0 ? 0 : misplaced].device;
-        static_assert(diagnose::asked_device_has_kernel<(misplaced < 0), fixed_copy<&pinned>(), fixed_copy<&device>()>,
-                      "TAGMA-E071 run: the device that is asked for has no kernel for this operation");
-        if constexpr (check_kernel<fixed_copy<&lacking>(), complete>() && misplaced < 0) {
-          feed_list feeds{};
-          run_limits limits;
-          string_element texts[sizeof...(Arguments) + 1];
-          [[maybe_unused]] std::size_t n = 0;
-          (take_argument(feeds, limits, arguments, texts[n++]), ...);
-          core_.run(plan::view, kernels::entries, {feeds.data(), tables::placeholders}, limits, at,
-                    [&results](std::size_t f, const raw_view& value) {
-                      take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
-                    });
-        }
-      }
+      feed_list feeds{};
+      run_limits limits;
+      string_element texts[sizeof...(Arguments) + 1];
+      [[maybe_unused]] std::size_t n = 0;
+      (take_argument(feeds, limits, arguments, texts[n++]), ...);
+      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds.data(), tables::placeholders}, limits, at,
+                [&results](std::size_t f, const raw_view& value) {
+                  take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
+                });
     }
     return results;
   }
@@ -7646,6 +7956,8 @@ class session {
 };
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_A_SOUND_RUN
 #endif  // TAGMA_SINGLE_RUNTIME_SESSION_HPP
 
 namespace tagma {

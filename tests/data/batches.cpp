@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 using tagma::extent;
@@ -165,6 +166,5 @@ TEST_CASE("wrong sizes are errors") {
   CHECK(code_of([&] { (void)data.shuffle(0); }) == status_code::invalid_argument);
   CHECK(code_of([&] { (void)data.batch(1).prefetch(-1); }) == status_code::invalid_argument);
   const data_set unequal{tensor<float>(shape{3, 2, 2}), tensor<std::uint8_t>(shape{4})};
-  CHECK_THROWS_WITH(unequal.batch(1),
-                    "InvalidArgument: images [3, 2, 2] and labels [4] do not have as many rows");
+  CHECK_THROWS_WITH(unequal.batch(1), "InvalidArgument: images [3, 2, 2] and labels [4] do not have as many rows");
 }

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "support/gradient_check.hpp"
 #include "tagma/tagma.hpp"
@@ -16,7 +17,6 @@ constexpr auto x = tg::placeholder<"x", double, tg::dyn, 2>();
 constexpr auto z = tg::placeholder<"z", double, tg::dyn>();
 constexpr auto limit = tg::placeholder<"limit", double>();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
 
 }  // namespace
 
@@ -63,8 +63,9 @@ TEST_CASE("values and norms are clipped as TensorFlow does") {
     CHECK(std::isnan(b[0]));
   }
   for (const double bound : {2.0, 6.0})
-    tg::test::check_gradient([&](const tg::tensor<double>& v) { return session.run(tg::fetch(loss, norm_slope), x = v, limit = bound); },
-                             at);
+    tg::test::check_gradient(
+        [&](const tg::tensor<double>& v) { return session.run(tg::fetch(loss, norm_slope), x = v, limit = bound); },
+        at);
   const tg::tensor<double> zeros(tg::shape{2, 2}, {0, 0, 0, 0});
   const auto [value, gradient] = session.run(tg::fetch(by_norm, norm_slope), x = zeros, limit = 1.0);
   for (tg::extent i = 0; i < 4; ++i) {

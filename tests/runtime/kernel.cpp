@@ -2,6 +2,7 @@
 #include "tagma/runtime/kernel.hpp"
 
 #include <catch2/catch.hpp>
+#include <stdexcept>
 
 #include "tagma/tagma.hpp"
 

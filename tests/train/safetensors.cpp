@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -109,9 +110,9 @@ TEST_CASE("what is written is read back, by us and by another reader") {
   const tensor<float> odd({1}, {3.0f});
   const std::string odd_name = "name with \"quotes\" and \xc3\xa4\xe2\x82\xac";
   const st::named_tensor tensors[] = {
-      named("mask", mask),   named("scalar", scalar), named("dense/kernel", kernel),   named("counts", counts),
-      named("small", small), named("half", half),     named("brain", brain),           named("short", shorts),
-      named("signed", bytes), named("empty", empty),  named("bytes", unsigned_bytes),  named(odd_name, odd)};
+      named("mask", mask),    named("scalar", scalar), named("dense/kernel", kernel),  named("counts", counts),
+      named("small", small),  named("half", half),     named("brain", brain),          named("short", shorts),
+      named("signed", bytes), named("empty", empty),   named("bytes", unsigned_bytes), named(odd_name, odd)};
   const std::string path = dir / "x.safetensors";
   st::write(path, tensors, {{"step", "1200"}});
 

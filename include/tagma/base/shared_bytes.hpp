@@ -5,12 +5,12 @@
 /// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
 /// type costs the compiler again.
 
-#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <new>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 
 namespace tagma {
@@ -22,7 +22,7 @@ class shared_bytes {
   TAGMA_COLD explicit shared_bytes(std::size_t size)
       : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
   shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
-    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+    if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
   }
   shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
   shared_bytes& operator=(shared_bytes other) noexcept {
@@ -51,11 +51,11 @@ class shared_bytes {
 
  private:
   struct alignas(std::max_align_t) header {
-    std::atomic<std::size_t> owners;
+    atomic<std::size_t> owners;
     std::size_t size;
   };
   TAGMA_COLD void release() {
-    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(block_);
+    if (block_ != nullptr && block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
   }
 
   header* block_ = nullptr;

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/shared_bytes.hpp"
 #include "tagma/tensor/shape.hpp"
@@ -69,18 +70,18 @@ class carried {
  private:
   /// A value in a list whose ends are shared by many lists.
   struct entry {
-    std::atomic<std::size_t> owners;
+    atomic<std::size_t> owners;
     const void* key;
     carried_value value;
     entry* next;
   };
 
   static entry* keep(entry* e) {
-    if (e != nullptr) e->owners.fetch_add(1, std::memory_order_relaxed);
+    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
     return e;
   }
   TAGMA_COLD static void drop(entry* e) {
-    while (e != nullptr && e->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
       entry* const next = e->next;
       delete e;
       e = next;

@@ -6,7 +6,6 @@
 /// one does not recompile anything.
 
 #include <initializer_list>
-#include <vector>
 
 #include "tagma/expr/op/elementwise.hpp"
 
@@ -22,11 +21,32 @@ struct exponential_decay {
   double decay_rate = 0.96;
   bool staircase = false;
 };
+/// Numbers in a row: written in braces, or anything that has data() and size().
+class number_list {
+ public:
+  number_list() = default;
+  number_list(std::initializer_list<double> numbers) : number_list(numbers.begin(), numbers.size()) {}
+  template <class Range>
+    requires(!std::is_same_v<Range, number_list> && requires(const Range& r) { static_cast<const double*>(r.data()); })
+  number_list(const Range& range) : number_list(range.data(), range.size()) {}
+
+  [[nodiscard]] std::size_t size() const { return bytes_.size() / sizeof(double); }
+  [[nodiscard]] const double* begin() const { return bytes_.as<const double>().begin(); }
+  [[nodiscard]] const double* end() const { return bytes_.as<const double>().end(); }
+
+ private:
+  number_list(const double* numbers, std::size_t count) : bytes_(count * sizeof(double)) {
+    const array_view<double> list = bytes_.as<double>();
+    for (std::size_t i = 0; i < count; ++i) list[i] = numbers[i];
+  }
+
+  shared_bytes bytes_;
+};
 /// values[0] up to and including step boundaries[0], values[1] up to boundaries[1], and so on; one value more than
 /// boundaries.
 struct piecewise_constant {
-  std::vector<double> boundaries;
-  std::vector<double> values;
+  number_list boundaries;
+  number_list values;
 };
 /// (initial - final) * (1 - step / decay_steps) ^ power + final, and `final` afterwards.
 struct polynomial_decay {

@@ -12,7 +12,6 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <vector>
 
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
@@ -104,8 +103,8 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
-  TAGMA_COLD bound_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels,
-                        std::span<const raw_view> feeds, std::span<std::byte* const> variables, const carried& values,
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
+                        array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
                         const run_context& context)
       : plan_(plan), kernels_(kernels) {
     feed_dims_ = heap_array<shape>(feeds.size());
@@ -124,15 +123,15 @@ class bound_plan {
   }
 
   /// True if the plan was bound for feeds of these extents.
-  [[nodiscard]] bool matches(std::span<const raw_view> feeds) const {
+  [[nodiscard]] bool matches(array_view<const raw_view> feeds) const {
     for (std::size_t i = 0; i < feeds.size(); ++i)
       if (!(feeds[i].dims == feed_dims_[i])) return false;
     return true;
   }
 
   /// Points the operands at the feeds of this run.
-  void patch(std::span<const raw_view> feeds) {
-    for (const patch_place& p : std::span(patches_.data(), patch_count_))
+  void patch(array_view<const raw_view> feeds) {
+    for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
   }
 
@@ -165,7 +164,7 @@ class bound_plan {
     std::size_t feed = 0;
   };
 
-  [[nodiscard]] std::span<const ir::node_id> inputs_of(const plan::plan_node& n) const {
+  [[nodiscard]] array_view<const ir::node_id> inputs_of(const plan::plan_node& n) const {
     return plan_.inputs.subspan(static_cast<std::size_t>(n.first_input), static_cast<std::size_t>(n.inputs));
   }
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
@@ -173,7 +172,7 @@ class bound_plan {
                                     static_cast<std::size_t>(n.attribute_count));
   }
 
-  TAGMA_COLD void infer_extents(std::span<const raw_view> feeds) {
+  TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
     dims_ = heap_array<shape>(plan_.nodes.size());
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
@@ -329,7 +328,7 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, std::span<std::byte* const> variables) const {
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables) const {
     const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena:
@@ -344,7 +343,7 @@ class bound_plan {
     }
   }
 
-  TAGMA_COLD void make_calls(std::span<std::byte* const> variables, const carried& values) {
+  TAGMA_COLD void make_calls(array_view<std::byte* const> variables, const carried& values) {
     operands_ = heap_array<operand>(plan_.operands.size());
     declared_ = heap_array<shape>(plan_.operands.size());
     calls_ = heap_array<kernel_args>(plan_.steps.size());
@@ -366,11 +365,11 @@ class bound_plan {
       }
       kernel_args& call = calls_[s];
       fill(call.out, step.node);
-      call.in = std::span<operand>(operands_).subspan(first, count);
+      call.in = array_view<operand>(operands_).subspan(first, count);
       call.attributes = attributes_of(n);
       call.declared_out = n.spec.dims;
       call.source = n.source;
-      call.declared = std::span<const shape>(declared_).subspan(first, count);
+      call.declared = array_view<const shape>(declared_).subspan(first, count);
       call.value = n.key == nullptr ? nullptr : values.find(n.key);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
@@ -382,7 +381,7 @@ class bound_plan {
   }
 
   const plan::plan_view& plan_;
-  std::span<const kernel_entry> kernels_;
+  array_view<const kernel_entry> kernels_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;

@@ -5,11 +5,11 @@
 /// Deadlines, cancellation, and the gate that lets runs that only read variables pass together, and runs that update
 /// them one at a time.
 
-#include <atomic>
 #include <type_traits>
 
 #include <time.h>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/runtime/mutex.hpp"
 
@@ -18,12 +18,12 @@ namespace tagma {
 /// Cancels runs from another thread: give the same object to `run` and call `cancel`.
 class cancellation {
  public:
-  void cancel() noexcept { cancelled_.store(true, std::memory_order_release); }
-  void reset() noexcept { cancelled_.store(false, std::memory_order_release); }
-  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(std::memory_order_acquire); }
+  void cancel() noexcept { cancelled_.store(true, memory_order::release); }
+  void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
 
  private:
-  std::atomic<bool> cancelled_{false};
+  atomic<bool> cancelled_{false};
 };
 
 /// Limits of one run: when it must be done, and who may stop it.

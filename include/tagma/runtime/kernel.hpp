@@ -39,11 +39,11 @@ struct run_context {
 
 /// Arguments of one kernel call.
 struct kernel_args {
-  std::span<operand> in;
+  array_view<operand> in;
   operand out;
   ir::attribute_list attributes;
-  std::int32_t source = 0;          ///< the node's position in the program: the stream of its random numbers
-  std::span<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
+  std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
+  array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
   shape declared_out;
   const carried_value* value = nullptr;  ///< what the program carries for this node
   kernel_state* state = nullptr;

@@ -4,6 +4,7 @@
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/runtime/bound_plan.hpp"
@@ -23,7 +24,7 @@ namespace runtime {
 
 class session_core {
  public:
-  TAGMA_COLD session_core(std::span<const plan::plan_variable> variables, const carried& values,
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const carried& values,
                           const session_options& options)
       : variables_(variables),
         values_(values),
@@ -45,8 +46,8 @@ class session_core {
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
 
-  [[nodiscard]] std::span<const plan::plan_variable> variables() const { return variables_; }
-  [[nodiscard]] std::span<std::byte* const> addresses() const { return address_; }
+  [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
+  [[nodiscard]] array_view<std::byte* const> addresses() const { return address_; }
   [[nodiscard]] raw_view variable_value(std::size_t i) const {
     return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
   }
@@ -60,8 +61,8 @@ class session_core {
   void mark_initialized(std::size_t i) { initialized_[i] = true; }
 
   /// Runs so far; random operations draw from the number of the run.
-  [[nodiscard]] std::uint64_t step() const { return step_.load(std::memory_order_relaxed); }
-  void set_step(std::uint64_t step) { step_.store(step, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
+  void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
   /// Holds the gate of the variables: shared while they are only read, exclusive while they are written.
   struct pass {
@@ -81,7 +82,7 @@ class session_core {
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  void run(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     try {
@@ -126,7 +127,7 @@ class session_core {
     }
   };
 
-  void run_plan(const plan::plan_view& plan, std::span<const kernel_entry> kernels, std::span<const raw_view> feeds,
+  void run_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
     const run_guard guard(limits);
     lease plan_lease(*this, plan, kernels, feeds);
@@ -135,7 +136,7 @@ class session_core {
     const pass through(gate_, plan.writes_variables, guard);
     if (!all_initialized_) require_initialized(plan);
     current_run run{plan, bound, guard, to, context_};
-    run.context.step = step_.fetch_add(1, std::memory_order_relaxed);
+    run.context.step = step_.fetch_add(1, memory_order::relaxed);
     const kernel_scope scope(*executor_);
     if (step_runner* const together = bound.shared_steps())
       together->run(
@@ -156,8 +157,8 @@ class session_core {
 
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, std::span<const kernel_entry> kernels,
-          std::span<const raw_view> feeds)
+    lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
+          array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr)
         plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
@@ -170,7 +171,7 @@ class session_core {
     owned<bound_plan> plan;
   };
 
-  owned<bound_plan> take_idle(const plan::plan_view& key, std::span<const raw_view> feeds) {
+  owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
     const mutex_lock lock(mutex_);
     for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
       if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
@@ -228,7 +229,7 @@ class session_core {
       if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
   }
 
-  std::span<const plan::plan_variable> variables_;
+  array_view<const plan::plan_variable> variables_;
   carried values_;
   owned<executor> executor_;
   run_context context_;
@@ -236,7 +237,7 @@ class session_core {
   heap_array<std::byte*> address_;
   heap_array<bool> initialized_;
   bool all_initialized_ = false;
-  std::atomic<std::uint64_t> step_{0};
+  atomic<std::uint64_t> step_{0};
   gate gate_;
   mutex mutex_;
   owned<bound_plan> idle_;  // a list, the last used first

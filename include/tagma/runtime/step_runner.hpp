@@ -7,10 +7,11 @@
 
 #include <exception>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/plan/step_graph.hpp"
 #include "tagma/runtime/executor.hpp"
 #include "tagma/runtime/mutex.hpp"
-#include "tagma/runtime/spin_wait.hpp"
+#include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::runtime {
 
@@ -55,27 +56,27 @@ class step_runner final : public shared_work {
     step_ = step;
     context_ = context;
     threads_ = &threads;
-    failed_.store(false, std::memory_order_relaxed);
+    failed_.store(false, memory_order::relaxed);
     error_ = nullptr;
-    remaining_.store(static_cast<std::int32_t>(n), std::memory_order_relaxed);
+    remaining_.store(static_cast<std::int32_t>(n), memory_order::relaxed);
     for (std::size_t s = 0; s < n; ++s) {
-      steps_[s].pending.store(graph_.waits(s), std::memory_order_relaxed);
+      steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
       if (graph_.waits(s) == 0) insert(static_cast<step_id>(s));
     }
     offered_ = threads.offer(*this);
-    if (offered_ && ready_count_.load(std::memory_order_relaxed) > 1)
-      threads.call_helpers(ready_count_.load(std::memory_order_relaxed) - 1);
+    if (offered_ && ready_count_.load(memory_order::relaxed) > 1)
+      threads.call_helpers(ready_count_.load(memory_order::relaxed) - 1);
     for (;;) {
-      const std::uint32_t seen = events_.load(std::memory_order_acquire);
+      const std::uint32_t seen = events_.load(memory_order::acquire);
       help();
-      if (remaining_.load(std::memory_order_acquire) == 0) break;
-      wait_for_change(events_, seen);
+      if (remaining_.load(memory_order::acquire) == 0) break;
+      events_.wait(seen);
     }
     if (offered_) threads.withdraw(*this);
     if (error_) std::rethrow_exception(error_);
   }
 
-  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(std::memory_order_relaxed) > 0; }
+  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(memory_order::relaxed) > 0; }
 
   void help() noexcept override {
     local_steps local;
@@ -88,7 +89,7 @@ class step_runner final : public shared_work {
 
   struct step_state {
     double urgency = 0;  ///< the time from its begin to the end of the run
-    std::atomic<std::int32_t> pending{0};
+    atomic<std::int32_t> pending{0};
     step_id ready = 0;  ///< an entry of the heap, not of this step
     bool cheap = false;
   };
@@ -107,18 +108,18 @@ class step_runner final : public shared_work {
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!failed_.load(std::memory_order_relaxed)) {
+    if (!failed_.load(memory_order::relaxed)) {
       try {
         step_(context_, index(s));
       } catch (...) {
-        if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
+        if (!failed_.exchange(true, memory_order::relaxed)) error_ = std::current_exception();
       }
     }
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
       step_id t = graph_[e].after;
-      if (steps_[index(t)].pending.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
+      if (steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) != 1) continue;
       if (steps_[index(t)].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
@@ -139,12 +140,12 @@ class step_runner final : public shared_work {
       next = local.steps[--local.count];
     }
     if (shared > 0) announce(shared);
-    if (remaining_.fetch_sub(1, std::memory_order_acq_rel) == 1) announce(0);
+    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) announce(0);
     return next;
   }
 
   void announce(int steps) noexcept {
-    change(events_, true);  // for the caller of `run`, should it wait
+    events_.change(true);  // for the caller of `run`, should it wait
     if (steps > 0 && offered_) threads_->call_helpers(steps);
   }
 
@@ -157,18 +158,18 @@ class step_runner final : public shared_work {
 
   // The ready steps are a heap, the most urgent one on top.
   [[gnu::noinline]] void insert(step_id s) noexcept {
-    const std::int32_t count = ready_count_.load(std::memory_order_relaxed);
+    const std::int32_t count = ready_count_.load(memory_order::relaxed);
     std::size_t i = index(count);
     for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[index(s)].urgency; i = (i - 1) / 2)
       steps_[i].ready = steps_[(i - 1) / 2].ready;
     steps_[i].ready = s;
-    ready_count_.store(count + 1, std::memory_order_relaxed);
+    ready_count_.store(count + 1, memory_order::relaxed);
   }
 
   /// The most urgent step that is ready, or -1.
   [[gnu::noinline]] step_id take() noexcept {
     const mutex_lock lock(mutex_);
-    const std::int32_t count = ready_count_.load(std::memory_order_relaxed) - 1;
+    const std::int32_t count = ready_count_.load(memory_order::relaxed) - 1;
     if (count < 0) return -1;
     const step_id top = steps_[0].ready, last = steps_[index(count)].ready;
     std::size_t i = 0;
@@ -179,17 +180,17 @@ class step_runner final : public shared_work {
       i = child;
     }
     steps_[i].ready = last;
-    ready_count_.store(count, std::memory_order_relaxed);
+    ready_count_.store(count, memory_order::relaxed);
     return top;
   }
 
   plan::step_graph graph_;
   heap_array<step_state> steps_;
   double longest_chain_ = 0;
-  std::atomic<std::int32_t> ready_count_{0};
-  std::atomic<std::int32_t> remaining_{0};
-  std::atomic<std::uint32_t> events_{0};
-  std::atomic<bool> failed_{false};
+  atomic<std::int32_t> ready_count_{0};
+  atomic<std::int32_t> remaining_{0};
+  wait_word events_;
+  atomic<bool> failed_{false};
   std::exception_ptr error_;
   mutex mutex_;
   step_function step_ = nullptr;

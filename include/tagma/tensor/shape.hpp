@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
 
+#include "tagma/base/array_view.hpp"
 #include "tagma/base/error.hpp"
 
 namespace tagma {
@@ -33,7 +33,7 @@ struct shape {
   constexpr shape(std::initializer_list<extent> list) {
     for (const extent e : list) push_back(e);
   }
-  constexpr explicit shape(std::span<const extent> list) {
+  constexpr explicit shape(array_view<const extent> list) {
     for (const extent e : list) push_back(e);
   }
 
@@ -47,7 +47,7 @@ struct shape {
     for (int i = first; i < last; ++i) s.push_back(extents[i]);
     return s;
   }
-  [[nodiscard]] constexpr std::span<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
 
   /// True if no extent is `dyn`.
   [[nodiscard]] constexpr bool is_static() const {

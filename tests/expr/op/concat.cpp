@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/expr/op/concat.hpp"
 
+#include <vector>
+
 #include "support/gradient_check.hpp"
 #include "tagma/tagma.hpp"
 
@@ -47,8 +49,8 @@ TEST_CASE("concat, stack and tile: values and gradients, along axes that vary") 
   CHECK(v == tg::tensor<double>(tg::shape{7, 2}, {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 1, 4, 9, 16}));
   CHECK(w == tg::tensor<double>(tg::shape{2, 4}, {1, 2, 1, 4, 3, 4, 9, 16}));
   CHECK(p == tg::tensor<double>(tg::shape{2, 2, 2}, {1, 2, 1, 4, 3, 4, 9, 16}));
-  CHECK(t == tg::tensor<double>(tg::shape{4, 6}, {1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4,
-                                                  1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4}));
+  CHECK(t ==
+        tg::tensor<double>(tg::shape{4, 6}, {1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4, 1, 2, 1, 2, 1, 2, 3, 4, 3, 4, 3, 4}));
 
   const tg::tensor<double> at(tg::shape{2, 2}, {0.3, -0.4, 0.9, 0.2});
   const tg::tensor<double> other(tg::shape{3, 2}, {0.1, 0.2, -0.3, 0.4, 0.5, 0.6});

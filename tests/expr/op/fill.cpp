@@ -2,6 +2,7 @@
 #include "tagma/expr/op/fill.hpp"
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "tagma/tagma.hpp"
 

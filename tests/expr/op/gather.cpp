@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/expr/op/gather.hpp"
 
+#include <vector>
+
 #include "support/gradient_check.hpp"
 #include "tagma/tagma.hpp"
 
@@ -57,9 +59,9 @@ TEST_CASE("gather: values, gradients and indices out of range") {
       at);
 
   const std::vector<std::int64_t> beyond{0, 2};
-  CHECK_THROWS_WITH(session.run(tg::fetch(rows, columns), x = in, ids = beyond, small = columns_wanted),
-                    Catch::Contains("gather") && Catch::Contains("index 2 at position 1") &&
-                        Catch::Contains("the axis, 2"));
+  CHECK_THROWS_WITH(
+      session.run(tg::fetch(rows, columns), x = in, ids = beyond, small = columns_wanted),
+      Catch::Contains("gather") && Catch::Contains("index 2 at position 1") && Catch::Contains("the axis, 2"));
 }
 
 TEST_CASE("scatter_add: adds rows to a variable, twice where an index repeats, and leaves it alone when one is wrong") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/expr/op/slice.hpp"
 
+#include <vector>
+
 #include "support/gradient_check.hpp"
 #include "tagma/tagma.hpp"
 
@@ -42,8 +44,8 @@ TEST_CASE("slice, split and pad: values and gradients, along an axis that varies
   constexpr auto halves = tg::split<1, 2>(x);
   constexpr auto right = std::get<1>(halves);
   constexpr auto framed = tg::pad<padding{1, 2}, padding{0, 1}>(x, filler);
-  constexpr auto product = tg::sum(tg::square(inner)) + tg::sum(std::get<0>(halves) * right) +
-                           tg::sum(tg::square(framed) * framed);
+  constexpr auto product =
+      tg::sum(tg::square(inner)) + tg::sum(std::get<0>(halves) * right) + tg::sum(tg::square(framed) * framed);
   constexpr auto slope = tg::gradient(product, x);
   constexpr auto filler_slope = tg::reshape<1>(tg::gradient(product, filler));
   constexpr auto curvature = tg::gradient(tg::sum(tg::square(slope)), x);
@@ -57,7 +59,7 @@ TEST_CASE("slice, split and pad: values and gradients, along an axis that varies
   const auto [i, r, p] = session.run(tg::fetch(inner, right, framed), x = in, filler = f);
   CHECK(i == tg::tensor<double>(tg::shape{1, 2}, {6, 7}));
   CHECK(r == tg::tensor<double>(tg::shape{3, 2}, {3, 4, 7, 8, 11, 12}));
-  CHECK(p == tg::tensor<double>(tg::shape{6, 5}, {f, f, f, f, f, 1, 2,  3,  4,  f, 5, 6, 7, 8, f,
+  CHECK(p == tg::tensor<double>(tg::shape{6, 5}, {f, f,  f,  f,  f, 1, 2, 3, 4, f, 5, 6, 7, 8, f,
                                                   9, 10, 11, 12, f, f, f, f, f, f, f, f, f, f, f}));
 
   tg::tensor<double> small(tg::shape{4, 4});

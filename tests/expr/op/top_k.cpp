@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/expr/op/top_k.hpp"
 
+#include <vector>
+
 #include "support/gradient_check.hpp"
 #include "tagma/tagma.hpp"
 

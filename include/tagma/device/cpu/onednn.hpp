@@ -11,19 +11,32 @@
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN && DNNL_VERSION_MAJOR == 2
 #define TAGMA_ONEDNN_PRIMITIVES 1
 
-#include <memory>
-
 namespace tagma::device::cpu::detail {
 
-template <auto Destroy>
-struct dnnl_deleter {
-  template <class T>
-  void operator()(T* handle) const {
-    Destroy(handle);
-  }
-};
+/// A handle of oneDNN with one owner.
 template <class Handle, auto Destroy>
-using dnnl_handle = std::unique_ptr<std::remove_pointer_t<Handle>, dnnl_deleter<Destroy>>;
+class dnnl_handle {
+ public:
+  dnnl_handle(Handle handle = nullptr) : handle_(handle) {}
+  dnnl_handle(dnnl_handle&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
+  dnnl_handle& operator=(dnnl_handle&& other) noexcept {
+    Handle const mine = handle_;
+    handle_ = other.handle_;
+    other.handle_ = mine;
+    return *this;
+  }
+  dnnl_handle(const dnnl_handle&) = delete;
+  dnnl_handle& operator=(const dnnl_handle&) = delete;
+  ~dnnl_handle() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+
+  [[nodiscard]] Handle get() const { return handle_; }
+  [[nodiscard]] bool operator==(decltype(nullptr)) const { return handle_ == nullptr; }
+
+ private:
+  Handle handle_ = nullptr;
+};
 using dnnl_owned_primitive = dnnl_handle<dnnl_primitive_t, &dnnl_primitive_destroy>;
 using dnnl_owned_desc = dnnl_handle<dnnl_primitive_desc_t, &dnnl_primitive_desc_destroy>;
 using dnnl_owned_memory = dnnl_handle<dnnl_memory_t, &dnnl_memory_destroy>;

@@ -7,17 +7,17 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <type_traits>
 
+#include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/device/cpu/denormals.hpp"
 #include "tagma/runtime/executor.hpp"
 #include "tagma/runtime/mutex.hpp"
-#include "tagma/runtime/spin_wait.hpp"
+#include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::device::cpu {
 
@@ -45,8 +45,8 @@ class thread_pool {
   /// Ends and joins the workers. Nothing may be on offer.
   ~thread_pool() {
     if (getpid() != owner_) return;
-    stop_.store(true, std::memory_order_relaxed);
-    runtime::change(round_, true);
+    stop_.store(true, memory_order::relaxed);
+    round_.change(true);
     for (int i = 0; i < workers_; ++i) pthread_join(threads_[static_cast<std::size_t>(i)], nullptr);
   }
 
@@ -65,8 +65,8 @@ class thread_pool {
 
   /// Wakes up to `count` workers to look at what is on offer.
   void wake(int count) {
-    if (count >= workers_) return runtime::change(round_, true);
-    for (int i = 0; i < count; ++i) runtime::change(round_, false);
+    if (count >= workers_) return round_.change(true);
+    for (int i = 0; i < count; ++i) round_.change(false);
   }
 
   /// Takes back what was offered; returns when no worker helps with it any more.
@@ -76,9 +76,9 @@ class thread_pool {
     while (offered_[i] != &work) ++i;
     for (--offers_; i < offers_; ++i) offered_[i] = offered_[i + 1];
     while (work.helping > 0) {
-      const std::uint32_t seen = left_.load(std::memory_order_relaxed);
+      const std::uint32_t seen = left_.load(memory_order::relaxed);
       mutex_.unlock();
-      runtime::wait_for_change(left_, seen);
+      left_.wait(seen);
       mutex_.lock();
     }
     mutex_.unlock();
@@ -119,15 +119,15 @@ class thread_pool {
     loop(void (*t)(void*, std::int64_t), void* c, std::int64_t n, int helpers)
         : shared_work(helpers), task(t), context(c), tasks(n) {}
 
-    [[nodiscard]] bool open() const noexcept override { return next.load(std::memory_order_relaxed) < tasks; }
+    [[nodiscard]] bool open() const noexcept override { return next.load(memory_order::relaxed) < tasks; }
     void help() noexcept override {
       const bool outside = !detail::inside_task;
       detail::inside_task = true;
-      for (std::int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) {
+      for (std::int64_t i; (i = next.fetch_add(1, memory_order::relaxed)) < tasks;) {
         try {
           task(context, i);
         } catch (...) {
-          if (!failed.exchange(true, std::memory_order_relaxed)) error = std::current_exception();
+          if (!failed.exchange(true, memory_order::relaxed)) error = std::current_exception();
         }
       }
       if (outside) detail::inside_task = false;
@@ -136,8 +136,8 @@ class thread_pool {
     void (*task)(void*, std::int64_t);
     void* context;
     std::int64_t tasks;
-    std::atomic<std::int64_t> next{0};
-    std::atomic<bool> failed{false};
+    atomic<std::int64_t> next{0};
+    atomic<bool> failed{false};
     std::exception_ptr error{};
   };
 
@@ -159,7 +159,7 @@ class thread_pool {
       const mutex_lock lock(mutex_);
       --work->helping;
     }
-    runtime::change(left_, true);
+    left_.change(true);
     return true;
   }
 
@@ -167,22 +167,22 @@ class thread_pool {
     flush_denormals();
     auto& pool = *static_cast<thread_pool*>(self);
     for (;;) {
-      const std::uint32_t seen = pool.round_.load(std::memory_order_acquire);
-      if (pool.stop_.load(std::memory_order_relaxed)) return nullptr;
+      const std::uint32_t seen = pool.round_.load(memory_order::acquire);
+      if (pool.stop_.load(memory_order::relaxed)) return nullptr;
       if (pool.help()) continue;
-      runtime::wait_for_change(pool.round_, seen);
+      pool.round_.wait(seen);
     }
   }
 
   const pid_t owner_;
   int workers_ = 0;
   heap_array<pthread_t> threads_;
-  std::atomic<bool> stop_{false};
+  atomic<bool> stop_{false};
   mutex mutex_;
   runtime::shared_work* offered_[most_offers]{};
   int offers_ = 0;
-  alignas(64) std::atomic<std::uint32_t> round_{0};
-  alignas(64) std::atomic<std::uint32_t> left_{0};
+  alignas(64) runtime::wait_word round_;
+  alignas(64) runtime::wait_word left_;
 };
 
 }  // namespace tagma::device::cpu

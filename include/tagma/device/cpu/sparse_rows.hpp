@@ -4,6 +4,7 @@
 /// @file
 /// Rows of a sparse gradient, sorted by the row of the table that they go to.
 
+#include "tagma/base/array_view.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/runtime/kernel.hpp"
 
@@ -50,7 +51,7 @@ class row_sorter final : public runtime::kernel_state {
   }
 
   /// The rows that were added, sorted; the next `add` begins anew.
-  [[nodiscard]] std::span<const gradient_row> sorted(extent table) {
+  [[nodiscard]] array_view<const gradient_row> sorted(extent table) {
     gradient_row *from = rows_.data(), *to = scratch_.data();
     // Radix sort, a byte at a time, as many as a row number of the table has.
     for (int shift = 0; (table - 1) >> shift > 0; shift += 8) {

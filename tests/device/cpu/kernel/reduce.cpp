@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <limits>
+#include <vector>
 
 #include "support/kernel_call.hpp"
 #include "support/naive.hpp"
@@ -51,7 +52,8 @@ const auto larger = [](double a, double b) { return a > b ? a : b; };
 const auto smaller = [](double a, double b) { return a < b ? a : b; };
 
 TEST_CASE("every set of axes of odd shapes") {
-  const tg::shape shapes[] = {{13}, {5, 7}, {1, 9}, {3, 1, 11}, {4, 5, 6}, {2, 3, 2, 3, 2, 3}, {1, 1, 1}, {33, 65}, {2, 0, 3}};
+  const tg::shape shapes[] = {{13},      {5, 7},   {1, 9},   {3, 1, 11}, {4, 5, 6}, {2, 3, 2, 3, 2, 3},
+                              {1, 1, 1}, {33, 65}, {2, 0, 3}};
   for (const tg::shape& dims : shapes)
     for (unsigned mask = 1; mask < 1u << dims.rank; ++mask) {
       INFO(tg::to_string(dims) << " over axes " << mask);
@@ -107,7 +109,8 @@ TEST_CASE("positions of extremes, the first of equals, along any axis") {
   call<op::argmax>(columns, {1, 0}, in);
   CHECK((columns[0] == 1 && columns[1] == 0 && columns[2] == 0));
   tg::tensor<std::int64_t> none(tg::shape{2});
-  CHECK_THROWS_WITH(call<op::argmax>(none, {2, 0}, tg::tensor<float>(tg::shape{2, 0})), Catch::Contains("no extreme of no elements"));
+  CHECK_THROWS_WITH(call<op::argmax>(none, {2, 0}, tg::tensor<float>(tg::shape{2, 0})),
+                    Catch::Contains("no extreme of no elements"));
 }
 
 TEST_CASE("all and any") {

@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/kernel/slice.hpp"
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "support/kernel_call.hpp"
 

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "support/kernel_call.hpp"
 

@@ -4,8 +4,7 @@
 /// @file
 /// Concatenation and repetition on the CPU.
 
-#include <vector>
-
+#include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
@@ -84,13 +83,13 @@ inline void tile(const kernel_args& args, const run_context& context) {
 /// A row of sums, wider than the elements where those have 16 bits.
 template <class T>
 struct tile_sums final : kernel_state {
-  std::vector<compute_t<T>> row;
+  heap_array<compute_t<T>> row;
 };
 
 template <class T>
 owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
   auto state = make_owned<tile_sums<T>>();
-  state->row.resize(static_cast<std::size_t>(row_length(args.out.dims)));
+  state->row = heap_array<compute_t<T>>(static_cast<std::size_t>(row_length(args.out.dims)));
   return state;
 }
 

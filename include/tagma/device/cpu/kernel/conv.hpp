@@ -4,6 +4,7 @@
 /// @file
 /// Convolutions on the CPU: by oneDNN for float, else as products of matrices whose rows are the windows of the image.
 
+#include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_onednn.hpp"
 
@@ -193,17 +194,20 @@ struct widened_copy {
       if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
     }
   };
-  std::vector<C> values;
+  heap_array<C> values;
 
   const C* widen(const operand& o) {
     if constexpr (std::is_same_v<T, C>) return o.as<const C>();
-    values.resize(static_cast<std::size_t>(o.elements()));
-    dispatch<widen_body>(o.as<const T>(), values.data(), o.elements());
+    dispatch<widen_body>(o.as<const T>(), grow(o.elements()), o.elements());
     return values.data();
   }
   C* room(const operand& o) {
     if constexpr (std::is_same_v<T, C>) return o.as<C>();
-    values.resize(static_cast<std::size_t>(o.elements()));
+    return grow(o.elements());
+  }
+  C* grow(std::int64_t elements) {
+    const auto size = static_cast<std::size_t>(elements);
+    if (values.size() < size) values = heap_array<C>(size);
     return values.data();
   }
   void narrow(const operand& o) const {

@@ -5,6 +5,7 @@
 /// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
 /// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
 
+#include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
@@ -165,9 +166,7 @@ class onednn_convolution {
                                                     sums ? &filter_ : &inner, dnnl_processor(), nullptr),
                  "a reordering");
       const dnnl_owned_desc desc(raw);
-      dnnl_primitive_t made = nullptr;
-      check_dnnl(dnnl_primitive_create(&made, raw), "a reordering");
-      reorder_.reset(made);
+      reorder_ = make_dnnl_primitive(desc, "a reordering");
     }
 
     whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
@@ -178,7 +177,7 @@ class onednn_convolution {
     const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
     scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
-    parts_.resize(static_cast<std::size_t>(p_.parts));
+    parts_ = heap_array<part>(static_cast<std::size_t>(p_.parts));
     for (std::size_t t = 0; t < parts_.size(); ++t) {
       part& one = parts_[t];
       const bool last = rest_ != nullptr && t + 1 == parts_.size();
@@ -198,8 +197,8 @@ class onednn_convolution {
         add(DNNL_ARG_BIAS, one.bias,
             make_dnnl_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
     }
-    whole_.reset();
-    rest_.reset();
+    whole_ = nullptr;
+    rest_ = nullptr;
   }
 
   void reorder(dnnl_memory_t from, dnnl_memory_t to) {
@@ -233,7 +232,7 @@ class onednn_convolution {
   dnnl_owned_memory inner_memory_, outer_memory_;
   runtime::aligned_bytes arranged_, scratch_;
   std::size_t arranged_bytes_ = 0;
-  std::vector<part> parts_;
+  heap_array<part> parts_;
 };
 
 }  // namespace tagma::device::cpu::detail
