@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   auto hidden = tg::dense<"hidden", 300>(tg::flatten(x), tg::relu);
   auto logits = tg::dense<"logits", 10>(hidden);
   auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, y));
-  auto accuracy = tg::mean(tg::cast<float>(tg::equal(tg::argmax(logits), tg::cast<std::int64_t>(y))));
+  auto accuracy = tg::mean(tg::cast<float>(tg::equal(tg::argmax(logits), y)));
   auto train = tg::minimize(loss, tg::adam{.learning_rate = 1e-3});
 
   auto program = tg::compile([=] { return tg::outputs(loss, accuracy, train); });  // checked and planned here

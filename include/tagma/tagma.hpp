@@ -6,6 +6,7 @@
 
 // Each header comes after those that it includes: compilers print the chain of includes before every sentence, and it
 // stays two lines long.
+#include "tagma/base/bytes.hpp"
 #include "tagma/base/version.hpp"
 #include "tagma/expr/placeholder.hpp"
 

@@ -41,29 +41,29 @@ template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator<(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::less, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::less, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator<=(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::less_equal, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::less_equal, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator>(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::greater, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::greater, Place>(a, b);
 }
 template <class A, class B, class Place = TAGMA_FRESH_TYPE(A)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto operator>=(const A& a, const B& b) {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::greater_equal, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::greater_equal, Place>(a, b);
 }
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto operator-(const E& e) {

@@ -13,7 +13,8 @@ namespace tg = tagma;
 constexpr auto x = tg::placeholder<"x", double, 2, 3>();
 constexpr auto c = tg::placeholder<"c", bool, 3>();
 using b3 = tg::spec<bool, 3>;
-static_assert(tg::diagnose::condition_broadcasts<b3, decltype(x), double> && tg::diagnose::condition_broadcasts<b3, double, double>);
+static_assert(tg::diagnose::condition_broadcasts<b3, decltype(x), double> &&
+              tg::diagnose::condition_broadcasts<b3, double, double>);
 static_assert(!tg::diagnose::condition_broadcasts<tg::spec<bool, 4>, decltype(x), double>);
 static_assert(tg::diagnose::converts<b3, float> && !tg::diagnose::converts<b3, tg::string_element>);
 
@@ -45,6 +46,20 @@ TEST_CASE("one operand may be a number on either side") {
   CHECK((a[0] == 1 && a[1] == 7 && a[2] == 1));
   CHECK((b[0] == 5 && b[1] == -1 && b[2] == 9));
   CHECK((d[0] && !d[1] && !d[5]));
+}
+
+TEST_CASE("integers of two types are compared by value") {
+  constexpr auto small = tg::placeholder<"small", std::uint8_t, 3>();
+  constexpr auto large = tg::placeholder<"large", std::int64_t, 3>();
+  constexpr auto narrow = tg::placeholder<"narrow", std::int8_t, 3>();
+  const auto same = tg::equal(large, small);
+  const auto below = small < narrow;
+  tg::session session(tg::compile([=] { return tg::outputs(same, below); }));
+  const auto [a, b] = session.run(tg::fetch(same, below), small = tg::tensor<std::uint8_t>(tg::shape{3}, {255, 7, 3}),
+                                  large = tg::tensor<std::int64_t>(tg::shape{3}, {255, 263, 3}),
+                                  narrow = tg::tensor<std::int8_t>(tg::shape{3}, {-1, 8, 3}));
+  CHECK((a[0] && !a[1] && a[2]));
+  CHECK((!b[0] && b[1] && !b[2]));
 }
 
 }  // namespace

@@ -12,6 +12,12 @@ namespace diagnose {
 /// Elements of one type convert to the other.
 template <class From, class To>
 inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
+/// Two operands have one element type, or integers of two types, which are compared by value.
+template <class A, class B>
+inline constexpr bool comparable = same_element_type<A, B>;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool comparable<spec<T, M...>, spec<U, N...>> = std::is_same_v<T, U> ||
+                                                                 (is_integer(dtype_of<T>) && is_integer(dtype_of<U>));
 /// A condition broadcasts with what it selects from; a plain number fits every condition.
 template <class Condition, class Value>
 inline constexpr bool broadcasts_with = true;
@@ -80,40 +86,71 @@ struct cast {
 
 }  // namespace op
 
-/// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool.
+namespace detail {
+
+/// 64-bit integers hold the values of all other integers.
+template <class Place, int Position, expression E>
+[[nodiscard]] constexpr auto as_int64(const E& e) {
+  if constexpr (std::is_same_v<typename E::element_type, std::int64_t>)
+    return e;
+  else
+    return make_node<op::cast, ir::pack_attributes(dtype::int64), part<Place, Position>>(e);
+}
+
+template <class Op, class Place, class A, class B>
+[[nodiscard]] constexpr auto compare(const A& a, const B& b) {
+  if constexpr (diagnose::same_element_type<operand<A>, operand<B>>)
+    return make_binary<Op, Place>(a, b);
+  else if constexpr (diagnose::comparable<operand<A>, operand<B>>)
+    return make_binary<Op, Place>(as_int64<Place, 0>(a), as_int64<Place, 1>(b));
+}
+
+}  // namespace detail
+
+/// Two operands, handles or numbers, can be compared element by element.
+#define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
+  static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
+                "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,         \
+                "TAGMA-E011 comparison: the shapes do not broadcast");                               \
+  static_assert(::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,              \
+                "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
+
+/// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
+/// compared by value.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::equal, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::not_equal, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::not_equal, Place>(a, b);
 };
 inline constexpr auto less =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::less, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::less, Place>(a, b);
 };
 inline constexpr auto less_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::less_equal, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::less_equal, Place>(a, b);
 };
 inline constexpr auto greater =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::greater, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::greater, Place>(a, b);
 };
 inline constexpr auto greater_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
   TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
-  TAGMA_NEEDS_OPERANDS(A, B);
-  return detail::make_binary<op::greater_equal, Place>(a, b);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::greater_equal, Place>(a, b);
 };
 
 /// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
