@@ -74,8 +74,9 @@
 /// @param ... a type parameter of the template: without one, a compiler would work the argument out once for all calls
 ///
 /// nvcc compiles a file twice. Its own front end substitutes no closures and takes the second function, so it sees
-/// `void`; the host compiler, which makes the program, takes the first one.
-#if defined(__CUDACC__)
+/// `void`; the host compiler, which makes the program, takes the first one. g++ 12 by itself needs the detour in
+/// templates, where it finds no match for a generic lambda with a closure among its default arguments.
+#if defined(__CUDACC__) || !defined(__clang__)
 #define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
 namespace tagma::detail {
 template <class... Parameters, class Fresh = decltype([] {})>

@@ -382,6 +382,21 @@ TEST_CASE("threads share one session for large runs of different batches") {
   CHECK(different == 0);
 }
 
+constexpr auto outside = tg::placeholder<"outside", float, 4>();
+
+/// Nothing in it depends on the parameter, so that a compiler may look at it before it knows one.
+template <class>
+float sum_in_a_template() {
+  const auto sum = tg::sum(tg::relu(tg::square(outside) - tg::exp(outside)) * 2.0f);
+  tg::session session(tg::compile([=] { return tg::outputs(sum); }));
+  return session.run(sum, outside = tg::tensor<float>(tg::shape{4}, {-1, -2, -3, -4}));
+}
+
+TEST_CASE("expressions of what stands outside of a template") {
+  CHECK(sum_in_a_template<int>() == Approx(2 * (30 - 0.5713)).epsilon(1e-3));
+  CHECK(sum_in_a_template<long>() == sum_in_a_template<int>());
+}
+
 }  // namespace
 
 TEST_CASE("an error names the line that asked for the run") {
