@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Trains a network on Fashion-MNIST and reports how well it does on the 10,000 test images.
-// run: --data {fashion_mnist} --epochs 1 --quiet --checkpoint {out}/run
+// run: --data {fashion_mnist} --epochs 1 --quiet --checkpoint {out}/run --trace {out}/steps.json
 #include <sys/stat.h>
 #include <tagma/data/fashion_mnist.hpp>
 #include <tagma/observe/progress.hpp>
+#include <tagma/observe/trace.hpp>
 #include <tagma/tagma.hpp>
 #include <tagma/train/save.hpp>
 
@@ -30,6 +31,7 @@ constexpr char usage[] = R"(Trains a network on Fashion-MNIST and prints its acc
   --seed N             of initial weights and shuffling; the same seed gives the same bytes (default 42)
   --checkpoint DIR     save everything to DIR/checkpoint.safetensors after each epoch
   --resume             go on from that file, as if training had never stopped
+  --trace FILE         write a timeline of ten steps, for ui.perfetto.dev
   --quiet              show no progress
   --help               print this
 
@@ -40,7 +42,7 @@ constexpr std::string_view models[] = {"mlp", "cnn"};
 constexpr std::string_view optimizers[] = {"sgd", "momentum", "rmsprop", "adam"};
 
 struct settings {
-  std::string data, model = "mlp", optimizer = "adam", checkpoint;
+  std::string data, model = "mlp", optimizer = "adam", checkpoint, trace;
   int epochs = 10, batch = 64, threads = 0;
   std::uint64_t seed = 42;
   double learning_rate = 0, decay = 0.85;
@@ -93,6 +95,7 @@ settings parse_options(int argc, char** argv) {
     else if (option == "--seed") parse(option, value(), std::uint64_t{0}, s.seed);
     else if (option == "--checkpoint") s.checkpoint = value();
     else if (option == "--resume") s.resume = true;
+    else if (option == "--trace") s.trace = value();
     else if (option == "--quiet") s.quiet = true;
     else refuse("there is no option '" + std::string(option) + "'; see --help");
   }
@@ -162,9 +165,13 @@ void train(const settings& s, const Logits& logits) {
   if (!s.checkpoint.empty() && ::mkdir(s.checkpoint.c_str(), 0777) != 0 && errno != EEXIST)
     refuse(s.checkpoint + ": cannot be created: " + std::strerror(errno));
 
+  tg::trace timeline;
+  int count = 0;
   const auto step = [&](const auto& images, const auto& labels) {
+    const bool recorded = !s.trace.empty() && ++count > 10 && count <= 20;  // the first steps prepare
     const auto run = [&](const auto& by) {
-      return std::get<0>(session.run(tg::fetch(loss, by), x = images, y = labels));
+      return std::get<0>(session.run(tg::fetch(loss, by), x = images, y = labels,
+                                     recorded ? tg::trace_to(timeline) : tg::run_limits{}));
     };
     if (s.optimizer == "sgd") return run(by_sgd);
     if (s.optimizer == "momentum") return run(by_momentum);
@@ -183,6 +190,7 @@ void train(const settings& s, const Logits& logits) {
       std::snprintf(text, sizeof(text), "loss %.4f", total / static_cast<double>(done));
       if (!s.quiet) bar.update(done, data.train.rows(), text);
     }
+    if (epoch == first && !s.trace.empty()) timeline.save(s.trace);
     if (s.checkpoint.empty()) continue;
     auto texts = describe(s);
     texts["epoch"] = std::to_string(epoch + 1);

@@ -7,7 +7,8 @@
 #define TAGMA_SINGLE_EXPLAIN_HPP
 
 /// @file
-/// What a program looks like after compilation, and what it was compiled with: for people who want to know why.
+/// What a program looks like after compilation, what it was compiled with, and what its runs do with their time: for
+/// people who want to know why.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 // ---- tagma/expr/op/elementwise.hpp
@@ -6239,7 +6240,7 @@ class plan_printer {
   };
 
   [[nodiscard]] static std::size_t at(node_id i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] std::string number(std::size_t i) const { return "#" + std::to_string(plan_.nodes[i].source); }
+  [[nodiscard]] std::string number(std::size_t i) const { return sentence({"#", plan_.nodes[i].source}); }
   [[nodiscard]] node_id input(const plan_node& n, int k) const {
     return plan_.inputs[static_cast<std::size_t>(n.first_input + k)];
   }
@@ -6452,4 +6453,1124 @@ template <class Closure>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
+
+// ---- tagma/observe/trace.hpp
+#ifndef TAGMA_SINGLE_OBSERVE_TRACE_HPP
+#define TAGMA_SINGLE_OBSERVE_TRACE_HPP
+
+/// @file
+/// Timelines of runs, in the format of Chrome's tracing (the "Trace Event Format", complete events and metadata), which
+/// ui.perfetto.dev and chrome://tracing draw.
+
+#include <string>
+#include <vector>
+
+// ---- tagma/base/file.hpp
+#ifndef TAGMA_SINGLE_BASE_FILE_HPP
+#define TAGMA_SINGLE_BASE_FILE_HPP
+
+/// @file
+/// Reading files, and replacing one so that a crash leaves either the old file or the new one.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace tagma {
+
+/// The status code that says what an `errno` says.
+[[nodiscard]] constexpr status_code code_of_errno(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+      return status_code::not_found;
+    case EEXIST:
+      return status_code::already_exists;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return status_code::permission_denied;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return status_code::resource_exhausted;
+    case EISDIR:
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ELOOP:
+      return status_code::invalid_argument;
+    case EIO:
+      return status_code::data_loss;
+    default:
+      return status_code::unknown;
+  }
+}
+
+/// Throws "path: cannot be opened: No such file or directory" and the like, for the given `errno`.
+[[noreturn]] TAGMA_COLD inline void fail_errno(int number, std::string_view path, std::string_view cannot) {
+  fail(code_of_errno(number),
+       std::string(path) + ": cannot be " + std::string(cannot) + ": " + std::generic_category().message(number));
+}
+
+namespace detail {
+
+/// An open descriptor; closed at the end of its life.
+class descriptor {
+ public:
+  explicit descriptor(int number) : number_(number) {}
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() { (void)close(); }
+
+  [[nodiscard]] int get() const { return number_; }
+  [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+}  // namespace detail
+
+/// A regular file that is read from its beginning to its end.
+class input_file {
+ public:
+  /// Opens the file. Throws `not_found`, `permission_denied` and so on; `invalid_argument` for a directory or a device.
+  explicit input_file(std::string path)
+      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    struct stat status {};
+    if (descriptor_.get() < 0 || ::fstat(descriptor_.get(), &status) != 0) fail_errno(errno, path_, "opened");
+    if (!S_ISREG(status.st_mode)) fail(status_code::invalid_argument, path_ + ": is not a regular file");
+    size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Bytes of the file when it was opened.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  /// Reads the next `bytes` bytes. Throws `data_loss` if the file ends before.
+  void read(void* target, std::size_t bytes) {
+    for (auto* at = static_cast<char*>(target); bytes > 0;) {
+      const auto n = ::read(descriptor_.get(), at, bytes);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, path_, "read");
+      if (n == 0) fail(status_code::data_loss, path_ + ": ends " + std::to_string(bytes) + " bytes too early");
+      at += n;
+      bytes -= static_cast<std::size_t>(n);
+    }
+  }
+
+ private:
+  std::string path_;
+  detail::descriptor descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+/// The whole content of a file.
+[[nodiscard]] inline std::string read_file(const std::string& path) {
+  input_file file(path);
+  std::string content(static_cast<std::size_t>(file.size()), '\0');
+  file.read(content.data(), content.size());
+  return content;
+}
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays.
+inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+  static std::atomic<unsigned> counter{0};
+  std::string temporary;
+  int number = -1;
+  do {
+    temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+    number = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (number < 0 && errno == EEXIST);
+  if (number < 0) fail_errno(errno, temporary, "created");
+
+  struct remover {
+    const std::string& name;
+    bool armed = true;
+    ~remover() {
+      if (armed) ::unlink(name.c_str());
+    }
+  } guard{temporary};
+  detail::descriptor file(number);
+  for (std::string_view piece : pieces) {
+    while (!piece.empty()) {
+      const auto n = ::write(file.get(), piece.data(), piece.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_errno(errno, temporary, "written");
+      piece.remove_prefix(static_cast<std::size_t>(n));
+    }
+  }
+  if (::fsync(file.get()) != 0) fail_errno(errno, temporary, "flushed to the disk");
+  if (!file.close()) fail_errno(errno, temporary, "closed");
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail_errno(errno, path, "replaced");
+  guard.armed = false;
+
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
+  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // EINVAL: a file system that cannot flush directories, and needs no flush.
+  if (parent.get() < 0 || (::fsync(parent.get()) != 0 && errno != EINVAL))
+    fail_errno(errno, directory, "flushed to the disk");
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FILE_HPP
+// ---- tagma/base/json.hpp
+#ifndef TAGMA_SINGLE_BASE_JSON_HPP
+#define TAGMA_SINGLE_BASE_JSON_HPP
+
+/// @file
+/// A strict reader of JSON (RFC 8259) for file headers and configurations, and the quoting of strings for writers.
+/// Stricter than the RFC where it leaves a choice: duplicate names, invalid UTF-8, unpaired surrogates, numbers beyond
+/// double and a byte order mark are errors.
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tagma::json {
+
+struct member;
+class value;
+using array = std::vector<value>;
+/// Members in the order of the text.
+using object = std::vector<member>;
+
+/// Any JSON value. A number without fraction and exponent that fits is an int64, every other number is a double.
+class value {
+ public:
+  value() = default;
+  template <class T>
+    requires(!std::is_same_v<std::remove_cvref_t<T>, value>)
+  explicit value(T&& content) : content_(std::forward<T>(content)) {}
+
+  [[nodiscard]] bool is_null() const { return is<std::monostate>(); }
+  [[nodiscard]] bool is_bool() const { return is<bool>(); }
+  [[nodiscard]] bool is_integer() const { return is<std::int64_t>(); }
+  [[nodiscard]] bool is_number() const { return is<std::int64_t>() || is<double>(); }
+  [[nodiscard]] bool is_string() const { return is<std::string>(); }
+  [[nodiscard]] bool is_array() const { return is<array>(); }
+  [[nodiscard]] bool is_object() const { return is<object>(); }
+
+  /// "null", "a boolean", "an integer", "a number", "a string", "an array" or "an object".
+  [[nodiscard]] std::string_view kind() const {
+    constexpr std::string_view names[] = {"null",     "a boolean", "an integer", "a number",
+                                          "a string", "an array",  "an object"};
+    return names[content_.index()];
+  }
+
+  /// The content. Each throws `invalid_argument` if the value is of another kind; `as_double` takes integers too.
+  [[nodiscard]] bool as_bool() const { return get<bool>("a boolean"); }
+  [[nodiscard]] std::int64_t as_integer() const { return get<std::int64_t>("an integer"); }
+  [[nodiscard]] double as_double() const {
+    return is_integer() ? static_cast<double>(as_integer()) : get<double>("a number");
+  }
+  [[nodiscard]] const std::string& as_string() const { return get<std::string>("a string"); }
+  [[nodiscard]] const array& as_array() const { return get<array>("an array"); }
+  [[nodiscard]] const object& as_object() const { return get<object>("an object"); }
+
+  /// The member of an object, or null if there is none or this is not an object.
+  [[nodiscard]] inline const value* find(std::string_view name) const;
+  /// The member of an object. Throws `not_found` if there is none, `invalid_argument` if this is not an object.
+  [[nodiscard]] inline const value& at(std::string_view name) const;
+
+ private:
+  template <class T>
+  [[nodiscard]] bool is() const {
+    return std::holds_alternative<T>(content_);
+  }
+  template <class T>
+  [[nodiscard]] const T& get(std::string_view wanted) const {
+    if (!is<T>())
+      fail(status_code::invalid_argument, "JSON: expected " + std::string(wanted) + ", found " + std::string(kind()));
+    return *std::get_if<T>(&content_);
+  }
+
+  std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> content_;
+};
+
+/// A name and a value inside an object.
+struct member {
+  std::string name;
+  value content;
+};
+
+inline const value* value::find(std::string_view name) const {
+  if (!is_object()) return nullptr;
+  for (const member& m : as_object())
+    if (m.name == name) return &m.content;
+  return nullptr;
+}
+
+inline const value& value::at(std::string_view name) const {
+  for (const member& m : as_object())
+    if (m.name == name) return m.content;
+  fail(status_code::not_found, "JSON: no member \"" + std::string(name) + "\"");
+}
+
+/// What a text may cost at most.
+struct limits {
+  std::size_t bytes = 100'000'000;
+  int depth = 64;  ///< Nested arrays and objects.
+};
+
+/// A value, or the byte at which the text stops being JSON and the reason.
+struct parsed {
+  value root;
+  std::size_t position = 0;
+  std::string reason;  ///< Empty if the text was parsed.
+
+  [[nodiscard]] explicit operator bool() const { return reason.empty(); }
+};
+
+/// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
+[[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto in = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  if (text.empty()) return 0;
+  if (in(0, 0x00, 0x7f)) return 1;
+  if (in(0, 0xc2, 0xdf)) return in(1, 0x80, 0xbf) ? 2 : 0;
+  if (in(0, 0xe0, 0xef)) {
+    const unsigned low = byte(0) == 0xe0 ? 0xa0 : 0x80, high = byte(0) == 0xed ? 0x9f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) ? 3 : 0;
+  }
+  if (in(0, 0xf0, 0xf4)) {
+    const unsigned low = byte(0) == 0xf0 ? 0x90 : 0x80, high = byte(0) == 0xf4 ? 0x8f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) && in(3, 0x80, 0xbf) ? 4 : 0;
+  }
+  return 0;
+}
+
+namespace detail {
+
+class parser {
+ public:
+  parser(std::string_view text, const limits& limit) : text_(text), limit_(limit) {}
+
+  parsed document() {
+    parsed result;
+    bool good = text_.size() <= limit_.bytes || stop("longer than " + std::to_string(limit_.bytes) + " bytes");
+    good = good && any(result.root, 0);
+    if (good) {
+      blanks();
+      good = at_ == text_.size() || stop("expected the end of the text");
+    }
+    if (!good) return {value(), at_, std::move(reason_)};
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  bool accept(char c) { return peek(c) && (++at_, true); }
+  bool expect(char c) { return accept(c) || stop(std::string("expected '") + c + "'"); }
+  void blanks() {
+    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+  }
+  bool stop(std::string reason) {
+    reason_ = std::move(reason);
+    return false;
+  }
+
+  bool any(value& out, int depth) {
+    blanks();
+    if (peek('{') || peek('[')) {
+      if (depth >= limit_.depth) return stop("nested deeper than " + std::to_string(limit_.depth));
+      return peek('{') ? members(out, depth + 1) : elements(out, depth + 1);
+    }
+    if (peek('"')) {
+      std::string text;
+      if (!string(text)) return false;
+      out = value(std::move(text));
+      return true;
+    }
+    if (peek('-') || peek_digit()) return number(out);
+    const auto literal = [&](std::string_view word) {
+      if (!text_.substr(at_).starts_with(word)) return false;
+      at_ += word.size();
+      return true;
+    };
+    if (literal("true")) return (out = value(true), true);
+    if (literal("false")) return (out = value(false), true);
+    if (literal("null")) return (out = value(), true);
+    return stop("expected a value");
+  }
+
+  bool elements(value& out, int depth) {
+    array list;
+    ++at_;
+    blanks();
+    if (!accept(']')) {
+      do {
+        if (!any(list.emplace_back(), depth)) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept(']')) return stop("expected ',' or ']'");
+    }
+    out = value(std::move(list));
+    return true;
+  }
+
+  bool members(value& out, int depth) {
+    object list;
+    std::vector<std::size_t> positions;
+    ++at_;
+    blanks();
+    if (!accept('}')) {
+      do {
+        blanks();
+        positions.push_back(at_);
+        member& m = list.emplace_back();
+        if (!peek('"')) return stop("expected a name in quotes");
+        if (!string(m.name)) return false;
+        blanks();
+        if (!expect(':') || !any(m.content, depth)) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept('}')) return stop("expected ',' or '}'");
+    }
+    if (!unique(list, positions)) return false;
+    out = value(std::move(list));
+    return true;
+  }
+
+  bool unique(const object& list, const std::vector<std::size_t>& positions) {
+    std::vector<std::pair<std::string_view, std::size_t>> names;
+    for (std::size_t i = 0; i < list.size(); ++i) names.emplace_back(list[i].name, positions[i]);
+    std::sort(names.begin(), names.end());
+    std::size_t first = text_.size();
+    std::string_view twice;
+    for (std::size_t i = 1; i < names.size(); ++i) {
+      if (names[i].first != names[i - 1].first || names[i].second >= first) continue;
+      first = names[i].second;
+      twice = names[i].first;
+    }
+    if (first == text_.size()) return true;
+    at_ = first;
+    return stop("the name \"" + std::string(twice) + "\" appears twice");
+  }
+
+  bool string(std::string& out) {
+    ++at_;
+    while (at_ < text_.size()) {
+      const auto c = static_cast<unsigned char>(text_[at_]);
+      if (c == '"') return (++at_, true);
+      if (c < 0x20) return stop("a control character in a string");
+      if (c == '\\') {
+        if (!escape(out)) return false;
+        continue;
+      }
+      const std::size_t length = utf8_sequence(text_.substr(at_));
+      if (length == 0) return stop("invalid UTF-8");
+      out.append(text_.substr(at_, length));
+      at_ += length;
+    }
+    return stop("a string without closing quote");
+  }
+
+  bool escape(std::string& out) {
+    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+    const char c = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    if (const std::size_t i = letters.find(c); i != letters.npos) {
+      out += meanings[i];
+      at_ += 2;
+      return true;
+    }
+    std::uint32_t code = 0, low = 0;
+    if (!hex4(at_, code) || (code >= 0xdc00 && code <= 0xdfff)) return stop("an invalid escape sequence");
+    std::size_t length = 6;
+    if (code >= 0xd800 && code <= 0xdbff) {
+      if (!hex4(at_ + 6, low) || low < 0xdc00 || low > 0xdfff) return stop("an unpaired surrogate");
+      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+      length = 12;
+    }
+    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+    if (code < 0x80) {
+      put(code);
+    } else {
+      const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+      constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+      put(lead[tail] | code >> (6 * tail));
+      for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
+    }
+    at_ += length;
+    return true;
+  }
+
+  bool hex4(std::size_t at, std::uint32_t& code) const {
+    if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
+    const char* first = text_.data() + at + 2;
+    const auto [last, error] = std::from_chars(first, first + 4, code, 16);
+    return error == std::errc() && last == first + 4;
+  }
+
+  bool number(value& out) {
+    const std::size_t first = at_;
+    const auto digits = [&] {
+      if (!peek_digit()) return stop("expected a digit");
+      while (peek_digit()) ++at_;
+      return true;
+    };
+    accept('-');
+    if (!accept('0') && !digits()) return false;
+    bool whole = true;
+    if (accept('.')) {
+      whole = false;
+      if (!digits()) return false;
+    }
+    if (peek('e') || peek('E')) {
+      whole = false;
+      ++at_;
+      if (peek('+') || peek('-')) ++at_;
+      if (!digits()) return false;
+    }
+    const char *begin = text_.data() + first, *end = text_.data() + at_;
+    std::int64_t integer = 0;
+    if (whole && std::from_chars(begin, end, integer).ec == std::errc()) return (out = value(integer), true);
+    double real = 0;
+    const auto status = std::from_chars(begin, end, real).ec;
+    if (status == std::errc::result_out_of_range || std::isinf(real)) {
+      if (!tiny(text_.substr(first, at_ - first))) {
+        at_ = first;
+        return stop("a number beyond the range of double");
+      }
+      real = *begin == '-' ? -0.0 : 0.0;
+    }
+    out = value(real);
+    return true;
+  }
+
+  /// Whether a number that does not fit is below the smallest double rather than above the largest.
+  static bool tiny(std::string_view number) {
+    const std::size_t e = number.find_first_of("eE");
+    if (e != number.npos) {
+      long exponent = 0;
+      const std::size_t sign = number[e + 1] == '+' ? 1 : 0;
+      const auto status = std::from_chars(number.data() + e + 1 + sign, number.data() + number.size(), exponent).ec;
+      if (status != std::errc()) return number[e + 1] == '-';
+      number = number.substr(0, e);
+      const std::size_t point = std::min(number.find('.'), number.size());
+      const std::size_t leading = std::min(number.find_first_of("123456789"), number.size());
+      return exponent + static_cast<long>(point) - static_cast<long>(leading) < 0;
+    }
+    return number.find_first_of("123456789") > number.find('.');
+  }
+
+  std::string_view text_;
+  limits limit_;
+  std::size_t at_ = 0;
+  std::string reason_;
+};
+
+}  // namespace detail
+
+/// Reads one JSON value that makes up the whole text.
+[[nodiscard]] inline parsed try_parse(std::string_view text, const limits& limit = {}) {
+  return detail::parser(text, limit).document();
+}
+
+/// Reads one JSON value that makes up the whole text. Throws `invalid_argument` with the position; `what` names the
+/// text in that sentence.
+[[nodiscard]] inline value parse(std::string_view text, std::string_view what = "JSON", const limits& limit = {}) {
+  parsed result = try_parse(text, limit);
+  if (!result)
+    fail(status_code::invalid_argument,
+         std::string(what) + ", byte " + std::to_string(result.position) + ": " + result.reason);
+  return std::move(result.root);
+}
+
+/// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
+/// `invalid_argument` if the text is not UTF-8.
+inline void append_quoted(std::string& out, std::string_view text) {
+  constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    const auto c = static_cast<unsigned char>(text[0]);
+    if (length == 0)
+      fail(status_code::invalid_argument, "a string that is not UTF-8 cannot be written as JSON");
+    else if (const std::size_t i = plain.find(text[0]); i != plain.npos)
+      (out += '\\') += letters[i];
+    else if (c < 0x20)
+      ((out += "\\u00") += hex[c >> 4]) += hex[c & 15u];
+    else
+      out.append(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  out += '"';
+}
+
+/// `text` as a JSON string with its quotes.
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+  std::string out;
+  append_quoted(out, text);
+  return out;
+}
+
+}  // namespace tagma::json
+#endif  // TAGMA_SINGLE_BASE_JSON_HPP
+// ---- tagma/runtime/gate.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_GATE_HPP
+#define TAGMA_SINGLE_RUNTIME_GATE_HPP
+
+/// @file
+/// Deadlines, cancellation, and the gate that lets runs that only read variables pass together, and runs that update
+/// them one at a time.
+
+#include <type_traits>
+
+#include <time.h>
+
+// ---- tagma/runtime/mutex.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+
+/// @file
+/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
+/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace tagma {
+
+class mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+  ~mutex() { pthread_mutex_destroy(&mutex_); }
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  friend class condition;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/// Holds a mutex while it lives.
+class mutex_lock {
+ public:
+  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
+  mutex_lock(const mutex_lock&) = delete;
+  mutex_lock& operator=(const mutex_lock&) = delete;
+  ~mutex_lock() { mutex_.unlock(); }
+
+ private:
+  mutex& mutex_;
+};
+
+/// Threads wait here for a change of what a mutex guards.
+class condition {
+ public:
+  condition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+  ~condition() { pthread_cond_destroy(&condition_); }
+
+  /// Gives up the mutex, waits, and takes it again; may return without a reason.
+  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
+  /// The same for at most `ns` nanoseconds.
+  void wait_for(mutex& m, std::int64_t ns) {
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t total = end.tv_nsec + ns;
+    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+  }
+  void notify_all() { pthread_cond_broadcast(&condition_); }
+
+ private:
+  pthread_cond_t condition_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+
+namespace tagma {
+
+/// Cancels runs from another thread: give the same object to `run` and call `cancel`.
+class cancellation {
+ public:
+  void cancel() noexcept { cancelled_.store(true, memory_order::release); }
+  void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
+
+ private:
+  atomic<bool> cancelled_{false};
+};
+
+namespace runtime {
+class trace_sink;
+}
+
+/// What a run is given beside its feeds: when it must be done, who may stop it, and who is told of its steps.
+struct run_limits {
+  std::int64_t timeout_ns = 0;  ///< 0: none
+  const void* stop = nullptr;
+  bool (*stopped)(const void*) = nullptr;
+  runtime::trace_sink* trace = nullptr;
+};
+
+/// The longest time that a run may take: `timeout(500ms)` or any other std::chrono duration.
+template <class Duration>
+  requires requires(Duration d) {
+    d.count();
+    Duration::period::num;
+  }
+[[nodiscard]] constexpr run_limits timeout(Duration d) {
+  using period = typename Duration::period;
+  const auto ns =
+      static_cast<double>(d.count()) * 1e9 * static_cast<double>(period::num) / static_cast<double>(period::den);
+  return {ns < 1 ? 1 : static_cast<std::int64_t>(ns), nullptr, nullptr, nullptr};
+}
+
+/// Stops the run when `token.stop_requested()`, as of `tagma::cancellation` and `std::stop_token`. The token must
+/// outlive the run.
+template <class Token>
+  requires requires(const Token& t) { t.stop_requested(); }
+[[nodiscard]] constexpr run_limits stop_with(const Token& token) {
+  return {0, &token, [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); },
+          nullptr};
+}
+
+namespace runtime {
+
+[[nodiscard]] inline std::int64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+/// Limits with an absolute end.
+class run_guard {
+ public:
+  explicit run_guard(const run_limits& limits)
+      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : 0) {}
+
+  [[nodiscard]] bool limited() const { return end_ != 0 || limits_.stopped != nullptr; }
+
+  /// Throws if the run was cancelled or is late.
+  void check() const {
+    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop))
+      fail(status_code::cancelled, "the run was cancelled");
+    if (end_ != 0 && now_ns() > end_)
+      fail(status_code::deadline_exceeded,
+           {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+  }
+
+ private:
+  run_limits limits_;
+  std::int64_t end_;
+};
+
+/// Many readers or one writer. Waiting writers go first, so that readers cannot starve them.
+class gate {
+ public:
+  void enter(bool exclusive, const run_guard& guard) {
+    const mutex_lock lock(mutex_);
+    if (exclusive) ++waiting_;
+    const auto free = [&] { return exclusive ? readers_ == 0 && !writer_ : !writer_ && waiting_ == 0; };
+    try {
+      while (!free()) {
+        if (!guard.limited()) {
+          changed_.wait(mutex_);
+          continue;
+        }
+        guard.check();
+        changed_.wait_for(mutex_, 1'000'000);  // then look at the limits again
+      }
+    } catch (...) {
+      if (exclusive) --waiting_;
+      changed_.notify_all();
+      throw;
+    }
+    if (exclusive)
+      --waiting_, writer_ = true;
+    else
+      ++readers_;
+  }
+  void leave(bool exclusive) {
+    const mutex_lock lock(mutex_);
+    if (exclusive)
+      writer_ = false;
+    else
+      --readers_;
+    changed_.notify_all();
+  }
+
+ private:
+  mutex mutex_;
+  condition changed_;
+  int readers_ = 0;
+  int waiting_ = 0;
+  bool writer_ = false;
+};
+
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_GATE_HPP
+// ---- tagma/runtime/trace.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_TRACE_HPP
+#define TAGMA_SINGLE_RUNTIME_TRACE_HPP
+
+/// @file
+/// What a run tells about its steps to who asks for it.
+
+// ---- tagma/runtime/kernel.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+#define TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+
+/// @file
+/// What a kernel is given, and the table of kernels that a device provides for a plan.
+
+// ---- tagma/base/owned.hpp
+#ifndef TAGMA_SINGLE_BASE_OWNED_HPP
+#define TAGMA_SINGLE_BASE_OWNED_HPP
+
+/// @file
+/// A pointer with one owner. std::unique_ptr does the same through a tuple of pointer and deleter, whose instantiation
+/// costs the compiler ten times this class for every type.
+
+#include <utility>
+
+namespace tagma {
+
+template <class T>
+class owned {
+ public:
+  constexpr owned() = default;
+  constexpr owned(decltype(nullptr)) {}
+  constexpr explicit owned(T* object) : object_(object) {}
+  constexpr owned(owned&& other) noexcept : object_(other.release()) {}
+  template <class U>
+  constexpr owned(owned<U>&& other) noexcept : object_(other.release()) {}
+  constexpr owned& operator=(owned&& other) noexcept {
+    T* const before = object_;
+    object_ = other.release();
+    delete before;
+    return *this;
+  }
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+  constexpr ~owned() { delete object_; }
+
+  [[nodiscard]] constexpr T* get() const { return object_; }
+  [[nodiscard]] constexpr T& operator*() const { return *object_; }
+  [[nodiscard]] constexpr T* operator->() const { return object_; }
+  [[nodiscard]] constexpr explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] constexpr bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
+  /// Hands the object over to the caller.
+  [[nodiscard]] constexpr T* release() {
+    T* const object = object_;
+    object_ = nullptr;
+    return object;
+  }
+
+ private:
+  T* object_ = nullptr;
+};
+
+template <class T, class... Arguments>
+[[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
+  return owned<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_OWNED_HPP
+// ---- tagma/runtime/executor.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+/// @file
+/// What a runtime asks of the threads of a device.
+
+#include <cstdint>
+#include <type_traits>
+
+namespace tagma::runtime {
+
+/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
+class shared_work {
+ public:
+  /// @param helpers how many threads may help at once, beside the one whose work it is
+  explicit shared_work(int helpers) : most_helpers(helpers) {}
+  shared_work(const shared_work&) = delete;
+  shared_work& operator=(const shared_work&) = delete;
+
+  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
+  [[nodiscard]] virtual bool open() const noexcept = 0;
+  /// Works until there is nothing more to do for this thread.
+  virtual void help() noexcept = 0;
+
+  int most_helpers;
+  int helping = 0;  ///< guarded by the executor
+
+ protected:
+  ~shared_work() = default;
+};
+
+/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
+/// become free.
+class executor {
+ public:
+  virtual ~executor() = default;
+  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
+  virtual bool offer(shared_work& work) = 0;
+  /// Tells that as many more threads find something to do in what was offered.
+  virtual void call_helpers(int count) = 0;
+  /// Takes back what was offered; returns when no thread helps with it any more.
+  virtual void withdraw(shared_work& work) = 0;
+  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
+  virtual unsigned enter() { return 0; }
+  virtual void leave(unsigned) {}
+  /// Threads that share one kernel, the caller included.
+  [[nodiscard]] virtual int threads() const = 0;
+  /// Threads that share the steps of one run, the caller included.
+  [[nodiscard]] virtual int step_threads() const = 0;
+
+  /// The same for a callable.
+  template <class Task>
+  void parallel_for(std::int64_t count, Task&& task) {
+    using callable = std::remove_reference_t<Task>;
+    parallel_for(
+        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&task)));
+  }
+};
+
+/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
+/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
+/// @param step_threads that share the steps of one run; 0: the same number
+[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+namespace tagma::runtime {
+
+/// A tensor in the memory of a device, with the extents of this run.
+struct operand {
+  std::byte* data = nullptr;
+  dtype type = dtype::none;
+  shape dims;
+
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  [[nodiscard]] extent elements() const { return dims.elements(); }
+};
+
+/// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
+class kernel_state {
+ public:
+  virtual ~kernel_state() = default;
+};
+
+class trace_sink;
+
+/// What all kernels of one run share.
+struct run_context {
+  executor* threads = nullptr;
+  std::uint64_t seed = 0;  ///< of the session
+  std::uint64_t step = 0;  ///< counts the runs of the session
+  trace_sink* trace = nullptr;
+};
+
+/// Arguments of one kernel call.
+struct kernel_args {
+  array_view<operand> in;
+  operand out;
+  ir::attribute_list attributes;
+  std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
+  array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
+  shape declared_out;
+  const carried_value* value = nullptr;  ///< what the program carries for this node
+  kernel_state* state = nullptr;
+};
+
+using kernel_function = void (*)(const kernel_args&, const run_context&);
+using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
+
+/// One entry of a kernel table; `prepare` may be missing.
+struct kernel_entry {
+  kernel_function run = nullptr;
+  prepare_function prepare = nullptr;
+};
+
+/// The kernels of the steps of a plan, in their order; defined by the device.
+template <class Plan>
+struct kernel_table;
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+
+namespace tagma::runtime {
+
+/// A step that has ended, or failed.
+struct traced_step {
+  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  bool loop = false;             ///< several element-wise operations in one
+  array_view<const operand> in;  ///< addresses are those of this run
+  const operand& out;
+  std::uint64_t run = 0;      ///< counts the runs of the session
+  std::int64_t begin_ns = 0;  ///< of the monotonic clock
+  std::int64_t end_ns = 0;
+};
+
+/// Receives the steps of runs, from the threads that did them, several at once.
+class trace_sink {
+ public:
+  trace_sink() = default;
+  trace_sink(const trace_sink&) = delete;
+  trace_sink& operator=(const trace_sink&) = delete;
+  virtual ~trace_sink() = default;
+  virtual void add(const traced_step& step) noexcept = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_TRACE_HPP
+
+namespace tagma {
+
+/// Collects the steps of the runs that are told to: `session.run(train, trace_to(timeline), ...)`. Must outlive them.
+class trace final : public runtime::trace_sink {
+ public:
+  trace() : begin_ns_(runtime::now_ns()) {}
+
+  void add(const runtime::traced_step& step) noexcept override {
+    try {
+      const mutex_lock lock(mutex_);
+      append(step);
+    } catch (...) {
+      ++lost_;  // no memory for a record: the run goes on
+    }
+  }
+
+  /// Steps recorded so far, and those that there was no memory for.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t lost() const { return lost_; }
+
+  /// The timeline as JSON: times in microseconds since this object was made.
+  [[nodiscard]] std::string json() const {
+    const mutex_lock lock(mutex_);
+    std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+    text += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"args\":{\"name\":\"/device:CPU:0\"}}";
+    for (std::size_t t = 0; t < threads_.size(); ++t)
+      text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":", t,
+                        ",\"args\":{\"name\":\"thread ", t, "\"}}"});
+    return text + events_ + "\n]}\n";
+  }
+
+  /// Writes the timeline to a file, all of it or nothing. Throws as `replace_file` does.
+  void save(const std::string& path) const {
+    const std::string text = json();
+    const std::string_view pieces[] = {text};
+    replace_file(path, pieces);
+  }
+
+ private:
+  void append(const runtime::traced_step& s) {
+    const plan::plan_node& n = s.node;
+    std::string inputs;
+    std::int64_t bytes = bytes_of(s.out);
+    for (const runtime::operand& o : s.in) {
+      inputs += sentence({inputs.empty() ? "" : ", ", to_string(o.type), " ", to_string(o.dims)});
+      bytes += bytes_of(o);
+    }
+    const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
+    const std::string_view category = n.op->kind == ir::op_kind::update ? "update" : s.loop ? "loop" : "kernel";
+    events_ += sentence({",\n{\"name\":",
+                         json::quoted(name),
+                         ",\"cat\":\"",
+                         category,
+                         "\",\"ph\":\"X\",\"pid\":0,\"tid\":",
+                         thread_number(),
+                         ",\"ts\":",
+                         microseconds(s.begin_ns - begin_ns_),
+                         ",\"dur\":",
+                         microseconds(s.end_ns - s.begin_ns),
+                         ",\"args\":{\"node\":",
+                         n.source,
+                         ",\"run\":",
+                         s.run,
+                         ",\"inputs\":\"",
+                         inputs,
+                         "\",\"output\":\"",
+                         to_string(s.out.type),
+                         " ",
+                         to_string(s.out.dims),
+                         "\",\"bytes\":",
+                         bytes,
+                         "}}"});
+    ++size_;
+  }
+
+  [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) {
+    return o.elements() * static_cast<std::int64_t>(size_of(o.type));
+  }
+  /// "12.345".
+  [[nodiscard]] static std::string microseconds(std::int64_t ns) {
+    return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
+  }
+  /// The calling thread's place in the order in which threads appeared.
+  [[nodiscard]] std::size_t thread_number() {
+    const pthread_t self = pthread_self();
+    for (std::size_t t = 0; t < threads_.size(); ++t)
+      if (pthread_equal(threads_[t], self) != 0) return t;
+    threads_.push_back(self);
+    return threads_.size() - 1;
+  }
+
+  mutable mutex mutex_;
+  std::string events_;
+  std::vector<pthread_t> threads_;
+  std::size_t size_ = 0;
+  std::size_t lost_ = 0;
+  std::int64_t begin_ns_;
+};
+
+/// Records the steps of a run: give it to `run`.
+[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {0, nullptr, nullptr, &timeline}; }
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_OBSERVE_TRACE_HPP
 #endif  // TAGMA_SINGLE_EXPLAIN_HPP

@@ -9026,11 +9026,14 @@ class kernel_state {
   virtual ~kernel_state() = default;
 };
 
+class trace_sink;
+
 /// What all kernels of one run share.
 struct run_context {
   executor* threads = nullptr;
   std::uint64_t seed = 0;  ///< of the session
   std::uint64_t step = 0;  ///< counts the runs of the session
+  trace_sink* trace = nullptr;
 };
 
 /// Arguments of one kernel call.
@@ -9485,6 +9488,216 @@ class heap_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+// ---- tagma/runtime/gate.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_GATE_HPP
+#define TAGMA_SINGLE_RUNTIME_GATE_HPP
+
+/// @file
+/// Deadlines, cancellation, and the gate that lets runs that only read variables pass together, and runs that update
+/// them one at a time.
+
+#include <type_traits>
+
+#include <time.h>
+
+// ---- tagma/runtime/mutex.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+
+/// @file
+/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
+/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace tagma {
+
+class mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+  ~mutex() { pthread_mutex_destroy(&mutex_); }
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  friend class condition;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/// Holds a mutex while it lives.
+class mutex_lock {
+ public:
+  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
+  mutex_lock(const mutex_lock&) = delete;
+  mutex_lock& operator=(const mutex_lock&) = delete;
+  ~mutex_lock() { mutex_.unlock(); }
+
+ private:
+  mutex& mutex_;
+};
+
+/// Threads wait here for a change of what a mutex guards.
+class condition {
+ public:
+  condition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+  ~condition() { pthread_cond_destroy(&condition_); }
+
+  /// Gives up the mutex, waits, and takes it again; may return without a reason.
+  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
+  /// The same for at most `ns` nanoseconds.
+  void wait_for(mutex& m, std::int64_t ns) {
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t total = end.tv_nsec + ns;
+    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+  }
+  void notify_all() { pthread_cond_broadcast(&condition_); }
+
+ private:
+  pthread_cond_t condition_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+
+namespace tagma {
+
+/// Cancels runs from another thread: give the same object to `run` and call `cancel`.
+class cancellation {
+ public:
+  void cancel() noexcept { cancelled_.store(true, memory_order::release); }
+  void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
+
+ private:
+  atomic<bool> cancelled_{false};
+};
+
+namespace runtime {
+class trace_sink;
+}
+
+/// What a run is given beside its feeds: when it must be done, who may stop it, and who is told of its steps.
+struct run_limits {
+  std::int64_t timeout_ns = 0;  ///< 0: none
+  const void* stop = nullptr;
+  bool (*stopped)(const void*) = nullptr;
+  runtime::trace_sink* trace = nullptr;
+};
+
+/// The longest time that a run may take: `timeout(500ms)` or any other std::chrono duration.
+template <class Duration>
+  requires requires(Duration d) {
+    d.count();
+    Duration::period::num;
+  }
+[[nodiscard]] constexpr run_limits timeout(Duration d) {
+  using period = typename Duration::period;
+  const auto ns =
+      static_cast<double>(d.count()) * 1e9 * static_cast<double>(period::num) / static_cast<double>(period::den);
+  return {ns < 1 ? 1 : static_cast<std::int64_t>(ns), nullptr, nullptr, nullptr};
+}
+
+/// Stops the run when `token.stop_requested()`, as of `tagma::cancellation` and `std::stop_token`. The token must
+/// outlive the run.
+template <class Token>
+  requires requires(const Token& t) { t.stop_requested(); }
+[[nodiscard]] constexpr run_limits stop_with(const Token& token) {
+  return {0, &token, [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); },
+          nullptr};
+}
+
+namespace runtime {
+
+[[nodiscard]] inline std::int64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+/// Limits with an absolute end.
+class run_guard {
+ public:
+  explicit run_guard(const run_limits& limits)
+      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : 0) {}
+
+  [[nodiscard]] bool limited() const { return end_ != 0 || limits_.stopped != nullptr; }
+
+  /// Throws if the run was cancelled or is late.
+  void check() const {
+    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop))
+      fail(status_code::cancelled, "the run was cancelled");
+    if (end_ != 0 && now_ns() > end_)
+      fail(status_code::deadline_exceeded,
+           {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+  }
+
+ private:
+  run_limits limits_;
+  std::int64_t end_;
+};
+
+/// Many readers or one writer. Waiting writers go first, so that readers cannot starve them.
+class gate {
+ public:
+  void enter(bool exclusive, const run_guard& guard) {
+    const mutex_lock lock(mutex_);
+    if (exclusive) ++waiting_;
+    const auto free = [&] { return exclusive ? readers_ == 0 && !writer_ : !writer_ && waiting_ == 0; };
+    try {
+      while (!free()) {
+        if (!guard.limited()) {
+          changed_.wait(mutex_);
+          continue;
+        }
+        guard.check();
+        changed_.wait_for(mutex_, 1'000'000);  // then look at the limits again
+      }
+    } catch (...) {
+      if (exclusive) --waiting_;
+      changed_.notify_all();
+      throw;
+    }
+    if (exclusive)
+      --waiting_, writer_ = true;
+    else
+      ++readers_;
+  }
+  void leave(bool exclusive) {
+    const mutex_lock lock(mutex_);
+    if (exclusive)
+      writer_ = false;
+    else
+      --readers_;
+    changed_.notify_all();
+  }
+
+ private:
+  mutex mutex_;
+  condition changed_;
+  int readers_ = 0;
+  int waiting_ = 0;
+  bool writer_ = false;
+};
+
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_GATE_HPP
 // ---- tagma/runtime/step_runner.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
 #define TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
@@ -9684,80 +9897,6 @@ class step_graph {
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
-// ---- tagma/runtime/mutex.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-
-/// @file
-/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
-/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
-
-#include <pthread.h>
-#include <time.h>
-
-#include <cstdint>
-
-namespace tagma {
-
-class mutex {
- public:
-  mutex() = default;
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
-  ~mutex() { pthread_mutex_destroy(&mutex_); }
-  void lock() { pthread_mutex_lock(&mutex_); }
-  void unlock() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  friend class condition;
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-};
-
-/// Holds a mutex while it lives.
-class mutex_lock {
- public:
-  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
-  mutex_lock(const mutex_lock&) = delete;
-  mutex_lock& operator=(const mutex_lock&) = delete;
-  ~mutex_lock() { mutex_.unlock(); }
-
- private:
-  mutex& mutex_;
-};
-
-/// Threads wait here for a change of what a mutex guards.
-class condition {
- public:
-  condition() {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&condition_, &attributes);
-    pthread_condattr_destroy(&attributes);
-  }
-  condition(const condition&) = delete;
-  condition& operator=(const condition&) = delete;
-  ~condition() { pthread_cond_destroy(&condition_); }
-
-  /// Gives up the mutex, waits, and takes it again; may return without a reason.
-  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
-  /// The same for at most `ns` nanoseconds.
-  void wait_for(mutex& m, std::int64_t ns) {
-    timespec end{};
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    const std::int64_t total = end.tv_nsec + ns;
-    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
-    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
-    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
-  }
-  void notify_all() { pthread_cond_broadcast(&condition_); }
-
- private:
-  pthread_cond_t condition_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
 // ---- tagma/runtime/wait_word.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 #define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
@@ -10016,6 +10155,38 @@ class step_runner final : public shared_work {
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
+// ---- tagma/runtime/trace.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_TRACE_HPP
+#define TAGMA_SINGLE_RUNTIME_TRACE_HPP
+
+/// @file
+/// What a run tells about its steps to who asks for it.
+
+namespace tagma::runtime {
+
+/// A step that has ended, or failed.
+struct traced_step {
+  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  bool loop = false;             ///< several element-wise operations in one
+  array_view<const operand> in;  ///< addresses are those of this run
+  const operand& out;
+  std::uint64_t run = 0;      ///< counts the runs of the session
+  std::int64_t begin_ns = 0;  ///< of the monotonic clock
+  std::int64_t end_ns = 0;
+};
+
+/// Receives the steps of runs, from the threads that did them, several at once.
+class trace_sink {
+ public:
+  trace_sink() = default;
+  trace_sink(const trace_sink&) = delete;
+  trace_sink& operator=(const trace_sink&) = delete;
+  virtual ~trace_sink() = default;
+  virtual void add(const traced_step& step) noexcept = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_TRACE_HPP
 // ---- tagma/tensor/view.hpp
 #ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
 #define TAGMA_SINGLE_TENSOR_VIEW_HPP
@@ -10287,7 +10458,10 @@ class bound_plan {
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() ? &runner_ : nullptr; }
   void run_step(std::size_t s, const run_context& context) {
     try {
-      kernels_[s].run(calls_[s], context);
+      if (context.trace != nullptr)
+        run_traced(s, context);
+      else
+        kernels_[s].run(calls_[s], context);
     } catch (const error& e) {
       fail(e.code(), explain_failure(s, e.what()));
     } catch (const std::exception& e) {
@@ -10398,6 +10572,20 @@ class bound_plan {
     const auto colon = what.find(": ");
     text += sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
     return text;
+  }
+
+  TAGMA_COLD void run_traced(std::size_t s, const run_context& context) {
+    const plan::plan_step& step = plan_.steps[s];
+    const kernel_args& call = calls_[s];
+    const std::int64_t begin = now_ns();
+    kernels_[s].run(call, context);
+    context.trace->add({plan_.nodes[step.node],
+                        step.fused,
+                        {call.in.data(), call.in.size()},
+                        call.out,
+                        context.step,
+                        begin,
+                        now_ns()});
   }
 
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
@@ -10650,136 +10838,6 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
-// ---- tagma/runtime/gate.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_GATE_HPP
-#define TAGMA_SINGLE_RUNTIME_GATE_HPP
-
-/// @file
-/// Deadlines, cancellation, and the gate that lets runs that only read variables pass together, and runs that update
-/// them one at a time.
-
-#include <type_traits>
-
-#include <time.h>
-
-namespace tagma {
-
-/// Cancels runs from another thread: give the same object to `run` and call `cancel`.
-class cancellation {
- public:
-  void cancel() noexcept { cancelled_.store(true, memory_order::release); }
-  void reset() noexcept { cancelled_.store(false, memory_order::release); }
-  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
-
- private:
-  atomic<bool> cancelled_{false};
-};
-
-/// Limits of one run: when it must be done, and who may stop it.
-struct run_limits {
-  std::int64_t timeout_ns = 0;  ///< 0: none
-  const void* stop = nullptr;
-  bool (*stopped)(const void*) = nullptr;
-};
-
-/// The longest time that a run may take: `timeout(500ms)` or any other std::chrono duration.
-template <class Duration>
-  requires requires(Duration d) {
-    d.count();
-    Duration::period::num;
-  }
-[[nodiscard]] constexpr run_limits timeout(Duration d) {
-  using period = typename Duration::period;
-  const auto ns =
-      static_cast<double>(d.count()) * 1e9 * static_cast<double>(period::num) / static_cast<double>(period::den);
-  return {ns < 1 ? 1 : static_cast<std::int64_t>(ns), nullptr, nullptr};
-}
-
-/// Stops the run when `token.stop_requested()`, as of `tagma::cancellation` and `std::stop_token`. The token must
-/// outlive the run.
-template <class Token>
-  requires requires(const Token& t) { t.stop_requested(); }
-[[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {0, &token, [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
-}
-
-namespace runtime {
-
-[[nodiscard]] inline std::int64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-}
-
-/// Limits with an absolute end.
-class run_guard {
- public:
-  explicit run_guard(const run_limits& limits)
-      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : 0) {}
-
-  [[nodiscard]] bool limited() const { return end_ != 0 || limits_.stopped != nullptr; }
-
-  /// Throws if the run was cancelled or is late.
-  void check() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop))
-      fail(status_code::cancelled, "the run was cancelled");
-    if (end_ != 0 && now_ns() > end_)
-      fail(status_code::deadline_exceeded,
-           {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
-  }
-
- private:
-  run_limits limits_;
-  std::int64_t end_;
-};
-
-/// Many readers or one writer. Waiting writers go first, so that readers cannot starve them.
-class gate {
- public:
-  void enter(bool exclusive, const run_guard& guard) {
-    const mutex_lock lock(mutex_);
-    if (exclusive) ++waiting_;
-    const auto free = [&] { return exclusive ? readers_ == 0 && !writer_ : !writer_ && waiting_ == 0; };
-    try {
-      while (!free()) {
-        if (!guard.limited()) {
-          changed_.wait(mutex_);
-          continue;
-        }
-        guard.check();
-        changed_.wait_for(mutex_, 1'000'000);  // then look at the limits again
-      }
-    } catch (...) {
-      if (exclusive) --waiting_;
-      changed_.notify_all();
-      throw;
-    }
-    if (exclusive)
-      --waiting_, writer_ = true;
-    else
-      ++readers_;
-  }
-  void leave(bool exclusive) {
-    const mutex_lock lock(mutex_);
-    if (exclusive)
-      writer_ = false;
-    else
-      --readers_;
-    changed_.notify_all();
-  }
-
- private:
-  mutex mutex_;
-  condition changed_;
-  int readers_ = 0;
-  int waiting_ = 0;
-  bool writer_ = false;
-};
-
-}  // namespace runtime
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_GATE_HPP
-
 namespace tagma {
 
 /// How a session is set up.
@@ -10906,6 +10964,7 @@ class session_core {
     const pass through(gate_, plan.writes_variables, guard);
     if (!all_initialized_) require_initialized(plan);
     current_run run{plan, bound, guard, to, context_};
+    run.context.trace = limits.trace;
     run.context.step = step_.fetch_add(1, memory_order::relaxed);
     const kernel_scope scope(*executor_);
     if (step_runner* const together = bound.shared_steps())
@@ -11295,7 +11354,8 @@ class session {
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
-  /// @param a1,a2 and so on: feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`), up to eight
+  /// @param a1,a2 and so on: feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`,
+  /// `trace_to(timeline)`), up to eight
   /// @param at where the call stands; errors name it
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's
@@ -11372,6 +11432,7 @@ class session {
   static void take_argument(feed_list&, run_limits& limits, const run_limits& l, string_element&) {
     if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
     if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped;
+    if (l.trace != nullptr) limits.trace = l.trace;
   }
 
   template <class Fault, class... E, class... Arguments>

@@ -57,7 +57,7 @@ class plan_printer {
   };
 
   [[nodiscard]] static std::size_t at(node_id i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] std::string number(std::size_t i) const { return "#" + std::to_string(plan_.nodes[i].source); }
+  [[nodiscard]] std::string number(std::size_t i) const { return sentence({"#", plan_.nodes[i].source}); }
   [[nodiscard]] node_id input(const plan_node& n, int k) const {
     return plan_.inputs[static_cast<std::size_t>(n.first_input + k)];
   }

@@ -17,8 +17,9 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/expr/variable.hpp"
 #include "tagma/plan/memory.hpp"
-#include "tagma/runtime/kernel.hpp"
+#include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/step_runner.hpp"
+#include "tagma/runtime/trace.hpp"
 #include "tagma/tensor/view.hpp"
 
 namespace tagma::runtime {
@@ -140,7 +141,10 @@ class bound_plan {
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() ? &runner_ : nullptr; }
   void run_step(std::size_t s, const run_context& context) {
     try {
-      kernels_[s].run(calls_[s], context);
+      if (context.trace != nullptr)
+        run_traced(s, context);
+      else
+        kernels_[s].run(calls_[s], context);
     } catch (const error& e) {
       fail(e.code(), explain_failure(s, e.what()));
     } catch (const std::exception& e) {
@@ -251,6 +255,20 @@ class bound_plan {
     const auto colon = what.find(": ");
     text += sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
     return text;
+  }
+
+  TAGMA_COLD void run_traced(std::size_t s, const run_context& context) {
+    const plan::plan_step& step = plan_.steps[s];
+    const kernel_args& call = calls_[s];
+    const std::int64_t begin = now_ns();
+    kernels_[s].run(call, context);
+    context.trace->add({plan_.nodes[step.node],
+                        step.fused,
+                        {call.in.data(), call.in.size()},
+                        call.out,
+                        context.step,
+                        begin,
+                        now_ns()});
   }
 
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.

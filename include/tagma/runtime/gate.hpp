@@ -26,11 +26,16 @@ class cancellation {
   atomic<bool> cancelled_{false};
 };
 
-/// Limits of one run: when it must be done, and who may stop it.
+namespace runtime {
+class trace_sink;
+}
+
+/// What a run is given beside its feeds: when it must be done, who may stop it, and who is told of its steps.
 struct run_limits {
   std::int64_t timeout_ns = 0;  ///< 0: none
   const void* stop = nullptr;
   bool (*stopped)(const void*) = nullptr;
+  runtime::trace_sink* trace = nullptr;
 };
 
 /// The longest time that a run may take: `timeout(500ms)` or any other std::chrono duration.
@@ -43,7 +48,7 @@ template <class Duration>
   using period = typename Duration::period;
   const auto ns =
       static_cast<double>(d.count()) * 1e9 * static_cast<double>(period::num) / static_cast<double>(period::den);
-  return {ns < 1 ? 1 : static_cast<std::int64_t>(ns), nullptr, nullptr};
+  return {ns < 1 ? 1 : static_cast<std::int64_t>(ns), nullptr, nullptr, nullptr};
 }
 
 /// Stops the run when `token.stop_requested()`, as of `tagma::cancellation` and `std::stop_token`. The token must
@@ -51,7 +56,8 @@ template <class Duration>
 template <class Token>
   requires requires(const Token& t) { t.stop_requested(); }
 [[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {0, &token, [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
+  return {0, &token, [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); },
+          nullptr};
 }
 
 namespace runtime {

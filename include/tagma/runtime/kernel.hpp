@@ -30,11 +30,14 @@ class kernel_state {
   virtual ~kernel_state() = default;
 };
 
+class trace_sink;
+
 /// What all kernels of one run share.
 struct run_context {
   executor* threads = nullptr;
   std::uint64_t seed = 0;  ///< of the session
   std::uint64_t step = 0;  ///< counts the runs of the session
+  trace_sink* trace = nullptr;
 };
 
 /// Arguments of one kernel call.

@@ -136,6 +136,7 @@ class session_core {
     const pass through(gate_, plan.writes_variables, guard);
     if (!all_initialized_) require_initialized(plan);
     current_run run{plan, bound, guard, to, context_};
+    run.context.trace = limits.trace;
     run.context.step = step_.fetch_add(1, memory_order::relaxed);
     const kernel_scope scope(*executor_);
     if (step_runner* const together = bound.shared_steps())

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Timelines of runs, in the format of Chrome's tracing (the "Trace Event Format", complete events and metadata), which
+/// ui.perfetto.dev and chrome://tracing draw.
+
+#include <string>
+#include <vector>
+
+#include "tagma/base/file.hpp"
+#include "tagma/base/json.hpp"
+#include "tagma/runtime/gate.hpp"
+#include "tagma/runtime/trace.hpp"
+
+namespace tagma {
+
+/// Collects the steps of the runs that are told to: `session.run(train, trace_to(timeline), ...)`. Must outlive them.
+class trace final : public runtime::trace_sink {
+ public:
+  trace() : begin_ns_(runtime::now_ns()) {}
+
+  void add(const runtime::traced_step& step) noexcept override {
+    try {
+      const mutex_lock lock(mutex_);
+      append(step);
+    } catch (...) {
+      ++lost_;  // no memory for a record: the run goes on
+    }
+  }
+
+  /// Steps recorded so far, and those that there was no memory for.
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t lost() const { return lost_; }
+
+  /// The timeline as JSON: times in microseconds since this object was made.
+  [[nodiscard]] std::string json() const {
+    const mutex_lock lock(mutex_);
+    std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+    text += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"args\":{\"name\":\"/device:CPU:0\"}}";
+    for (std::size_t t = 0; t < threads_.size(); ++t)
+      text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":", t,
+                        ",\"args\":{\"name\":\"thread ", t, "\"}}"});
+    return text + events_ + "\n]}\n";
+  }
+
+  /// Writes the timeline to a file, all of it or nothing. Throws as `replace_file` does.
+  void save(const std::string& path) const {
+    const std::string text = json();
+    const std::string_view pieces[] = {text};
+    replace_file(path, pieces);
+  }
+
+ private:
+  void append(const runtime::traced_step& s) {
+    const plan::plan_node& n = s.node;
+    std::string inputs;
+    std::int64_t bytes = bytes_of(s.out);
+    for (const runtime::operand& o : s.in) {
+      inputs += sentence({inputs.empty() ? "" : ", ", to_string(o.type), " ", to_string(o.dims)});
+      bytes += bytes_of(o);
+    }
+    const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
+    const std::string_view category = n.op->kind == ir::op_kind::update ? "update" : s.loop ? "loop" : "kernel";
+    events_ += sentence({",\n{\"name\":",
+                         json::quoted(name),
+                         ",\"cat\":\"",
+                         category,
+                         "\",\"ph\":\"X\",\"pid\":0,\"tid\":",
+                         thread_number(),
+                         ",\"ts\":",
+                         microseconds(s.begin_ns - begin_ns_),
+                         ",\"dur\":",
+                         microseconds(s.end_ns - s.begin_ns),
+                         ",\"args\":{\"node\":",
+                         n.source,
+                         ",\"run\":",
+                         s.run,
+                         ",\"inputs\":\"",
+                         inputs,
+                         "\",\"output\":\"",
+                         to_string(s.out.type),
+                         " ",
+                         to_string(s.out.dims),
+                         "\",\"bytes\":",
+                         bytes,
+                         "}}"});
+    ++size_;
+  }
+
+  [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) {
+    return o.elements() * static_cast<std::int64_t>(size_of(o.type));
+  }
+  /// "12.345".
+  [[nodiscard]] static std::string microseconds(std::int64_t ns) {
+    return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
+  }
+  /// The calling thread's place in the order in which threads appeared.
+  [[nodiscard]] std::size_t thread_number() {
+    const pthread_t self = pthread_self();
+    for (std::size_t t = 0; t < threads_.size(); ++t)
+      if (pthread_equal(threads_[t], self) != 0) return t;
+    threads_.push_back(self);
+    return threads_.size() - 1;
+  }
+
+  mutable mutex mutex_;
+  std::string events_;
+  std::vector<pthread_t> threads_;
+  std::size_t size_ = 0;
+  std::size_t lost_ = 0;
+  std::int64_t begin_ns_;
+};
+
+/// Records the steps of a run: give it to `run`.
+[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {0, nullptr, nullptr, &timeline}; }
+
+}  // namespace tagma
