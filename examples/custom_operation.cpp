@@ -36,7 +36,7 @@ namespace tagma::device::cpu {
 
 /// The body of a loop, over packs of elements; exp and its like are those of packs here.
 template <>
-struct scalar_kernel<ir::info<mine::log_cosh>> {
+struct scalar_kernel<ir::key<mine::log_cosh>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& x) {
     const P size = abs(x);
@@ -60,7 +60,7 @@ void running_sum(const kernel_args& args, const run_context&) {
 }
 
 template <>
-struct kernel<ir::info<mine::running_sum>> {
+struct kernel<ir::key<mine::running_sum>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&running_sum<stored<Out>>};
 };

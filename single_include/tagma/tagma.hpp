@@ -1136,8 +1136,14 @@ struct infer_args {
 /// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
 using infer_function = const char* (*)(infer_args&);
 
+/// Names the operation with tag `Op` among template arguments: kernels are registered by it. Its `info` would do, but a
+/// compiler computes that where it is named, for every kernel that there is.
+template <class Op>
+inline constexpr char key = 0;
+
 /// The run-time face of an operation.
 struct op_info {
+  const char* key = nullptr;
   std::string_view name;
   std::uint64_t id = 0;
   op_kind kind = op_kind::compute;
@@ -1174,6 +1180,7 @@ namespace detail {
 template <class Op>
 constexpr op_info make_info() {
   op_info info;
+  info.key = &key<Op>;
   info.name = Op::name;
   info.id = hash_text(Op::name);
   info.kind = Op::kind;
@@ -13413,14 +13420,14 @@ using runtime::run_context;
 
 /// The kernel of an operation on the CPU. A specialisation has
 /// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
-template <const ir::op_info& Operation>
+template <const char& Operation>
 struct kernel {
   static constexpr bool missing = true;
 };
 
 /// The body of an element-wise operation: `template <class Out, class... In> static Out apply(const In&...)` over
 /// packs.
-template <const ir::op_info& Operation>
+template <const char& Operation>
 struct scalar_kernel {
   static constexpr bool missing = true;
 };
@@ -13554,27 +13561,27 @@ void tile_gradient(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::concat>> {
+struct kernel<ir::key<op::concat>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::concat};
 };
 template <>
-struct kernel<ir::info<op::part_of_whole>> {
+struct kernel<ir::key<op::part_of_whole>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::part_of_whole};
 };
 template <>
-struct kernel<ir::info<op::part_into_whole>> {
+struct kernel<ir::key<op::part_into_whole>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::part_into_whole};
 };
 template <>
-struct kernel<ir::info<op::tile>> {
+struct kernel<ir::key<op::tile>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::tile};
 };
 template <>
-struct kernel<ir::info<op::tile_gradient>> {
+struct kernel<ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
 };
@@ -14432,25 +14439,25 @@ void convolve(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::conv2d>> {
+struct kernel<ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
                                       &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
 };
 template <>
-struct kernel<ir::info<op::conv2d_bias>> {
+struct kernel<ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
                                       &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
 };
 template <>
-struct kernel<ir::info<op::conv2d_input_gradient>> {
+struct kernel<ir::key<op::conv2d_input_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
                                       &detail::prepare_convolution<stored<Out>, detail::conv_role::input_gradient>};
 };
 template <>
-struct kernel<ir::info<op::conv2d_filter_gradient>> {
+struct kernel<ir::key<op::conv2d_filter_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
                                       &detail::prepare_convolution<stored<Out>, detail::conv_role::filter_gradient>};
@@ -14478,49 +14485,49 @@ TAGMA_INLINE Out as_bool(const Mask& m) {
 }  // namespace detail
 
 template <>
-struct scalar_kernel<ir::info<op::add>> {
+struct scalar_kernel<ir::key<op::add>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return a + b;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::subtract>> {
+struct scalar_kernel<ir::key<op::subtract>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return a - b;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::multiply>> {
+struct scalar_kernel<ir::key<op::multiply>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return a * b;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::divide>> {
+struct scalar_kernel<ir::key<op::divide>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return a / b;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::maximum>> {
+struct scalar_kernel<ir::key<op::maximum>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return max(a, b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::minimum>> {
+struct scalar_kernel<ir::key<op::minimum>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return min(a, b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::power>> {
+struct scalar_kernel<ir::key<op::power>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return pow(a, b);
@@ -14528,84 +14535,84 @@ struct scalar_kernel<ir::info<op::power>> {
 };
 
 template <>
-struct scalar_kernel<ir::info<op::equal>> {
+struct scalar_kernel<ir::key<op::equal>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return detail::as_bool<Out>(a == b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::not_equal>> {
+struct scalar_kernel<ir::key<op::not_equal>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return detail::as_bool<Out>(a != b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::less>> {
+struct scalar_kernel<ir::key<op::less>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return detail::as_bool<Out>(a < b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::less_equal>> {
+struct scalar_kernel<ir::key<op::less_equal>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return detail::as_bool<Out>(a <= b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::greater>> {
+struct scalar_kernel<ir::key<op::greater>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return detail::as_bool<Out>(a > b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::greater_equal>> {
+struct scalar_kernel<ir::key<op::greater_equal>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return detail::as_bool<Out>(a >= b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::logical_and>> {
+struct scalar_kernel<ir::key<op::logical_and>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return a & b;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::logical_or>> {
+struct scalar_kernel<ir::key<op::logical_or>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a, const P& b) {
     return a | b;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::logical_not>> {
+struct scalar_kernel<ir::key<op::logical_not>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return !a;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::select>> {
+struct scalar_kernel<ir::key<op::select>> {
   template <class Out, class C, class P>
   TAGMA_INLINE static Out apply(const C& condition, const P& a, const P& b) {
     return select(condition, a, b);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::cast>> {
+struct scalar_kernel<ir::key<op::cast>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return convert<typename Out::value_type>(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::broadcast_like>> {
+struct scalar_kernel<ir::key<op::broadcast_like>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return a;
@@ -14613,147 +14620,147 @@ struct scalar_kernel<ir::info<op::broadcast_like>> {
 };
 
 template <>
-struct scalar_kernel<ir::info<op::negate>> {
+struct scalar_kernel<ir::key<op::negate>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return -a;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::abs>> {
+struct scalar_kernel<ir::key<op::abs>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return abs(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::sign>> {
+struct scalar_kernel<ir::key<op::sign>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return sign(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::square>> {
+struct scalar_kernel<ir::key<op::square>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return a * a;
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::floor>> {
+struct scalar_kernel<ir::key<op::floor>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return floor(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::ceil>> {
+struct scalar_kernel<ir::key<op::ceil>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return ceil(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::round>> {
+struct scalar_kernel<ir::key<op::round>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return round(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::exp>> {
+struct scalar_kernel<ir::key<op::exp>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return exp(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::log>> {
+struct scalar_kernel<ir::key<op::log>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return log(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::log1p>> {
+struct scalar_kernel<ir::key<op::log1p>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return log1p(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::expm1>> {
+struct scalar_kernel<ir::key<op::expm1>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return expm1(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::sqrt>> {
+struct scalar_kernel<ir::key<op::sqrt>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return sqrt(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::rsqrt>> {
+struct scalar_kernel<ir::key<op::rsqrt>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return rsqrt(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::tanh>> {
+struct scalar_kernel<ir::key<op::tanh>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return tanh(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::sigmoid>> {
+struct scalar_kernel<ir::key<op::sigmoid>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return sigmoid(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::softplus>> {
+struct scalar_kernel<ir::key<op::softplus>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return softplus(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::erf>> {
+struct scalar_kernel<ir::key<op::erf>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return erf(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::sin>> {
+struct scalar_kernel<ir::key<op::sin>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return sin(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::cos>> {
+struct scalar_kernel<ir::key<op::cos>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return cos(a);
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::relu>> {
+struct scalar_kernel<ir::key<op::relu>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& a) {
     return max(a, splat<P>(typename P::value_type(0)));
   }
 };
 template <>
-struct scalar_kernel<ir::info<op::relu_gradient>> {
+struct scalar_kernel<ir::key<op::relu_gradient>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& upstream, const P& y) {
     const P zero = splat<P>(typename P::value_type(0));
@@ -14833,27 +14840,27 @@ void scatter_add(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::assign>> {
+struct kernel<ir::key<op::assign>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::assign};
 };
 template <>
-struct kernel<ir::info<op::initialize>> {
+struct kernel<ir::key<op::initialize>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::initialize};
 };
 template <>
-struct kernel<ir::info<op::assign_add>> {
+struct kernel<ir::key<op::assign_add>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, true>};
 };
 template <>
-struct kernel<ir::info<op::assign_sub>> {
+struct kernel<ir::key<op::assign_sub>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, false>};
 };
 template <>
-struct kernel<ir::info<op::scatter_add>> {
+struct kernel<ir::key<op::scatter_add>> {
   template <dtype Out, dtype, dtype Index, dtype...>
   static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>, stored<Index>>};
 };
@@ -14929,17 +14936,17 @@ void one_hot(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::gather>> {
+struct kernel<ir::key<op::gather>> {
   template <dtype, dtype, dtype Index, dtype...>
   static constexpr kernel_entry entry{&detail::gather<stored<Index>>};
 };
 template <>
-struct kernel<ir::info<op::scatter_rows>> {
+struct kernel<ir::key<op::scatter_rows>> {
   template <dtype Out, dtype, dtype Index, dtype...>
   static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>, stored<Index>>};
 };
 template <>
-struct kernel<ir::info<op::one_hot>> {
+struct kernel<ir::key<op::one_hot>> {
   template <dtype Out, dtype Index, dtype...>
   static constexpr kernel_entry entry{&detail::one_hot<stored<Out>, stored<Index>>};
 };
@@ -15209,7 +15216,7 @@ void matmul_half(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::matmul>> {
+struct kernel<ir::key<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)
@@ -15615,44 +15622,44 @@ struct row_update_kernel {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
+struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
+struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
 template <>
-struct kernel<ir::info<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
+struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
+struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
 template <>
-struct kernel<ir::info<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
+struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
+struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
 template <>
-struct kernel<ir::info<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
+struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
+struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
 template <>
-struct kernel<ir::info<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
+struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
+struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
 template <>
-struct kernel<ir::info<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
+struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_centered_rmsprop>>>
+struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
     : detail::row_update_kernel<op::apply_centered_rmsprop> {};
 template <>
-struct kernel<ir::info<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
+struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
+struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
 template <>
-struct kernel<ir::info<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
+struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
+struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
 template <>
-struct kernel<ir::info<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
+struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
 template <>
-struct kernel<ir::info<op::scheduled_rate>> {
+struct kernel<ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::scheduled_rate};
 };
@@ -15667,7 +15674,6 @@ struct kernel<ir::info<op::scheduled_rate>> {
 /// Pooling on the CPU: one task for each image or a few, vectors along the channels.
 
 #include <cstring>
-#include <limits>
 
 namespace tagma::device::cpu {
 
@@ -15728,7 +15734,7 @@ struct max_pool_body {
         const pool_window w(p, i, j);
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
-              auto top = splat<pack<compute_t<T>, 8>>(-std::numeric_limits<compute_t<T>>::infinity());
+              auto top = splat<pack<compute_t<T>, 8>>(static_cast<compute_t<T>>(-__builtin_huge_val()));
               for (std::int64_t a = w.top; a < w.bottom; ++a)
                 for (std::int64_t b = w.left; b < w.right; ++b)
                   top = max(load_some(x + (a * p->columns.in + b) * p->channels + c, n), top);
@@ -15885,29 +15891,29 @@ void average_pool_gradient(const kernel_args& args, const run_context& context) 
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::max_pool>> {
+struct kernel<ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::pool<detail::max_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::max_pool_gradient>> {
+struct kernel<ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
       &detail::pool_by_maxima<detail::max_pool_gradient_body<stored<Out>>, stored<Out>, true>};
 };
 template <>
-struct kernel<ir::info<op::max_pool_select>> {
+struct kernel<ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
       &detail::pool_by_maxima<detail::max_pool_select_body<stored<Out>>, stored<Out>, false>};
 };
 template <>
-struct kernel<ir::info<op::average_pool>> {
+struct kernel<ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::pool<detail::average_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::average_pool_gradient>> {
+struct kernel<ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::average_pool_gradient<stored<Out>>};
 };
@@ -16065,17 +16071,17 @@ void random(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::random_uniform>> {
+struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
 };
 template <>
-struct kernel<ir::info<op::random_normal>> {
+struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
 };
 template <>
-struct kernel<ir::info<op::truncated_normal>> {
+struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
 };
@@ -16371,47 +16377,47 @@ void arg_extreme(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::sum>> {
+struct kernel<ir::key<op::sum>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_sum>();
 };
 template <>
-struct kernel<ir::info<op::product>> {
+struct kernel<ir::key<op::product>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_product>();
 };
 template <>
-struct kernel<ir::info<op::reduce_max>> {
+struct kernel<ir::key<op::reduce_max>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_max>();
 };
 template <>
-struct kernel<ir::info<op::reduce_min>> {
+struct kernel<ir::key<op::reduce_min>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_min>();
 };
 template <>
-struct kernel<ir::info<op::fraction>> {
+struct kernel<ir::key<op::fraction>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::all>> {
+struct kernel<ir::key<op::all>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::reduce_bool<true>};
 };
 template <>
-struct kernel<ir::info<op::any>> {
+struct kernel<ir::key<op::any>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::reduce_bool<false>};
 };
 template <>
-struct kernel<ir::info<op::argmax>> {
+struct kernel<ir::key<op::argmax>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, true>};
 };
 template <>
-struct kernel<ir::info<op::argmin>> {
+struct kernel<ir::key<op::argmin>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, false>};
 };
@@ -16464,17 +16470,17 @@ inline void pad(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::slice>> {
+struct kernel<ir::key<op::slice>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::slice};
 };
 template <>
-struct kernel<ir::info<op::slice_gradient>> {
+struct kernel<ir::key<op::slice_gradient>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::slice_gradient};
 };
 template <>
-struct kernel<ir::info<op::pad>> {
+struct kernel<ir::key<op::pad>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::pad};
 };
@@ -16619,24 +16625,24 @@ void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) 
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::softmax>> {
+struct kernel<ir::key<op::softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
       &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::log_softmax>> {
+struct kernel<ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
       &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::log_softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::sparse_softmax_cross_entropy>> {
+struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{&detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
 };
 template <>
-struct kernel<ir::info<op::sparse_softmax_cross_entropy_gradient>> {
+struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{&detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
 };
@@ -16729,17 +16735,17 @@ void scatter_last(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::top_k_indices>> {
+struct kernel<ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
 };
 template <>
-struct kernel<ir::info<op::gather_last>> {
+struct kernel<ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::gather_last<stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::scatter_last>> {
+struct kernel<ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>};
 };
@@ -16876,7 +16882,7 @@ inline void transpose(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::transpose>> {
+struct kernel<ir::key<op::transpose>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::transpose};
 };
@@ -16941,7 +16947,7 @@ struct load_of {
 };
 
 /// An operation of a loop. Operands count loads first, then earlier operations.
-template <const ir::op_info& Operation, dtype Type, int A, int B, int C>
+template <const char& Operation, dtype Type, int A, int B, int C>
 struct operation_of {
   using value = pack<compute_t<stored<Type>>, lanes>;
 };
@@ -16990,7 +16996,7 @@ TAGMA_INLINE Out call_body(Slots& s) {
     return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
 }
 
-template <int I, class Slots, const ir::op_info& Operation, dtype Type, int A, int B, int C>
+template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
   using out = typename operation_of<Operation, Type, A, B, C>::value;
   slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
@@ -17095,7 +17101,7 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
 
   template <class T>
   struct result_type;
-  template <const ir::op_info& O, dtype Type, int A, int B, int C>
+  template <const char& O, dtype Type, int A, int B, int C>
   struct result_type<operation_of<O, Type, A, B, C>> {
     using type = stored<Type>;
   };
@@ -17160,12 +17166,12 @@ namespace tagma {
 
 namespace diagnose {
 /// The CPU has a kernel for this operation.
-template <const ir::op_info& Operation>
+template <const char& Operation>
 inline constexpr bool cpu_has_kernel = !requires {
   device::cpu::kernel<Operation>::missing;
 };
 /// The CPU has a loop body for this element-wise operation.
-template <const ir::op_info& Operation>
+template <const char& Operation>
 inline constexpr bool cpu_has_loop_body = !requires {
   device::cpu::scalar_kernel<Operation>::missing;
 };
@@ -17179,7 +17185,7 @@ constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
   constexpr auto load = static_cast<std::size_t>(raw.steps[Step].first_operand);
   constexpr auto first = static_cast<std::size_t>(raw.first_operation[Step]);
   return fused_loop<std::tuple<load_of<raw.loads[load + L].type, raw.loads[load + L].contiguous>...>,
-                    std::tuple<operation_of<*raw.operations[first + O].op, raw.operations[first + O].type,
+                    std::tuple<operation_of<*raw.operations[first + O].op->key, raw.operations[first + O].type,
                                             raw.operations[first + O].operand[0], raw.operations[first + O].operand[1],
                                             raw.operations[first + O].operand[2]>...>>{};
 }
@@ -17188,8 +17194,8 @@ template <class Plan, std::size_t Step, std::size_t... I>
 constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   constexpr const plan::plan_node& node = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)];
   constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
-  if constexpr (diagnose::cpu_has_kernel<*node.op>)
-    return kernel<*node.op>::template entry<
+  if constexpr (diagnose::cpu_has_kernel<*node.op->key>)
+    return kernel<*node.op->key>::template entry<
         node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
   else
     return {};  // `missing` tells
@@ -17202,14 +17208,14 @@ constexpr const ir::op_info* missing_in_step(std::index_sequence<O...>) {
     constexpr const auto& raw = Plan::raw;
     constexpr auto first = static_cast<std::size_t>(raw.first_operation[Step]);
     const ir::op_info* missing = nullptr;
-    ((missing == nullptr && !diagnose::cpu_has_loop_body<*raw.operations[first + O].op>
+    ((missing == nullptr && !diagnose::cpu_has_loop_body<*raw.operations[first + O].op->key>
           ? void(missing = raw.operations[first + O].op)
           : void()),
      ...);
     return missing;
   } else {
     constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op;
-    return diagnose::cpu_has_kernel<*op> ? nullptr : op;
+    return diagnose::cpu_has_kernel<*op->key> ? nullptr : op;
   }
 }
 

@@ -1106,8 +1106,14 @@ struct infer_args {
 /// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
 using infer_function = const char* (*)(infer_args&);
 
+/// Names the operation with tag `Op` among template arguments: kernels are registered by it. Its `info` would do, but a
+/// compiler computes that where it is named, for every kernel that there is.
+template <class Op>
+inline constexpr char key = 0;
+
 /// The run-time face of an operation.
 struct op_info {
+  const char* key = nullptr;
   std::string_view name;
   std::uint64_t id = 0;
   op_kind kind = op_kind::compute;
@@ -1144,6 +1150,7 @@ namespace detail {
 template <class Op>
 constexpr op_info make_info() {
   op_info info;
+  info.key = &key<Op>;
   info.name = Op::name;
   info.id = hash_text(Op::name);
   info.kind = Op::kind;

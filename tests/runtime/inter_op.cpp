@@ -43,7 +43,7 @@ template <tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace
 
 template <>
-struct tagma::device::cpu::kernel<tagma::ir::info<meet>> {
+struct tagma::device::cpu::kernel<tagma::ir::key<meet>> {
   template <tagma::dtype, tagma::dtype...>
   static constexpr tagma::runtime::kernel_entry entry{&run_meet};
 };

@@ -12,12 +12,12 @@ namespace tagma {
 
 namespace diagnose {
 /// The CPU has a kernel for this operation.
-template <const ir::op_info& Operation>
+template <const char& Operation>
 inline constexpr bool cpu_has_kernel = !requires {
   device::cpu::kernel<Operation>::missing;
 };
 /// The CPU has a loop body for this element-wise operation.
-template <const ir::op_info& Operation>
+template <const char& Operation>
 inline constexpr bool cpu_has_loop_body = !requires {
   device::cpu::scalar_kernel<Operation>::missing;
 };
@@ -31,7 +31,7 @@ constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
   constexpr auto load = static_cast<std::size_t>(raw.steps[Step].first_operand);
   constexpr auto first = static_cast<std::size_t>(raw.first_operation[Step]);
   return fused_loop<std::tuple<load_of<raw.loads[load + L].type, raw.loads[load + L].contiguous>...>,
-                    std::tuple<operation_of<*raw.operations[first + O].op, raw.operations[first + O].type,
+                    std::tuple<operation_of<*raw.operations[first + O].op->key, raw.operations[first + O].type,
                                             raw.operations[first + O].operand[0], raw.operations[first + O].operand[1],
                                             raw.operations[first + O].operand[2]>...>>{};
 }
@@ -40,8 +40,8 @@ template <class Plan, std::size_t Step, std::size_t... I>
 constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
   constexpr const plan::plan_node& node = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)];
   constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
-  if constexpr (diagnose::cpu_has_kernel<*node.op>)
-    return kernel<*node.op>::template entry<
+  if constexpr (diagnose::cpu_has_kernel<*node.op->key>)
+    return kernel<*node.op->key>::template entry<
         node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
   else
     return {};  // `missing` tells
@@ -54,14 +54,14 @@ constexpr const ir::op_info* missing_in_step(std::index_sequence<O...>) {
     constexpr const auto& raw = Plan::raw;
     constexpr auto first = static_cast<std::size_t>(raw.first_operation[Step]);
     const ir::op_info* missing = nullptr;
-    ((missing == nullptr && !diagnose::cpu_has_loop_body<*raw.operations[first + O].op>
+    ((missing == nullptr && !diagnose::cpu_has_loop_body<*raw.operations[first + O].op->key>
           ? void(missing = raw.operations[first + O].op)
           : void()),
      ...);
     return missing;
   } else {
     constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op;
-    return diagnose::cpu_has_kernel<*op> ? nullptr : op;
+    return diagnose::cpu_has_kernel<*op->key> ? nullptr : op;
   }
 }
 

@@ -125,27 +125,27 @@ void tile_gradient(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::concat>> {
+struct kernel<ir::key<op::concat>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::concat};
 };
 template <>
-struct kernel<ir::info<op::part_of_whole>> {
+struct kernel<ir::key<op::part_of_whole>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::part_of_whole};
 };
 template <>
-struct kernel<ir::info<op::part_into_whole>> {
+struct kernel<ir::key<op::part_into_whole>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::part_into_whole};
 };
 template <>
-struct kernel<ir::info<op::tile>> {
+struct kernel<ir::key<op::tile>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::tile};
 };
 template <>
-struct kernel<ir::info<op::tile_gradient>> {
+struct kernel<ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
 };

@@ -279,25 +279,25 @@ void convolve(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::conv2d>> {
+struct kernel<ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
                                       &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
 };
 template <>
-struct kernel<ir::info<op::conv2d_bias>> {
+struct kernel<ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
                                       &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
 };
 template <>
-struct kernel<ir::info<op::conv2d_input_gradient>> {
+struct kernel<ir::key<op::conv2d_input_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
                                       &detail::prepare_convolution<stored<Out>, detail::conv_role::input_gradient>};
 };
 template <>
-struct kernel<ir::info<op::conv2d_filter_gradient>> {
+struct kernel<ir::key<op::conv2d_filter_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
                                       &detail::prepare_convolution<stored<Out>, detail::conv_role::filter_gradient>};

@@ -51,7 +51,7 @@ struct load_of {
 };
 
 /// An operation of a loop. Operands count loads first, then earlier operations.
-template <const ir::op_info& Operation, dtype Type, int A, int B, int C>
+template <const char& Operation, dtype Type, int A, int B, int C>
 struct operation_of {
   using value = pack<compute_t<stored<Type>>, lanes>;
 };
@@ -100,7 +100,7 @@ TAGMA_INLINE Out call_body(Slots& s) {
     return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
 }
 
-template <int I, class Slots, const ir::op_info& Operation, dtype Type, int A, int B, int C>
+template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
   using out = typename operation_of<Operation, Type, A, B, C>::value;
   slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
@@ -205,7 +205,7 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
 
   template <class T>
   struct result_type;
-  template <const ir::op_info& O, dtype Type, int A, int B, int C>
+  template <const char& O, dtype Type, int A, int B, int C>
   struct result_type<operation_of<O, Type, A, B, C>> {
     using type = stored<Type>;
   };

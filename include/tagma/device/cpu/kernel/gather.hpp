@@ -76,17 +76,17 @@ void one_hot(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::gather>> {
+struct kernel<ir::key<op::gather>> {
   template <dtype, dtype, dtype Index, dtype...>
   static constexpr kernel_entry entry{&detail::gather<stored<Index>>};
 };
 template <>
-struct kernel<ir::info<op::scatter_rows>> {
+struct kernel<ir::key<op::scatter_rows>> {
   template <dtype Out, dtype, dtype Index, dtype...>
   static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>, stored<Index>>};
 };
 template <>
-struct kernel<ir::info<op::one_hot>> {
+struct kernel<ir::key<op::one_hot>> {
   template <dtype Out, dtype Index, dtype...>
   static constexpr kernel_entry entry{&detail::one_hot<stored<Out>, stored<Index>>};
 };

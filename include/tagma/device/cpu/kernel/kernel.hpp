@@ -20,14 +20,14 @@ using runtime::run_context;
 
 /// The kernel of an operation on the CPU. A specialisation has
 /// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
-template <const ir::op_info& Operation>
+template <const char& Operation>
 struct kernel {
   static constexpr bool missing = true;
 };
 
 /// The body of an element-wise operation: `template <class Out, class... In> static Out apply(const In&...)` over
 /// packs.
-template <const ir::op_info& Operation>
+template <const char& Operation>
 struct scalar_kernel {
   static constexpr bool missing = true;
 };

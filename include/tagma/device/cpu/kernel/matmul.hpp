@@ -138,7 +138,7 @@ void matmul_half(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::matmul>> {
+struct kernel<ir::key<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)

@@ -316,44 +316,44 @@ struct row_update_kernel {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
+struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
+struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
 template <>
-struct kernel<ir::info<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
+struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
+struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
 template <>
-struct kernel<ir::info<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
+struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
+struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
 template <>
-struct kernel<ir::info<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
+struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
+struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
 template <>
-struct kernel<ir::info<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
+struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
+struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
 template <>
-struct kernel<ir::info<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
+struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_centered_rmsprop>>>
+struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
     : detail::row_update_kernel<op::apply_centered_rmsprop> {};
 template <>
-struct kernel<ir::info<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
+struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
+struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
 template <>
-struct kernel<ir::info<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
+struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
+struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
 template <>
-struct kernel<ir::info<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
+struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
 template <>
-struct kernel<ir::info<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
 template <>
-struct kernel<ir::info<op::scheduled_rate>> {
+struct kernel<ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::scheduled_rate};
 };

@@ -5,7 +5,6 @@
 /// Pooling on the CPU: one task for each image or a few, vectors along the channels.
 
 #include <cstring>
-#include <limits>
 
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
@@ -70,7 +69,7 @@ struct max_pool_body {
         const pool_window w(p, i, j);
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
-              auto top = splat<pack<compute_t<T>, 8>>(-std::numeric_limits<compute_t<T>>::infinity());
+              auto top = splat<pack<compute_t<T>, 8>>(static_cast<compute_t<T>>(-__builtin_huge_val()));
               for (std::int64_t a = w.top; a < w.bottom; ++a)
                 for (std::int64_t b = w.left; b < w.right; ++b)
                   top = max(load_some(x + (a * p->columns.in + b) * p->channels + c, n), top);
@@ -227,29 +226,29 @@ void average_pool_gradient(const kernel_args& args, const run_context& context) 
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::max_pool>> {
+struct kernel<ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::pool<detail::max_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::max_pool_gradient>> {
+struct kernel<ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
       &detail::pool_by_maxima<detail::max_pool_gradient_body<stored<Out>>, stored<Out>, true>};
 };
 template <>
-struct kernel<ir::info<op::max_pool_select>> {
+struct kernel<ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
       &detail::pool_by_maxima<detail::max_pool_select_body<stored<Out>>, stored<Out>, false>};
 };
 template <>
-struct kernel<ir::info<op::average_pool>> {
+struct kernel<ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::pool<detail::average_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::average_pool_gradient>> {
+struct kernel<ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::average_pool_gradient<stored<Out>>};
 };

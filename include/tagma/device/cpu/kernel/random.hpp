@@ -63,17 +63,17 @@ void random(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::random_uniform>> {
+struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
 };
 template <>
-struct kernel<ir::info<op::random_normal>> {
+struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
 };
 template <>
-struct kernel<ir::info<op::truncated_normal>> {
+struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
 };

@@ -289,47 +289,47 @@ void arg_extreme(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::sum>> {
+struct kernel<ir::key<op::sum>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_sum>();
 };
 template <>
-struct kernel<ir::info<op::product>> {
+struct kernel<ir::key<op::product>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_product>();
 };
 template <>
-struct kernel<ir::info<op::reduce_max>> {
+struct kernel<ir::key<op::reduce_max>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_max>();
 };
 template <>
-struct kernel<ir::info<op::reduce_min>> {
+struct kernel<ir::key<op::reduce_min>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_min>();
 };
 template <>
-struct kernel<ir::info<op::fraction>> {
+struct kernel<ir::key<op::fraction>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::all>> {
+struct kernel<ir::key<op::all>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::reduce_bool<true>};
 };
 template <>
-struct kernel<ir::info<op::any>> {
+struct kernel<ir::key<op::any>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::reduce_bool<false>};
 };
 template <>
-struct kernel<ir::info<op::argmax>> {
+struct kernel<ir::key<op::argmax>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, true>};
 };
 template <>
-struct kernel<ir::info<op::argmin>> {
+struct kernel<ir::key<op::argmin>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, false>};
 };

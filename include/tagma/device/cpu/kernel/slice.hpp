@@ -47,17 +47,17 @@ inline void pad(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::slice>> {
+struct kernel<ir::key<op::slice>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::slice};
 };
 template <>
-struct kernel<ir::info<op::slice_gradient>> {
+struct kernel<ir::key<op::slice_gradient>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::slice_gradient};
 };
 template <>
-struct kernel<ir::info<op::pad>> {
+struct kernel<ir::key<op::pad>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::pad};
 };

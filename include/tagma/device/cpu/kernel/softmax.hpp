@@ -138,24 +138,24 @@ void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) 
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::softmax>> {
+struct kernel<ir::key<op::softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
       &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::log_softmax>> {
+struct kernel<ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
       &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::log_softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::sparse_softmax_cross_entropy>> {
+struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{&detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
 };
 template <>
-struct kernel<ir::info<op::sparse_softmax_cross_entropy_gradient>> {
+struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{&detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
 };

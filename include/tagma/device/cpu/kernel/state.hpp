@@ -64,27 +64,27 @@ void scatter_add(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::assign>> {
+struct kernel<ir::key<op::assign>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::assign};
 };
 template <>
-struct kernel<ir::info<op::initialize>> {
+struct kernel<ir::key<op::initialize>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::initialize};
 };
 template <>
-struct kernel<ir::info<op::assign_add>> {
+struct kernel<ir::key<op::assign_add>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, true>};
 };
 template <>
-struct kernel<ir::info<op::assign_sub>> {
+struct kernel<ir::key<op::assign_sub>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, false>};
 };
 template <>
-struct kernel<ir::info<op::scatter_add>> {
+struct kernel<ir::key<op::scatter_add>> {
   template <dtype Out, dtype, dtype Index, dtype...>
   static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>, stored<Index>>};
 };

@@ -87,17 +87,17 @@ void scatter_last(const kernel_args& args, const run_context&) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::top_k_indices>> {
+struct kernel<ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
 };
 template <>
-struct kernel<ir::info<op::gather_last>> {
+struct kernel<ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::gather_last<stored<Out>>};
 };
 template <>
-struct kernel<ir::info<op::scatter_last>> {
+struct kernel<ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>};
 };

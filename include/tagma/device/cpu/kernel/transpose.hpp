@@ -131,7 +131,7 @@ inline void transpose(const kernel_args& args, const run_context& context) {
 }  // namespace detail
 
 template <>
-struct kernel<ir::info<op::transpose>> {
+struct kernel<ir::key<op::transpose>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{&detail::transpose};
 };
