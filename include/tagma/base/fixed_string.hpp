@@ -31,6 +31,7 @@ template <const std::string_view* Text>
 [[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
   fixed_string<Text->size() + 1> copy;
   for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
+  copy.text[Text->size()] = '\0';  // clang prints an array as text if every element was written
   return copy;
 }
 

@@ -20,6 +20,7 @@
 
 #include "tagma/base/error.hpp"
 #include "tagma/base/fixed_string.hpp"
+#include "tagma/base/hash.hpp"
 
 namespace tagma {
 
@@ -57,18 +58,48 @@ struct device_spec {
   friend constexpr bool operator==(const device_spec&, const device_spec&) = default;
 };
 
-/// The canonical spelling, such as "/job:worker/replica:0/task:1/device:GPU:3"; a type without id prints `:*`, the
-/// empty spec prints nothing.
-[[nodiscard]] inline std::string to_string(const device_spec& spec) {
-  std::string text;
-  if (!spec.job.empty()) text.append("/job:").append(spec.job.view());
-  if (spec.replica >= 0) text.append("/replica:").append(std::to_string(spec.replica));
-  if (spec.task >= 0) text.append("/task:").append(std::to_string(spec.task));
-  if (!spec.type.empty() || spec.id >= 0) {
-    text.append("/device:").append(spec.type.empty() ? std::string_view("*") : spec.type.view());
-    text.append(":").append(spec.id >= 0 ? std::to_string(spec.id) : std::string("*"));
+/// A hash of a spec, equal in every process.
+[[nodiscard]] constexpr std::uint64_t hash_of(const device_spec& spec) {
+  std::uint64_t h = hash_combine(hash_text(spec.job.view()), hash_text(spec.type.view()));
+  for (const std::int32_t number : {spec.replica, spec.task, spec.id})
+    h = hash_combine(h, static_cast<std::uint64_t>(number));
+  return h;
+}
+
+/// A spec in its canonical spelling, as a constant: "/job:worker/replica:0/task:1/device:GPU:3". A type without id
+/// prints
+/// `:*`, the empty spec prints nothing.
+class device_spelling {
+ public:
+  constexpr explicit device_spelling(const device_spec& spec) {
+    if (!spec.job.empty()) add("/job:"), add(spec.job.view());
+    if (spec.replica >= 0) add("/replica:"), add(spec.replica);
+    if (spec.task >= 0) add("/task:"), add(spec.task);
+    if (spec.type.empty() && spec.id < 0) return;
+    add("/device:"), add(spec.type.empty() ? std::string_view("*") : spec.type.view()), add(":");
+    if (spec.id >= 0)
+      add(spec.id);
+    else
+      add("*");
   }
-  return text;
+  [[nodiscard]] constexpr std::string_view view() const { return {text_, size_}; }
+
+ private:
+  constexpr void add(std::string_view text) {
+    for (const char c : text) text_[size_++] = c;
+  }
+  constexpr void add(std::int32_t number) {
+    if (number >= 10) add(number / 10);
+    text_[size_++] = static_cast<char>('0' + number % 10);
+  }
+
+  char text_[2 * device_text::capacity + 64]{};
+  std::size_t size_ = 0;
+};
+
+/// The same at run time.
+[[nodiscard]] inline std::string to_string(const device_spec& spec) {
+  return std::string(device_spelling(spec).view());
 }
 
 /// What a parser found: a spec, or the byte at which the text stops being one and the reason.
@@ -237,6 +268,20 @@ template <int Id>
   requires(Id >= 0)
 struct gpu {
   static constexpr device_spec spec{{}, -1, -1, device_text("GPU"), Id};
+};
+
+/// A device name in an option: `.ps_device = "/job:ps"`. A text that does not parse is no constant, so the compiler
+/// refuses it.
+struct device_name {
+  device_spec spec;
+
+  constexpr device_name() = default;
+  constexpr device_name(const device_spec& s) : spec(s) {}
+  constexpr device_name(const char* text) {
+    const parsed_device parsed = parse_device(text);
+    if (!parsed) throw "TAGMA-E070 device: this is no device name";
+    spec = *parsed;
+  }
 };
 
 /// True if every component that `spec` sets is set to the same in `name`.
