@@ -6,6 +6,8 @@
 /// people who want to know why.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/place/device.hpp"
+
 #include "tagma/expr/op/elementwise.hpp"
 
 #include "tagma/expr/op/compare.hpp"
@@ -16,6 +18,7 @@
 #include "tagma/plan/program.hpp"
 
 #include "tagma/device/cpu/build_info.hpp"
+#include "tagma/graph/placement.hpp"
 #include "tagma/plan/print.hpp"
 
 #include "tagma/observe/trace.hpp"

@@ -8,6 +8,9 @@
 // stays two lines long.
 #include "tagma/base/bytes.hpp"
 #include "tagma/base/version.hpp"
+#include "tagma/place/device.hpp"
+#include "tagma/place/partition.hpp"
+
 #include "tagma/expr/placeholder.hpp"
 
 #include "tagma/expr/variable.hpp"
@@ -34,9 +37,6 @@
 #include "tagma/expr/op/transpose.hpp"
 #include "tagma/expr/op/window.hpp"
 
-#include "tagma/place/device.hpp"
-
-#include "tagma/expr/on.hpp"
 #include "tagma/expr/op/concat.hpp"
 #include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/conv.hpp"
@@ -46,6 +46,8 @@
 #include "tagma/expr/op/random.hpp"
 #include "tagma/expr/operators.hpp"
 
+#include "tagma/expr/on.hpp"
+
 #include "tagma/nn/activations.hpp"
 #include "tagma/nn/clip.hpp"
 #include "tagma/nn/layers.hpp"
@@ -53,6 +55,7 @@
 
 #include "tagma/nn/conv_layers.hpp"
 #include "tagma/nn/optimizers.hpp"
+#include "tagma/nn/partitioned_variable.hpp"
 #include "tagma/nn/recurrent.hpp"
 
 #include "tagma/plan/program.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // expect: TAGMA-E071
 // mentions: negate
-// mentions: /gpu:0
+// mentions: /device:GPU:0
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;

@@ -17,12 +17,20 @@ template <expression... E>
   return ir::build_graph<room>(roots);
 }
 
-template <std::size_t Nodes, std::size_t Roots>
-[[nodiscard]] constexpr ir::graph_view view_of(const ir::built_graph<Nodes, Roots>& built) {
+/// The same with device scopes.
+template <expression... E>
+[[nodiscard]] constexpr ir::built_graph<room, sizeof...(E), true> build_scoped(const E&...) {
+  const fixed_array<const ir::record*, sizeof...(E)> roots{{&E::record()...}};
+  return ir::build_graph<room, sizeof...(E), true>(roots);
+}
+
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+[[nodiscard]] constexpr ir::graph_view view_of(const ir::built_graph<Nodes, Roots, Scoped>& built) {
   return {{built.storage.nodes, static_cast<std::size_t>(built.nodes)},
           {built.storage.edges, static_cast<std::size_t>(built.edges)},
           {built.storage.attributes, static_cast<std::size_t>(built.attributes)},
-          {built.roots, Roots}};
+          {built.roots, Roots},
+          {built.requests, static_cast<std::size_t>(built.request_count)}};
 }
 
 /// How often an operation occurs in a graph.

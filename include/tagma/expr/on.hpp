@@ -2,65 +2,197 @@
 #pragma once
 
 /// @file
-/// Where a node shall run: `on<cpu<0>>(e)` or `on<"/device:CPU:0">(e)`.
+/// Where nodes shall run: `on<gpu<0>>(e)`, `on<"/job:ps/task:1">(e)`, `on<function>(e)`, `colocate_with(v)(e)`.
+///
+/// A scope covers the expression that it is applied to: the node and all that it is made of, down to the inputs of the
+/// program. Scopes inside have the first word. What a node waits for with `after` is no part of it.
 
-#include "tagma/expr/expression.hpp"
+#include "tagma/expr/op/control.hpp"
 #include "tagma/place/device.hpp"
 
 namespace tagma {
+
+/// The scope that ends all scopes around it: `on<none>(e)`.
+struct none {};
+
+namespace diagnose {
+/// What stands between the brackets of `on` tells a device.
+template <class Tag>
+inline constexpr bool is_device_tag = std::is_same_v<Tag, none> || requires {
+  Tag::spec.id;
+};
+}  // namespace diagnose
+
 namespace detail {
 
-/// The name of a local device, "/device:CPU:0", as a constant.
-template <device_spec Spec>
-[[nodiscard]] constexpr auto device_name() {
-  constexpr int digits = [] {
-    int n = 1;
-    for (int rest = Spec.id; rest >= 10; rest /= 10) ++n;
-    return n;
-  }();
-  constexpr std::string_view type = Spec.type.view(), before = "/device:";
-  fixed_string<before.size() + type.size() + 1 + digits + 1> name;
-  std::size_t n = 0;
-  for (const char c : before) name.text[n++] = c;
-  for (const char c : type) name.text[n++] = c;
-  name.text[n++] = ':';
-  for (int i = digits, rest = Spec.id; i-- > 0; rest /= 10)
-    name.text[n + static_cast<std::size_t>(i)] = static_cast<char>('0' + rest % 10);
-  return name;
-}
+/// What a scope asks for, as a type.
+template <ir::scope_kind Kind, device_spec Spec = device_spec{}, device_function Function = nullptr>
+struct scope_layer {
+  static constexpr ir::scope_kind kind = Kind;
+  static constexpr device_spec spec = Spec;
+  static constexpr device_function function = Function;
+  /// Functions have no name that is equal in every process; handles that carry one are told apart by their types.
+  static constexpr bool structural = Function == nullptr;
+  static constexpr std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(Kind), hash_of(Spec));
+};
 
-/// The record of `Id` with a device request.
-template <class Id, fixed_string Device>
-struct placed_definition {
-  static constexpr fixed_string device = Device;
+/// The record of `Id` inside a scope that ends at the records of `Outside`.
+template <class Layer, class Id, class... Outside>
+struct scoped_definition {
   static constexpr const ir::record* origin = find_record<Id>();
+  static constexpr fixed_array<const ir::record*, sizeof...(Outside)> outside{{find_record<Outside>()...}};
+  static constexpr ir::scope scope{Layer::kind, Layer::spec, Layer::function, outside, origin->scopes};
   static constexpr tensor_spec spec = origin->spec;
   static constexpr ir::record value = [] {
     ir::record r = *origin;
-    if (r.device.empty()) r.device = device.view();  // the inner request wins
-    r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), hash_text(r.device));
+    r.scopes = &scope;
+    if (r.bare == nullptr) r.bare = origin;
+    r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), Layer::hash);
+    for (const ir::record* o : outside) r.hash = hash_combine(r.hash, o->hash);
     return r;
   }();
 };
 
+/// Tells apart scopes with functions.
+template <class Layer, class... Ids>
+struct scope_place {};
+
+template <class Layer, class... Outside, expression E>
+[[nodiscard]] constexpr auto make_scoped(const E& e) {
+  using definition = scoped_definition<Layer, typename E::id, typename Outside::id...>;
+  using place = scope_place<Layer, typename E::id, typename Outside::id...>;
+  if constexpr (Layer::structural && is_structural<typename E::id>)
+    return make_handle<definition, place>(e);
+  else
+    return expr<typename E::spec_type, typename binding<place_id<place>, definition>::id, E::carries>{e.values};
+}
+
+/// A scope that waits for the operands of a function.
+template <class Layer, class Function>
+struct scoped_call {
+  Function function;
+
+  template <expression... E>
+  [[nodiscard]] constexpr auto operator()(const E&... e) const {
+    return make_scoped<Layer, E...>(function(e...));
+  }
+};
+
+template <class Layer, class E>
+[[nodiscard]] constexpr auto apply_scope(const E& e) {
+  if constexpr (expression<E>)
+    return make_scoped<Layer>(e);
+  else if constexpr (requires { e.template inside<Layer>(); })
+    return e.template inside<Layer>();
+  else
+    return scoped_call<Layer, E>{e};
+}
+
+template <class Tag>
+struct tag_layer {
+  using type = scope_layer<ir::scope_kind::request, Tag::spec>;
+};
+template <>
+struct tag_layer<none> {
+  using type = scope_layer<ir::scope_kind::clear>;
+};
+template <fixed_string Device>
+struct text_layer {
+  static constexpr bool parses = device_string_parses<Device>;
+  using type = scope_layer<ir::scope_kind::request, *parse_device(Device.view())>;
+};
+template <auto Function>
+struct function_layer {
+  using type = scope_layer<ir::scope_kind::function, device_spec{}, &call_device_function<Function>>;
+};
+template <replica_device_setter Setter>
+struct setter_layer {
+  using type = scope_layer<ir::scope_kind::function, device_spec{}, &call_setter<Setter>>;
+};
+
+/// `Function` can be called with what is known of a node.
+template <auto Function>
+concept decides_device = requires(const op_info& op) {
+  answer_of(Function(op));
+};
+
 }  // namespace detail
 
-/// The node `e`, pinned to a device; a request that `e` already carries wins. The nodes that `e` is made of are not
-/// moved. Raises TAGMA-E071 when compiled if the device has no kernel for the operation.
-/// @tparam Device `cpu<0>`, or the name of a device in TensorFlow's grammar; TAGMA-E070 if it does not parse
+/// The expression `e` inside a device scope, which asks for `e` and for all that it is made of; or, for a function `f`,
+/// `on<...>(f)(x, y)`: the expression `f(x, y)` inside a scope that ends at `x` and `y`. Scopes merge as in TensorFlow,
+/// the innermost first: a device fills what is still open, what a function returns replaces all before it, and `none`
+/// ends the walk. One structure asked for two devices is two nodes; what has a name or a state is always one, asked for
+/// what its scopes agree on. A reader outside of all scopes takes the node that is there. Around `outputs(...)` it is a
+/// scope around the whole program, whose handles stay what they are.
+/// Raises TAGMA-E071 or E148 when compiled for a device that has no kernel or does not exist.
+/// @tparam Device `cpu<0>`, `none`, the name of a device in TensorFlow's grammar (TAGMA-E070 if it does not parse), a
+/// function of `op_info` that returns such a name or a `device_spec` (TAGMA-E146), or a `replica_device_setter`
 /// @{
-template <class Device, expression E, class Place = TAGMA_FRESH_TYPE(Device)>
-  requires requires { Device::spec.id; }
-[[nodiscard]] constexpr auto on(const E& e) {
-  return detail::make_handle<detail::placed_definition<typename E::id, detail::device_name<Device::spec>()>, Place>(e);
-}
-template <fixed_string Device, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+template <class Device, class E>
+  requires(diagnose::is_device_tag<Device>)
+[[nodiscard]] constexpr auto on(const E& e) { return detail::apply_scope<typename detail::tag_layer<Device>::type>(e); }
+template <fixed_string Device, class E>
 [[nodiscard]] constexpr auto on(const E& e) {
   TAGMA_NEEDS_DEVICE("on", Device);
-  if constexpr (device_string_parses<Device>)
-    return detail::make_handle<detail::placed_definition<typename E::id, Device>, Place>(e);
+  if constexpr (device_string_parses<Device>) return detail::apply_scope<typename detail::text_layer<Device>::type>(e);
+}
+template <auto Device, class E>
+  requires(detail::decides_device<Device>)
+[[nodiscard]] constexpr auto on(const E& e) {
+  return detail::apply_scope<typename detail::function_layer<Device>::type>(e);
+}
+template <replica_device_setter Device, class E>
+[[nodiscard]] constexpr auto on(const E& e) {
+  return detail::apply_scope<typename detail::setter_layer<Device>::type>(e);
 }
 /// @}
+
+namespace detail {
+
+/// The record of `Id`, to run where others run.
+template <class Id, class... With>
+struct colocated_definition {
+  static constexpr const ir::record* origin = find_record<Id>();
+  static constexpr auto colocated = [] {
+    fixed_array<const ir::record*, origin->colocated.size() + sizeof...(With)> all{};
+    std::size_t n = 0;
+    for (const ir::record* r : origin->colocated) all[n++] = r;
+    ((all[n++] = find_record<With>()), ...);
+    return all;
+  }();
+  static constexpr ir::scope scope{ir::scope_kind::colocate, {}, nullptr, {}, origin->scopes};
+  static constexpr tensor_spec spec = origin->spec;
+  static constexpr ir::record value = [] {
+    ir::record r = *origin;
+    r.colocated = colocated;
+    r.scopes = &scope;
+    r.bare = nullptr;
+    r.hash = hash_combine(hash_text("colocate_with"), r.hash);
+    for (const ir::record* c : colocated) r.hash = hash_combine(r.hash, c->hash);
+    return r;
+  }();
+};
+
+template <class Place, class... With>
+struct colocate_all {
+  std::tuple<With...> with;
+
+  template <expression E>
+  [[nodiscard]] constexpr auto operator()(const E& e) const {
+    using definition = colocated_definition<typename E::id, typename With::id...>;
+    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    return std::apply([&e](const With&... w) { return make_handle<definition, place>(e, w...); }, with);
+  }
+};
+
+}  // namespace detail
+
+/// `colocate_with(v)(e)` is `e`, computed on the device of `v`, wherever that is. Only the node `e` is bound, not the
+/// nodes it is made of; device scopes around it do not reach it, scopes inside still hold. Applied twice, both hold.
+template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
+[[nodiscard]] constexpr auto colocate_with(const With&... with) {
+  return detail::colocate_all<Place, With...>{{with...}};
+}
 
 }  // namespace tagma
 

@@ -5,12 +5,12 @@
 /// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
 /// is used, and replaces gradients and optimizers by the nodes that compute them.
 
-#include "tagma/graph/pass/differentiate.hpp"
+#include "tagma/graph/scopes.hpp"
 
 namespace tagma::ir {
 
 /// Storage of a graph under construction and what became of it.
-template <std::size_t Nodes, std::size_t Roots>
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
 struct built_graph {
   graph_storage<Nodes> storage;
   int nodes = 0;
@@ -18,27 +18,38 @@ struct built_graph {
   int attributes = 0;
   node_id roots[Roots > 0 ? Roots : 1]{};
   build_status status;
+  int request_count = 0;
+  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
 };
 
 namespace detail {
 
-/// Remembers the node of each record and the record of each name.
+/// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
+template <bool Scoped>
 struct record_memo {
   array_view<const record*> records;
   array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
   array_view<const record*> names;
   array_view<bool> named;
+  array_view<chain_id> chains;
+  std::size_t count = 0;
 
-  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
+  [[nodiscard]] constexpr std::size_t slot(const record& r, chain_id chain) const {
     std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    if constexpr (Scoped) {
+      i = (i + 7 * static_cast<std::size_t>(chain)) & (records.size() - 1);
+      while (nodes[i] != 0 && (records[i] != &r || chains[i] != chain)) i = (i + 1) & (records.size() - 1);
+    } else {
+      while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    }
     return i;
   }
-  [[nodiscard]] constexpr node_id find(const record& r) const { return nodes[slot(r)] - 1; }
-  constexpr void set(const record& r, node_id id) {
-    const std::size_t i = slot(r);
+  [[nodiscard]] constexpr node_id find(const record& r, chain_id chain) const { return nodes[slot(r, chain)] - 1; }
+  constexpr void set(const record& r, chain_id chain, node_id id) {
+    const std::size_t i = slot(r, chain);
     records[i] = &r;
     nodes[i] = id + 1;
+    if constexpr (Scoped) chains[i] = chain, ++count;
   }
   /// The record that has this record's name, after noting the name if it is new.
   constexpr const record& owner_of_name(const record& r) {
@@ -88,94 +99,238 @@ constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const n
   return args.result;
 }
 
-}  // namespace detail
+/// A record on its way into the graph, and the scopes through which it was reached.
+template <bool Scoped>
+struct pending_record {
+  const record* what = nullptr;
+};
+template <>
+struct pending_record<true> {
+  const record* what = nullptr;
+  chain_id chain = 0;
+};
 
-/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-template <std::size_t Nodes, std::size_t Roots>
-[[nodiscard]] constexpr built_graph<Nodes, Roots> build_graph(const fixed_array<const record*, Roots>& roots) {
-  built_graph<Nodes, Roots> built;
-  graph g = built.storage.view();
-  const record* memo_records[4 * Nodes]{};
-  const record* memo_names[2 * Nodes]{};
-  node_id memo_nodes[4 * Nodes]{};
-  bool memo_named[2 * Nodes]{};
-  detail::record_memo memo{memo_records, memo_nodes, memo_names, memo_named};
-  node_id adjoint[Nodes]{}, variables[Nodes / 2]{}, gradients[Nodes / 2]{};
-  variable_gradient pairs[Nodes / 2]{};
-  bool wanted[Nodes]{};
-  const gradient_scratch scratch{adjoint, wanted};
-  const record* stack[4 * Nodes]{};
+struct no_scopes {
+  constexpr no_scopes(graph&, build_status&) {}
+};
 
-  for (std::size_t root = 0; root < Roots; ++root) {
+/// The walk behind `build_graph`, with its scratch space.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+class graph_builder {
+ public:
+  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
+      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+    if constexpr (Scoped) g_.ask(&scopes_);
+  }
+
+  /// Adds the nodes behind a record, operands first, and returns its own.
+  constexpr node_id build(const record& root) {
     std::size_t depth = 0;
-    stack[depth++] = roots[root];
-    while (depth > 0 && !g.overflow() && built.status.problem == build_problem::none) {
-      const record& r = *stack[depth - 1];
-      if (memo.find(r) != no_node) {
+    stack_[depth++] = {&root};
+    while (depth > 0 && good()) {
+      const pending top = stack_[depth - 1];
+      const record& r = *top.what;
+      reached at = reach(top);
+      if (at.id != no_node) {
         --depth;
         continue;
       }
+      if constexpr (!Scoped) {
+        if (r.scopes != nullptr || !r.colocated.empty()) {
+          status_.problem = build_problem::has_scopes;
+          return 0;
+        }
+      }
       const std::size_t before = depth;
-      for (const auto& list : {r.controls, r.inputs})
-        for (std::size_t i = list.size(); i-- > 0;)
-          if (memo.find(*list[i]) == no_node) {
-            if (depth == 4 * Nodes) {
-              built.status.problem = build_problem::too_large;
-              return built;
-            }
-            stack[depth++] = list[i];
-          }
+      if constexpr (Scoped) push(r.colocated, 0, depth);
+      push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
+      push(r.inputs, at.operands, depth);
+      if (status_.problem != build_problem::none) return 0;
       if (depth != before) continue;
       --depth;
-
-      scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size());
-      for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
-      for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
-      const array_view<const node_id> in = inputs.view(), after = controls.view();
-      node_id id = 0;
-      switch (r.op->info->kind) {
-        case op_kind::gradient: {
-          node_id result = no_node;
-          differentiate(g, in[0], in.subspan(1, 1), {&result, 1}, scratch, built.status);
-          if (result == no_node && built.status.problem == build_problem::none && !g.overflow())
-            built.status = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec};
-          id = result == no_node ? 0 : result;
-          break;
-        }
-        case op_kind::optimizer:
-          id = detail::expand_optimizer(g, r, in, scratch, variables, gradients, pairs, built.status);
-          break;
-        case op_kind::placeholder:
-        case op_kind::variable: {
-          const record& owner = memo.owner_of_name(r);
-          if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
-            built.status = {build_problem::name_clash, r.op->info, owner.spec, r.spec};
-          [[fallthrough]];
-        }
-        default:
-          if (r.op->fold != nullptr && after.empty() && r.device.empty())
-            id = g.emit(*r.op, in, r.attributes);
-          else
-            id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
-      }
-      memo.set(r, id);
+      set(r, at, emit(r, at));
     }
-    built.roots[root] = memo.find(*roots[root]);
+    return good() ? reach({&root}).id : 0;
   }
-  if (g.overflow()) built.status = {build_problem::too_large, nullptr, {}, {}};
-  built.nodes = g.size();
-  built.edges = g.edge_count();
-  built.attributes = g.attribute_count();
+
+  constexpr void finish() {
+    if (g_.overflow()) status_ = {build_problem::too_large, nullptr, {}, {}, {}};
+    built_.nodes = g_.size();
+    built_.edges = g_.edge_count();
+    built_.attributes = g_.attribute_count();
+    if constexpr (Scoped) {
+      built_.request_count = scopes_.request_count();
+      for (int i = 0; i < built_.request_count; ++i) built_.requests[i] = scopes_[i];
+    }
+  }
+
+  /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
+  constexpr void build_scoped_parts(const fixed_array<const record*, Roots>& roots) {
+    scratch_array<const record*, 1> seen(4 * Nodes), waiting(4 * Nodes);
+    const auto first_time = [&](const record& r) {
+      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * Nodes - 1);
+      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * Nodes - 1);
+      const bool is_new = seen[i] == nullptr;
+      seen[i] = &r;
+      return is_new;
+    };
+    std::size_t depth = 0, count = 0;
+    const auto wait = [&](array_view<const record* const> list) {
+      for (std::size_t i = list.size(); i-- > 0;)
+        if (count < 2 * Nodes && first_time(*list[i])) waiting[depth++] = list[i], ++count;
+    };
+    wait(roots);
+    while (depth > 0 && good()) {
+      const record& r = *waiting[--depth];
+      if (r.scopes != nullptr) {
+        build(r);
+        continue;
+      }
+      wait(r.inputs), wait(r.controls), wait(r.colocated);
+    }
+    if (count == 2 * Nodes) status_.problem = build_problem::too_large;
+  }
+
+ private:
+  using pending = pending_record<Scoped>;
+  /// What is known of a record where it is reached: its node, if it has one, and the chains of scopes.
+  struct reached {
+    node_id id = no_node;
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
+  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
+  [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
+
+  [[nodiscard]] constexpr reached reach(const pending& p) {
+    if constexpr (Scoped) {
+      const auto chains = scopes_.enter(p.chain, *p.what);
+      const record& key = identity(*p.what);
+      const bool single = is_single(*key.op->info);
+      const node_id id = memo_.find(key, single ? chain_id{0} : chains.self);
+      if (id != no_node && single) scopes_.agree(id, chains.self, key);
+      return {id, chains.self, chains.operands};
+    } else {
+      return {memo_.find(*p.what, 0), 0, 0};
+    }
+  }
+  constexpr void push(array_view<const record* const> list, chain_id chain, std::size_t& depth) {
+    for (std::size_t i = list.size(); i-- > 0;) {
+      if (memo_find(*list[i], chain) != no_node) continue;
+      if (depth == 4 * Nodes) {
+        status_.problem = build_problem::too_large;
+        return;
+      }
+      if constexpr (Scoped)
+        stack_[depth++] = {list[i], chain};
+      else
+        stack_[depth++] = {list[i]};
+    }
+  }
+  constexpr node_id memo_find(const record& r, chain_id chain) {
+    if constexpr (Scoped)
+      return reach({&r, chain}).id;
+    else
+      return memo_.find(r, 0);
+  }
+  constexpr void set(const record& r, const reached& at, node_id id) {
+    if constexpr (Scoped) {
+      const record& key = identity(r);
+      // A reader outside of all scopes takes the node that is there.
+      if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
+      if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
+      if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+    } else {
+      memo_.set(r, 0, id);
+    }
+  }
+
+  constexpr node_id emit(const record& r, const reached& at) {
+    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size()), colocated(r.colocated.size());
+    for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo_find(*r.inputs[i], at.operands);
+    for (std::size_t i = 0; i < r.controls.size(); ++i)
+      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : chain_id{0});
+    if constexpr (Scoped)
+      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], 0);
+    const array_view<const node_id> in = inputs.view(), after = controls.view();
+    if constexpr (Scoped) scopes_.set_ambient(at.self);
+    switch (r.op->info->kind) {
+      case op_kind::gradient: {
+        node_id result = no_node;
+        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
+        if (result == no_node && good())
+          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+        return result == no_node ? 0 : result;
+      }
+      case op_kind::optimizer:
+        return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::placeholder:
+      case op_kind::variable: {
+        const record& owner = memo_.owner_of_name(r);
+        if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
+          status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, {}};
+        [[fallthrough]];
+      }
+      default:
+        break;
+    }
+    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    if constexpr (Scoped) {
+      int task = -1;
+      extras.request = scopes_.request(at.self, r, task);
+      if (status_.problem != build_problem::none) return 0;
+      const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
+                             ? g_.emit(*r.op, in, r.attributes, extras)
+                             : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+      if (!g_.overflow() && is_single(*r.op->info)) scopes_.note(id, at.self, task);
+      return id;
+    } else {
+      return r.op->fold != nullptr && after.empty() ? g_.emit(*r.op, in, r.attributes)
+                                                    : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+    }
+  }
+
+  built_graph<Nodes, Roots, Scoped>& built_;
+  build_status& status_;
+  graph g_;
+  std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  const record* memo_records_[4 * Nodes]{};
+  const record* memo_names_[2 * Nodes]{};
+  node_id memo_nodes_[4 * Nodes]{};
+  chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
+  bool memo_named_[2 * Nodes]{};
+  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_};
+  node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
+  variable_gradient pairs_[Nodes / 2]{};
+  bool wanted_[Nodes]{};
+  pending stack_[4 * Nodes]{};
+};
+
+}  // namespace detail
+
+/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
+/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+  built_graph<Nodes, Roots, Scoped> built;
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  if constexpr (Scoped) builder.build_scoped_parts(roots);
+  for (std::size_t root = 0; root < Roots; ++root)
+    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
+  builder.finish();
   return built;
 }
 
 /// A finished flat graph, exactly as large as it must be.
-template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots>
+template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots, std::size_t Requests = 0>
 struct flat_graph {
   fixed_array<node, Nodes> nodes{};
   fixed_array<node_id, Edges> edges{};
   fixed_array<attribute, Attributes> attributes{};
   fixed_array<node_id, Roots> roots{};
+  fixed_array<device_spec, Requests> requests{};  ///< what device scopes ask for; the first two ask for nothing
 };
 
 /// A view of a finished graph; what passes read.
@@ -184,6 +339,7 @@ struct graph_view {
   array_view<const node_id> edges;
   array_view<const attribute> attribute_pool;
   array_view<const node_id> roots;
+  array_view<const device_spec> requests{};
 
   [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
   [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
@@ -196,6 +352,16 @@ struct graph_view {
     const node& n = (*this)[id];
     return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
   }
+  /// The nodes on whose devices `id` shall run.
+  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs + n.controls),
+                         static_cast<std::size_t>(n.colocated));
+  }
+  /// What is asked for a node; empty if nothing is.
+  [[nodiscard]] constexpr device_spec request(node_id id) const {
+    return (*this)[id].request == 0 ? device_spec{} : requests[(*this)[id].request];
+  }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
     const node& n = (*this)[id];
     return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
@@ -204,13 +370,15 @@ struct graph_view {
 };
 
 /// Copies the used part of a built graph.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t Capacity, std::size_t Roots>
-[[nodiscard]] constexpr flat_graph<N, E, A, Roots> trim(const built_graph<Capacity, Roots>& built) {
-  flat_graph<N, E, A, Roots> flat;
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t Capacity, std::size_t Roots,
+          bool Scoped>
+[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
+  flat_graph<N, E, A, Roots, Q> flat;
   for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
   for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
   for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
   for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
+  for (std::size_t i = 0; i < Q; ++i) flat.requests[i] = built.requests[i];
   return flat;
 }
 

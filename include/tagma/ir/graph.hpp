@@ -21,10 +21,17 @@ struct node {
   std::int16_t controls = 0;
   std::int32_t first_attribute = 0;
   std::int16_t attribute_count = 0;
-  std::string_view name;      ///< of a placeholder or variable; of a slot, the variable it belongs to
-  std::string_view suffix;    ///< of a slot: "/adam_m"
-  const void* key = nullptr;  ///< names a run-time value that the program carries
-  std::string_view device;
+  std::string_view name;       ///< of a placeholder or variable; of a slot, the variable it belongs to
+  std::string_view suffix;     ///< of a slot: "/adam_m"
+  const void* key = nullptr;   ///< names a run-time value that the program carries
+  std::int16_t request = 0;    ///< what its scopes ask for: a position in the list of requests, 0 if nothing
+  std::int16_t colocated = 0;  ///< nodes on whose device it runs, listed behind its control dependencies
+};
+
+/// What device scopes ask for a node that a pass adds.
+struct request_source {
+  std::int16_t (*ask)(request_source& self, const op_info& op, const tensor_spec& spec,
+                      std::string_view name) = nullptr;
 };
 
 /// Everything `emit` takes beside the operation and its inputs.
@@ -33,7 +40,8 @@ struct node_extras {
   std::string_view name{};
   std::string_view suffix{};
   const void* key = nullptr;
-  std::string_view device{};
+  std::int16_t request = 0;
+  array_view<const node_id> colocated{};
 };
 
 /// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
@@ -61,6 +69,12 @@ class graph {
     return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
   }
   [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
+  /// Nodes that are emitted without a request are asked for by `source`, if there is one.
+  constexpr void ask(request_source* source) { source_ = source; }
+  /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
+  constexpr void follow(node_id id) { followed_ = id; }
+  /// Changes what is asked for a node.
+  constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
     const node& n = (*this)[id];
     return attributes_.subspan(static_cast<std::size_t>(n.first_attribute),
@@ -86,7 +100,8 @@ class graph {
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
                             attribute_list attributes = {}, const node_extras& extras = {}) {
     if (overflow_) return 0;
-    const bool unique = op.info->stateful || !extras.controls.empty();
+    const bool unique = op.info->stateful || !extras.controls.empty() || !extras.colocated.empty();
+    const std::int16_t request = source_ == nullptr ? extras.request : request_of(op, spec, extras);
     std::uint64_t h = hash_combine(op.info->id, static_cast<std::uint64_t>(spec.type));
     for (const node_id i : inputs) h = hash_combine(h, static_cast<std::uint64_t>(i));
     for (const attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
@@ -94,9 +109,10 @@ class graph {
     const std::size_t mask = buckets_.size() - 1;
     std::size_t bucket = static_cast<std::size_t>(h) & mask;
     for (; buckets_[bucket] != no_node; bucket = (bucket + 1) & mask)
-      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras)) return buckets_[bucket];
+      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras, request)) return buckets_[bucket];
     if (static_cast<std::size_t>(count_) == nodes_.size() ||
-        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() > edges_.size() ||
+        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() + extras.colocated.size() >
+            edges_.size() ||
         static_cast<std::size_t>(attribute_count_) + attributes.size() > attributes_.size()) {
       overflow_ = true;
       return 0;
@@ -112,22 +128,30 @@ class graph {
     n.name = extras.name;
     n.suffix = extras.suffix;
     n.key = extras.key;
-    n.device = extras.device;
+    n.request = request;
+    n.colocated = static_cast<std::int16_t>(extras.colocated.size());
     for (const node_id i : inputs) edges_[edge_count_++] = i;
     for (const node_id i : extras.controls) edges_[edge_count_++] = i;
+    for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
     for (const attribute a : attributes) attributes_[attribute_count_++] = a;
     buckets_[bucket] = count_;
     return count_++;
   }
 
  private:
+  /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
+  constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
+    if (extras.request != 0 || op.info->kind == op_kind::constant || !extras.suffix.empty()) return extras.request;
+    if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
+    return source_->ask(*source_, *op.info, spec, extras.name);
+  }
   constexpr node_id fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
                          const tensor_spec& spec);
   [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
                                      array_view<const node_id> inputs, attribute_list attributes,
-                                     const node_extras& extras) const {
+                                     const node_extras& extras, std::int16_t request) const {
     const node& n = (*this)[id];
-    if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 ||
+    if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
         static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
       return false;
     const auto theirs = this->inputs(id);
@@ -136,7 +160,7 @@ class graph {
     const auto their_attributes = this->attributes(id);
     for (std::size_t i = 0; i < attributes.size(); ++i)
       if (their_attributes[i] != attributes[i]) return false;
-    return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.device == extras.device;
+    return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.request == request;
   }
 
   array_view<node> nodes_;
@@ -147,6 +171,8 @@ class graph {
   int edge_count_ = 0;
   int attribute_count_ = 0;
   bool overflow_ = false;
+  request_source* source_ = nullptr;
+  node_id followed_ = no_node;
 };
 
 /// Storage for a graph of up to `Nodes` nodes.

@@ -110,8 +110,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            0,
            n.name,
            n.suffix,
-           n.key,
-           n.device};
+           n.key};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     if (needs[i] == need::value)
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;

@@ -28,7 +28,6 @@ struct plan_node {
   std::string_view name;
   std::string_view suffix;
   const void* key = nullptr;
-  std::string_view device;    ///< the device request, empty if there is none
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
 };

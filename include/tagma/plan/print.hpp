@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/print.hpp"
 #include "tagma/plan/program.hpp"
 
@@ -119,18 +120,24 @@ class plan_printer {
 
   [[nodiscard]] row describe(std::size_t i) const {
     const plan_node& n = plan_.nodes[i];
-    const std::string_view asked = graph_[n.source].device;
     row r;
     r.cell[0] = number(i);
     r.cell[1] = step_of_[i] < 0 ? "-" : std::to_string(step_of_[i]);
     r.cell[2] = n.op->name;
     r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
     r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
-    r.cell[5] = "/device:CPU:0, " + (asked.empty() ? "the only one" : "asked for as '" + std::string(asked) + "'");
+    r.cell[5] = device_text(n.source);
     r.cell[6] = loop_text(i);
     r.cell[7] = storage_text(i);
     r.cell[8] = lifetime(i);
     return r;
+  }
+
+  [[nodiscard]] std::string device_text(node_id source) const {
+    const ir::place_reason why = passes_.placed == nullptr ? ir::place_reason::only_choice : passes_.placed[source];
+    std::string text = std::string("/device:CPU:0, ").append(to_string(why));
+    if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(source)) + "'");
+    return text;
   }
 
   [[nodiscard]] std::string loop_text(std::size_t i) const {
@@ -220,8 +227,9 @@ namespace detail {
 template <class Graph, class Plan, class Use>
 [[nodiscard]] std::string with_passes(Use use) {
   const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
-  const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted);
-  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
+  const auto placed = ir::place_locally<Graph>(needs);
+  const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, placed.devices());
+  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data(), placed.reasons()});
 }
 
 template <class Graph, class Plan>

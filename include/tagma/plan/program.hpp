@@ -6,14 +6,37 @@
 
 #include <tuple>
 
+#include "tagma/expr/on.hpp"
+#include "tagma/graph/local_devices.hpp"
 #include "tagma/plan/compile.hpp"
 
 namespace tagma {
+
+/// The outputs `Named` of a program inside device scopes, where they are `Scoped`.
+template <class Named, class Scoped>
+struct scoped_outputs;
 
 /// What a program computes; the operand of `compile`.
 template <expression... E>
 struct output_list {
   std::tuple<E...> handles;
+
+  /// The same inside a device scope.
+  template <class Layer>
+  [[nodiscard]] constexpr auto inside() const {
+    return scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
+  }
+};
+
+template <class Named, expression... E>
+struct scoped_outputs<Named, output_list<E...>> {
+  Named outputs;
+
+  template <class Layer>
+  [[nodiscard]] constexpr auto inside() const {
+    return scoped_outputs<Named, output_list<decltype(detail::make_scoped<Layer>(std::declval<const E&>()))...>>{
+        outputs};
+  }
 };
 
 /// Names the results of a program: tensors, and updates such as the result of `minimize`.
@@ -34,6 +57,9 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+/// What a device function returned for `Operation` is the name of a device.
+template <ir::build_problem Problem, class Operation, class Text>
+inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
 }  // namespace diagnose
 
 namespace detail {
@@ -65,6 +91,16 @@ struct output_traits<E> : output_traits<output_list<E>> {
   }
 };
 
+template <class Named, class Scoped>
+struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
+  static constexpr const auto& records = output_traits<Scoped>::records;
+
+  template <class Closure>
+  static carried values(const Closure& closure) {
+    return output_traits<Named>::values([&closure] { return closure().outputs; });
+  }
+};
+
 struct no_operation {
   static constexpr std::string_view name = "none";
   static constexpr ir::op_kind kind = ir::op_kind::control;
@@ -83,30 +119,36 @@ struct compiled_graph {
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
-  template <std::size_t Capacity>
-  static constexpr auto built_at = ir::build_graph<Capacity>(traits::records);
-  template <std::size_t Capacity>
+  template <std::size_t Capacity, bool Scoped>
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
+  template <std::size_t Capacity, bool Scoped>
   static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<4 * Capacity>();
+    if constexpr (Capacity < TAGMA_MAX_NODES &&
+                  built_at<Capacity, Scoped>.status.problem == ir::build_problem::too_large)
+      return choose_capacity<4 * Capacity, Scoped>();
     else
       return Capacity;
   }
-  static constexpr std::size_t capacity = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256)>();
-  static constexpr const auto& built = built_at<capacity>;
+  static constexpr std::size_t unscoped = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256), false>();
+  static constexpr bool has_scopes = built_at<unscoped, false>.status.problem == ir::build_problem::has_scopes;
+  static constexpr std::size_t capacity = choose_capacity<unscoped, has_scopes>();
+  static constexpr const auto& built = built_at<capacity, has_scopes>;
 
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
   using operation_type = decltype(find_operation_name<&operation>());
+  static constexpr std::string_view text = built.status.text;
   using first_type = spec_of<first_spec>;
   using second_type = spec_of<second_spec>;
+  using text_type = decltype(find_operation_name<&text>());
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
   static constexpr std::size_t attributes = static_cast<std::size_t>(built.attributes);
-  static constexpr auto flat = ir::trim<nodes, edges, attributes>(built);
-  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots};
+  static constexpr std::size_t requests = static_cast<std::size_t>(built.request_count);
+  static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
+  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
 };
 
 template <class T, std::size_t N, std::size_t M>
@@ -119,10 +161,12 @@ template <class T, std::size_t N, std::size_t M>
 /// The plan of some outputs of a program, in tables that are exactly as large as they must be.
 template <class Graph, int... Outputs>
 struct compiled_plan {
+  using graph = Graph;
   static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
   static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
-  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted);
+  static constexpr auto placed = ir::place_locally<Graph>(needs);
+  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, placed.devices());
   static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
       Graph::view, wanted, needs, fusion, order);
@@ -208,7 +252,9 @@ class program {
         for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
         for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
         for (const auto a : graph::view.attributes(i)) h = hash_combine(h, static_cast<std::uint64_t>(a));
-        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * hash_text(n.device)));
+        const std::uint64_t asked = n.request == 0 ? hash_text({}) : hash_of(graph::view.request(i));
+        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
+        for (const auto at : graph::view.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
       }
       return h;
     }();
@@ -222,10 +268,10 @@ class program {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064 and E080.
+/// Raises TAGMA-E060, E061, E063, E064, E080 and E146.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
-          class Second = typename Graph::second_type>
+          class Second = typename Graph::second_type, class Text = typename Graph::text_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
@@ -237,6 +283,8 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
+                "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"");
   if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
 }
 

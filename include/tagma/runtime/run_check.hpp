@@ -34,8 +34,12 @@ struct not_fed {};
 struct no_order {};
 template <class Operation>
 struct no_kernel {};
-template <class Operation, class Device>
+template <class Operation, class Spec, class Device>
 struct no_kernel_there {};
+template <class Operation, class Device>
+struct no_such_device {};
+template <class Operation, class Device, class Other, class OtherDevice>
+struct no_common_device {};
 
 /// A run has no fault of this kind. `Fault` is the first one that it has, or void.
 template <class Fault>
@@ -68,8 +72,16 @@ template <class Operation>
 inline constexpr bool has_kernels<no_kernel<Operation>> = false;
 template <class Fault>
 inline constexpr bool has_kernels_there = true;
+template <class Operation, class Spec, class Device>
+inline constexpr bool has_kernels_there<no_kernel_there<Operation, Spec, Device>> = false;
+template <class Fault>
+inline constexpr bool devices_exist = true;
 template <class Operation, class Device>
-inline constexpr bool has_kernels_there<no_kernel_there<Operation, Device>> = false;
+inline constexpr bool devices_exist<no_such_device<Operation, Device>> = false;
+template <class Fault>
+inline constexpr bool colocates_what_fits = true;
+template <class Operation, class Device, class Other, class OtherDevice>
+inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice>> = false;
 }  // namespace diagnose
 
 #define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                 \
@@ -83,7 +95,10 @@ inline constexpr bool has_kernels_there<no_kernel_there<Operation, Device>> = fa
                 "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");  \
   static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");             \
   static_assert(diagnose::has_kernels_there<Fault>,                                                                    \
-                "TAGMA-E071 run: the device that is asked for has no kernel for this operation")
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                      \
+  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");        \
+  static_assert(diagnose::colocates_what_fits<Fault>,                                                                  \
+                "TAGMA-E147 run: two operations that are bound to one device are asked for in different places")
 
 namespace detail {
 
@@ -244,11 +259,27 @@ struct run_check {
     if constexpr (Kernels::missing != nullptr) {
       static constexpr std::string_view name = Kernels::missing->name;
       return diagnose::no_kernel<spelled<fixed_copy<&name>()>>{};
-    } else if constexpr (Kernels::misplaced >= 0) {
-      static constexpr std::string_view name = Plan::nodes[Kernels::misplaced].op->name;
-      static constexpr std::string_view device = Plan::nodes[Kernels::misplaced].device;
-      return diagnose::no_kernel_there<spelled<fixed_copy<&name>()>, spelled<fixed_copy<&device>()>>{};
+    } else if constexpr (Plan::placed.failure.problem != ir::place_problem::none) {
+      return find_misplaced<Plan>();
     }
+  }
+  template <class Plan>
+  static auto find_misplaced() {
+    static constexpr ir::place_failure failure = Plan::placed.failure;
+    constexpr int node = failure.node, other = failure.other < 0 ? node : failure.other;
+    static constexpr device_spelling asked(failure.asked), other_asked(failure.other_asked);
+    static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
+                                      other_name = Graph::view.info(other).name, other_device = other_asked.view();
+    static constexpr tensor_spec declared = Graph::view[node].spec;
+    using operation = spelled<fixed_copy<&name>()>;
+    using place = spelled<fixed_copy<&device>()>;
+    if constexpr (failure.problem == ir::place_problem::no_kernel_there)
+      return diagnose::no_kernel_there<operation, spec_of<declared>, place>{};
+    else if constexpr (failure.problem == ir::place_problem::no_such_device)
+      return diagnose::no_such_device<operation, place>{};
+    else
+      return diagnose::no_common_device<operation, place, spelled<fixed_copy<&other_name>()>,
+                                        spelled<fixed_copy<&other_device>()>>{};
   }
 
   /// The first fault of a run that fetches `What`, or void.

@@ -105,7 +105,7 @@ class session {
   /// `trace_to(timeline)`), up to eight
   /// @param at where the call stands; errors name it
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 and E148 when compiled; throws InvalidArgument if a feed's
   /// extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>

@@ -6,7 +6,6 @@
 /// so a hundred equal layers cost the compiler as much as one.
 
 #include "tagma/device/cpu/kernel/fused.hpp"
-#include "tagma/place/device.hpp"
 
 namespace tagma {
 
@@ -76,19 +75,6 @@ constexpr const ir::op_info* missing_kernel(std::index_sequence<Step...>) {
   return nullptr;
 }
 
-/// The first node that asks for another device than the CPU of this process; -1 if there is none.
-template <class Plan>
-constexpr int misplaced_node() {
-  constexpr device_spec here{device_text("localhost"), 0, 0, device_text("CPU"), 0};
-  for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
-    if (Plan::nodes[i].device.empty()) continue;
-    device_spec asked = *parse_device(Plan::nodes[i].device);
-    if (asked.job.empty()) asked.job = here.job;
-    if (!covers(asked, here)) return static_cast<int>(i);
-  }
-  return -1;
-}
-
 template <class Plan, std::size_t Step>
 constexpr kernel_entry step_entry() {
   if constexpr (Plan::steps[Step].fused)
@@ -110,7 +96,6 @@ namespace runtime {
 
 template <class Plan>
 struct kernel_table {
-  static constexpr int misplaced = device::cpu::detail::misplaced_node<Plan>();
   /// The first operation of the plan that the CPU has no kernel for, or nullptr.
   static constexpr const ir::op_info* missing =
       device::cpu::detail::missing_kernel<Plan>(std::make_index_sequence<Plan::steps.size()>{});

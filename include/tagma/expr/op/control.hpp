@@ -41,6 +41,7 @@ struct after_definition {
   static constexpr ir::record value = [] {
     ir::record r = *origin;
     r.controls = controls;
+    r.bare = nullptr;
     r.hash = hash_combine(hash_text("after"), r.hash);
     for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
     return r;

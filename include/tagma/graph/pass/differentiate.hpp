@@ -10,7 +10,16 @@
 namespace tagma::ir {
 
 /// What can go wrong while a graph is built; the program turns it into a sentence.
-enum class build_problem : std::uint8_t { none, name_clash, no_gradient, independent, nothing_to_train, too_large };
+enum class build_problem : std::uint8_t {
+  none,
+  name_clash,
+  no_gradient,
+  independent,
+  nothing_to_train,
+  too_large,
+  malformed_device,  ///< a device function returned a text that names no device
+  has_scopes,        ///< the graph must be built with scopes
+};
 
 /// A problem and the things it is about.
 struct build_status {
@@ -18,6 +27,7 @@ struct build_status {
   const op_info* op = nullptr;
   tensor_spec first;
   tensor_spec second;
+  std::string_view text{};
 };
 
 /// Scratch space of `differentiate`, as large as the graph may become.
@@ -65,6 +75,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
     scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
     const array_view<node_id> parts = scratch_parts.view();
     for (node_id& part : parts) part = no_node;
+    g.follow(i);
     gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).kind == op_kind::elementwise;
@@ -82,6 +93,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
       }
     }
   }
+  g.follow(no_node);
   for (std::size_t i = 0; i < xs.size(); ++i)
     if (xs[i] <= y) result[i] = adjoint[xs[i]];
 }

@@ -18,7 +18,7 @@ enum class fusion_reason : std::uint8_t {
   read_by_many,          ///< its readers are in different loops
   other_shape,           ///< its reader broadcasts it
   group_full,            ///< the loop has reached its largest size
-  other_device,          ///< its reader asks for another device
+  other_device,          ///< its reader runs on another device
   ordered,               ///< a control dependency or an update holds it in place
 };
 
@@ -30,7 +30,7 @@ enum class fusion_reason : std::uint8_t {
                                         "read by more than one loop",
                                         "broadcast by its reader",
                                         "the loop is full",
-                                        "its reader asks for another device",
+                                        "its reader runs on another device",
                                         "held by a control dependency or an update"};
   return names[static_cast<std::size_t>(r)];
 }
@@ -49,9 +49,10 @@ struct fusion {
 
 /// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
 /// have their group when its turn comes.
+/// @param device where each node runs, or nothing if there is only one device
 template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
-                                       array_view<const node_id> fetches) {
+                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {}) {
   fusion<N> f;
   fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
   fixed_array<fusion_reason, N> obstacle{};
@@ -82,7 +83,7 @@ template <std::size_t N>
           why = fusion_reason::other_shape;
         else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
           why = fusion_reason::group_full;
-        else if (g[i].device != g[r].device)
+        else if (!device.empty() && device[i] != device[r])
           why = fusion_reason::other_device;
         else if (parted_by_update(i, r))
           why = fusion_reason::ordered;

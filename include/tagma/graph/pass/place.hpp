@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Placement: which device runs each node. The order of what decides is TensorFlow's: where earlier runs put the node,
+/// what its scopes ask for, and else the best device that has a kernel for the node and for all that must be with it.
+/// An update and the slots that it writes are with their variable.
+
+#include "tagma/graph/pass/versions.hpp"
+
+namespace tagma::ir {
+
+/// Why a node is where it is.
+enum class place_reason : std::uint8_t {
+  not_placed,    ///< no run needs its value
+  only_choice,   ///< no other device could run it
+  first_choice,  ///< the best device that has a kernel for it and for its group
+  asked,         ///< a scope asks for it
+  with_group,    ///< another node of its group is asked for, or has been there
+  assigned,      ///< earlier runs put it there
+  with_readers,  ///< it has no inputs, and all its readers are there
+  with_input,    ///< it reads no elements, or hands them on as they are
+  softened,      ///< what is asked for cannot be had; type and number were dropped
+};
+
+[[nodiscard]] constexpr std::string_view to_string(place_reason r) {
+  constexpr std::string_view names[] = {"no run needs it",
+                                        "the only one",
+                                        "the first that has a kernel",
+                                        "asked for",
+                                        "with the nodes it is bound to",
+                                        "where earlier runs had it",
+                                        "with all its readers",
+                                        "with its input",
+                                        "instead of what is asked for"};
+  return names[static_cast<std::size_t>(r)];
+}
+
+/// What can go wrong.
+enum class place_problem : std::uint8_t {
+  none,
+  no_devices,            ///< the set of devices is empty
+  no_kernel,             ///< no device has a kernel for the operation
+  no_such_device,        ///< what is asked for matches no device
+  no_kernel_there,       ///< it matches devices without a kernel
+  group_elsewhere,       ///< a node that this one is bound to is asked for where this one cannot run
+  requests_conflict,     ///< two nodes that are bound together are asked for in two places
+  no_common_device,      ///< two nodes that are bound together run on no device together
+  malformed_assignment,  ///< what earlier runs tell is no device name
+  unknown_assignment,    ///< it names no device, or several
+  assigned_no_kernel,    ///< it names a device without a kernel
+};
+
+/// A problem and what it is about.
+struct place_failure {
+  place_problem problem = place_problem::none;
+  node_id node = no_node;
+  node_id other = no_node;      ///< the node that it is bound to
+  device_spec asked{};          ///< of the node or of its group
+  device_spec other_asked{};    ///< of the other node
+  std::string_view conflict{};  ///< "incompatible types"
+};
+
+/// Devices to choose from, and what they can run.
+struct device_set {
+  array_view<const device_spec> devices;  ///< complete names
+  array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
+  bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
+  device_spec home{};  ///< job, replica and task of the caller, preferred among equals
+};
+
+template <std::size_t N>
+struct placement {
+  fixed_array<std::int16_t, N> device{};  ///< position in the set, -1 where nothing is placed
+  fixed_array<place_reason, N> reason{};
+  place_failure failure;
+
+  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
+  [[nodiscard]] constexpr const place_reason* reasons() const { return reason.data(); }
+};
+
+namespace detail {
+
+/// Nodes that must be together: a forest whose roots hold what is known of their group.
+template <std::size_t N>
+class placer {
+ public:
+  constexpr placer(const graph_view& g, const fixed_array<need, N>& needs, const device_set& set, bool soft,
+                   array_view<const std::string_view> assigned)
+      : g_(g), needs_(needs), set_(set), soft_(soft), assigned_(assigned) {}
+
+  constexpr placement<N> run() {
+    for (std::size_t i = 0; i < N; ++i) p_.device[i] = -1;
+    if (set_.devices.empty()) fail({place_problem::no_devices});
+    for (const device_spec& d : set_.devices) present_ |= bit_of(d);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i)) begin(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i))
+        for (const node_id with : g_.colocated(i))
+          if (placed(with) && good()) join(with, i, false);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && !is_generator(i)) choose(i);
+    find_readers();
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && is_generator(i)) choose(i);
+    return p_;
+  }
+
+ private:
+  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
+  [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
+  constexpr void fail(const place_failure& f) { p_.failure = f; }
+
+  [[nodiscard]] constexpr std::uint32_t bit_of(const device_spec& d) const {
+    for (std::size_t t = 0; t < set_.types.size(); ++t)
+      if (set_.types[t] == d.type) return std::uint32_t{1} << t;
+    return 0;
+  }
+  [[nodiscard]] constexpr std::uint32_t kernels_of(node_id i) const {
+    std::uint32_t mask = 0;
+    for (std::size_t t = 0; t < set_.types.size(); ++t)
+      if (set_.has_kernel(g_.info(i), g_[i].spec.type, set_.types[t].view())) mask |= std::uint32_t{1} << t;
+    return mask;
+  }
+
+  constexpr void begin(node_id i) {
+    leader_[i] = i;
+    size_[i] = 1;
+    request_[i] = g_.request(i);
+    kernels_[i] = kernels_of(i) & present_;
+    asker_[i] = g_[i].request > 1 ? i : no_node;
+    if (!assigned_.empty() && !assigned_[i].empty()) return begin_assigned(i);
+    if (kernels_[i] == 0) fail({place_problem::no_kernel, i, no_node, request_[i]});
+  }
+  constexpr void begin_assigned(node_id i) {
+    const parsed_device name = parse_device(assigned_[i]);
+    if (!name) return fail({place_problem::malformed_assignment, i, no_node, {}, {}, assigned_[i]});
+    int matches = 0;
+    for (std::size_t d = 0; d < set_.devices.size(); ++d)
+      if (covers(*name, set_.devices[d])) ++matches, p_.device[i] = static_cast<std::int16_t>(d);
+    if (matches != 1) return fail({place_problem::unknown_assignment, i, no_node, *name, {}, assigned_[i]});
+    const device_spec& device = set_.devices[p_.device[i]];
+    if ((kernels_[i] & bit_of(device)) == 0) return fail({place_problem::assigned_no_kernel, i, no_node, device});
+    request_[i] = device;
+    kernels_[i] = bit_of(device);
+    asker_[i] = i;
+    p_.reason[i] = place_reason::assigned;
+  }
+
+  [[nodiscard]] constexpr node_id leader(node_id i) {
+    while (leader_[i] != i) i = leader_[i] = leader_[leader_[i]];
+    return i;
+  }
+  /// Puts node `b` with node `a`. Requests that differ are a problem, unless `b` is an update of the variable `a`: then
+  /// the variable stays where it is asked for.
+  constexpr void join(node_id a, node_id b, bool updates) {
+    const node_id first = leader(a), second = leader(b);
+    if (first == second) return;
+    const merged_device both = merge(request_[first], request_[second], soft_ && !updates);
+    if (!both && !updates)
+      return fail({place_problem::requests_conflict, a, b, request_[first], request_[second], both.conflict});
+    if ((kernels_[first] & kernels_[second]) == 0)
+      return fail({place_problem::no_common_device, a, b, request_[first], request_[second]});
+    if (both) request_[first] = both.spec;
+    if (asker_[first] == no_node) asker_[first] = asker_[second];
+    kernels_[first] &= kernels_[second];
+    size_[first] += size_[second];
+    leader_[second] = first;
+  }
+  constexpr void join_state(node_id update) {
+    node_id variable = g_.inputs(update)[0];
+    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
+      variable = g_.inputs(variable)[0];
+    join(variable, update, true);
+    for (const node_id in : g_.inputs(update))
+      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
+        join(variable, in, true);
+  }
+
+  /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
+  /// count as numbers.
+  [[nodiscard]] constexpr bool better(const device_spec& a, const device_spec& b) const {
+    const std::uint32_t type_a = bit_of(a), type_b = bit_of(b);
+    if (type_a != type_b) return type_a < type_b;
+    const bool home_a = covers(set_.home, a), home_b = covers(set_.home, b);
+    if (home_a != home_b) return home_a;
+    if (a.job != b.job) return a.job.view() < b.job.view();
+    if (a.replica != b.replica) return a.replica < b.replica;
+    if (a.task != b.task) return a.task < b.task;
+    return a.id < b.id;
+  }
+  struct choice {
+    std::int16_t device = -1;
+    int candidates = 0;
+    bool matches = false;  ///< some device is what is asked for, kernels or not
+  };
+  [[nodiscard]] constexpr choice best(const device_spec& asked, std::uint32_t kernels) const {
+    choice c;
+    for (std::size_t d = 0; d < set_.devices.size(); ++d) {
+      const device_spec& device = set_.devices[d];
+      if (!covers(asked, device)) continue;
+      c.matches = true;
+      if ((bit_of(device) & kernels) == 0) continue;
+      ++c.candidates;
+      if (c.device < 0 || better(device, set_.devices[c.device])) c.device = static_cast<std::int16_t>(d);
+    }
+    return c;
+  }
+
+  constexpr void choose(node_id i) {
+    if (p_.reason[i] == place_reason::assigned) return;
+    const node_id root = leader(i);
+    const device_spec group = request_[root], own = g_.request(i);
+    choice c = best(group, kernels_[root]);
+    bool softened = false;
+    if (c.candidates == 0 && soft_) {
+      device_spec open = group;
+      open.type = {};
+      open.id = -1;
+      const choice other = best(open, kernels_[root]);
+      if (other.candidates > 0) c = other, softened = true;
+    }
+    if (c.candidates == 0) return explain_failure(i, root, c.matches);
+    const std::int16_t near = size_[root] == 1 && !softened ? neighbour(i) : std::int16_t{-1};
+    const bool follows = near >= 0 && covers(group, set_.devices[near]) &&
+                         (bit_of(set_.devices[near]) & kernels_[root]) != 0 && c.candidates > 1;
+    p_.device[i] = follows ? near : c.device;
+    const device_spec& device = set_.devices[p_.device[i]];
+    p_.reason[i] = softened                              ? place_reason::softened
+                   : follows && inputs_decide(i)         ? place_reason::with_input
+                   : follows                             ? place_reason::with_readers
+                   : !own.empty() && covers(own, device) ? place_reason::asked
+                   : asker_[root] != no_node             ? place_reason::with_group
+                   : c.candidates == 1                   ? place_reason::only_choice
+                                                         : place_reason::first_choice;
+  }
+  constexpr void explain_failure(node_id i, node_id root, bool matches) {
+    const device_spec own = g_.request(i);
+    if (!matches)
+      fail({place_problem::no_such_device, asker_[root] == no_node ? i : asker_[root], no_node, request_[root]});
+    else if (!own.empty() && best(own, kernels_of(i)).candidates == 0)
+      fail({place_problem::no_kernel_there, i, no_node, own});
+    else
+      fail({place_problem::group_elsewhere, i, asker_[root], request_[root]});
+  }
+
+  /// A node without inputs, of which a copy could be saved.
+  [[nodiscard]] constexpr bool is_generator(node_id i) const {
+    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
+  }
+  [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
+    if (g_[i].inputs == 0) return false;
+    if (g_.info(i).kind == op_kind::view) return true;
+    for (int k = 0; k < g_[i].inputs; ++k)
+      if (!g_.info(i).ignores_elements(k)) return false;
+    return true;
+  }
+  /// The device of what a node would be best beside, or -1.
+  [[nodiscard]] constexpr std::int16_t neighbour(node_id i) const {
+    if (is_generator(i)) return readers_[i] >= 0 ? readers_[i] : std::int16_t{-1};
+    return inputs_decide(i) ? p_.device[g_.inputs(i)[0]] : std::int16_t{-1};
+  }
+  /// The device of all readers of each node; -1 if it has none, -2 if there are several.
+  constexpr void find_readers() {
+    for (std::size_t i = 0; i < N; ++i) readers_[i] = -1;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (placed(i))
+        for (const node_id in : g_.inputs(i))
+          readers_[in] = readers_[in] == -1 || readers_[in] == p_.device[i] ? p_.device[i] : std::int16_t{-2};
+  }
+
+  const graph_view& g_;
+  const fixed_array<need, N>& needs_;
+  const device_set& set_;
+  bool soft_;
+  array_view<const std::string_view> assigned_;
+  placement<N> p_;
+  std::uint32_t present_ = 0;  // types that the set has
+  fixed_array<node_id, N> leader_{};
+  // Of the root of each group:
+  fixed_array<int, N> size_{};
+  fixed_array<device_spec, N> request_{};
+  fixed_array<std::uint32_t, N> kernels_{};
+  fixed_array<node_id, N> asker_{};  // the first node of the group that is asked for
+  fixed_array<std::int16_t, N> readers_{};
+};
+
+}  // namespace detail
+
+/// Places the nodes of which a run needs the value. The compiler can run it, and so can a program.
+/// @param soft where what is asked for cannot be had, its type and number are dropped; job, replica and task hold
+/// @param assigned for each node the name of the device where earlier runs had it, or nothing
+template <std::size_t N>
+[[nodiscard]] constexpr placement<N> place(const graph_view& g, const fixed_array<need, N>& needs,
+                                           const device_set& devices, bool soft = false,
+                                           array_view<const std::string_view> assigned = {}) {
+  return detail::placer<N>(g, needs, devices, soft, assigned).run();
+}
+
+}  // namespace tagma::ir

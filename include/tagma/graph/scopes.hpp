@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What device scopes ask for. While the graph is built, every node is reached through a chain of scopes; here chains
+/// and requests are numbers, 0 being none.
+
+#include "tagma/graph/pass/differentiate.hpp"
+
+namespace tagma::ir::detail {
+
+/// A position in the list of chains: the scopes around a node, innermost first.
+using chain_id = std::int16_t;
+
+/// Requests of a graph whose nodes are reached through scopes.
+template <std::size_t Nodes>
+class scope_context : public request_source {
+ public:
+  static constexpr std::size_t most_requests = 64;
+  /// Requests 0 and 1 ask for nothing; 1 since scopes disagree about it.
+  static constexpr std::int16_t nothing = 0, disputed = 1;
+
+  constexpr scope_context(graph& g, build_status& status) : graph_(g), status_(status) {
+    ask = [](request_source& self, const op_info& op, const tensor_spec& spec, std::string_view name) {
+      auto& me = static_cast<scope_context&>(self);
+      int task = -1;
+      return me.resolve(me.ambient_, op, spec, name, task);
+    };
+  }
+
+  /// The chains of a record that is reached through `around`, and of its operands.
+  struct chains {
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+  [[nodiscard]] constexpr chains enter(chain_id around, const record& r) {
+    for (chain_id c = around; c != 0; c = links_[c].outer)
+      for (const record* end : links_[c].layer->outside)
+        if (end == &r) around = links_[c].outer;
+    chains now{around, around};
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
+      const bool both = now.self == now.operands;
+      now.self = link(now.self, *s);
+      if (s->kind != scope_kind::colocate) now.operands = both ? now.self : link(now.operands, *s);
+    }
+    return now;
+  }
+
+  /// The request of a record's node, and the task that a setter chose for it.
+  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
+    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
+    return resolve(chain, *r.op->info, r.spec, r.name, task);
+  }
+  /// Nodes that passes add from now on are asked for by this chain.
+  constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
+
+  /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
+  /// nothing has no opinion.
+  constexpr void agree(node_id id, chain_id chain, const record& r) {
+    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
+    chain_of_[id] = chain;
+    int task = task_of_[id];
+    const std::int16_t before = graph_[id].request, now = request(chain, r, task);
+    if (now == nothing || now == before) return;
+    if (before == nothing) {
+      task_of_[id] = static_cast<std::int16_t>(task);
+      graph_.set_request(id, now);
+      return;
+    }
+    const device_spec a = requests_[before], b = requests_[now];
+    device_spec common;
+    if (a.job == b.job) common.job = a.job;
+    if (a.replica == b.replica) common.replica = a.replica;
+    if (a.task == b.task && a.job == b.job) common.task = a.task;
+    if (a.type == b.type) common.type = a.type;
+    if (a.id == b.id && a.type == b.type) common.id = a.id;
+    graph_.set_request(id, common.empty() ? disputed : number(common));
+  }
+  /// Notes how a node that cannot be two was first reached.
+  constexpr void note(node_id id, chain_id chain, int task) {
+    chain_of_[id] = chain;
+    task_of_[id] = static_cast<std::int16_t>(task);
+  }
+
+  [[nodiscard]] constexpr int request_count() const { return request_count_; }
+  [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
+
+ private:
+  static constexpr int most_links = 256, most_functions = 16;
+  struct link_of_chain {
+    const scope* layer = nullptr;
+    chain_id outer = 0;
+  };
+  struct counter {
+    device_function function = nullptr;
+    device_counts counts;
+  };
+
+  constexpr chain_id link(chain_id outer, const scope& layer) {
+    for (int c = 1; c < link_count_; ++c)
+      if (links_[c].layer == &layer && links_[c].outer == outer) return static_cast<chain_id>(c);
+    if (link_count_ == most_links) return too_many();
+    links_[link_count_] = {&layer, outer};
+    return static_cast<chain_id>(link_count_++);
+  }
+  constexpr std::int16_t number(const device_spec& spec) {
+    if (spec.empty()) return nothing;
+    for (int i = 2; i < request_count_; ++i)
+      if (requests_[i] == spec) return static_cast<std::int16_t>(i);
+    if (request_count_ == static_cast<int>(most_requests)) return too_many();
+    requests_[request_count_] = spec;
+    return static_cast<std::int16_t>(request_count_++);
+  }
+  constexpr std::int16_t too_many() {
+    status_.problem = build_problem::too_large;
+    return 0;
+  }
+  constexpr device_counts* counts_of(device_function function) {
+    int i = 0;
+    while (i < counter_count_ && counters_[i].function != function) ++i;
+    if (i == most_functions) return nullptr;
+    if (i == counter_count_) counters_[counter_count_++].function = function;
+    return &counters_[i].counts;
+  }
+  constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
+                                 int& task) {
+    if (status_.problem != build_problem::none) return nothing;
+    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
+    for (chain_id c = chain; c != 0; c = links_[c].outer) {
+      const scope& layer = *links_[c].layer;
+      if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
+      if (layer.kind == scope_kind::request) {
+        about.device = fill_from(about.device, layer.spec);
+        continue;
+      }
+      device_counts* const counts = counts_of(layer.function);
+      if (counts == nullptr) return too_many();
+      const device_answer answer = layer.function(about, *counts, task);
+      if (answer.malformed) {
+        status_ = {build_problem::malformed_device, &op, spec, {}, answer.text};
+        return nothing;
+      }
+      about.device = answer.spec;
+    }
+    return number(about.device);
+  }
+
+  graph& graph_;
+  build_status& status_;
+  link_of_chain links_[most_links]{};
+  device_spec requests_[most_requests]{};
+  counter counters_[most_functions]{};
+  chain_id chain_of_[Nodes]{};
+  std::int16_t task_of_[Nodes]{};
+  int link_count_ = 1;
+  int request_count_ = 2;
+  int counter_count_ = 0;
+  chain_id ambient_ = 0;
+};
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
+         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
+}
+
+}  // namespace tagma::ir::detail
