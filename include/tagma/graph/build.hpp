@@ -378,7 +378,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::s
   for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
   for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
   for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
-  for (std::size_t i = 0; i < Q; ++i) flat.requests[i] = built.requests[i];
+  const device_spec* request = built.requests;
+  for (device_spec& r : flat.requests) r = *request++;
   return flat;
 }
 

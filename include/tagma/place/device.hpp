@@ -35,6 +35,11 @@ struct device_text {
     for (std::size_t i = 0; i < s.size() && i < capacity; ++i) text[i] = s[i];
   }
 
+  /// The braced list of characters by which nvcc names a template argument to the host compiler.
+  constexpr device_text(const char (&characters)[capacity + 1]) {
+    for (std::size_t i = 0; i <= capacity; ++i) text[i] = characters[i];
+  }
+
   [[nodiscard]] constexpr std::string_view view() const { return {text}; }
   [[nodiscard]] constexpr bool empty() const { return text[0] == '\0'; }
   friend constexpr bool operator==(const device_text&, const device_text&) = default;

@@ -229,6 +229,17 @@ struct first_fault<First, Rest...> {
   using type = decltype(First::fault());
 };
 
+/// What a message about a placement is about.
+template <class Graph, class Plan>
+struct misplaced {
+  static constexpr ir::place_failure failure = Plan::placed.failure;
+  static constexpr int node = failure.node, other = failure.other < 0 ? node : failure.other;
+  static constexpr device_spelling asked{failure.asked}, other_asked{failure.other_asked};
+  static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
+                                    other_name = Graph::view.info(other).name, other_device = other_asked.view();
+  static constexpr tensor_spec declared = Graph::view[node].spec;
+};
+
 /// Whether the arguments of a run fit a program, and whether its plan can run.
 template <class Graph, class... Arguments>
 struct run_check {
@@ -265,21 +276,16 @@ struct run_check {
   }
   template <class Plan>
   static auto find_misplaced() {
-    static constexpr ir::place_failure failure = Plan::placed.failure;
-    constexpr int node = failure.node, other = failure.other < 0 ? node : failure.other;
-    static constexpr device_spelling asked(failure.asked), other_asked(failure.other_asked);
-    static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
-                                      other_name = Graph::view.info(other).name, other_device = other_asked.view();
-    static constexpr tensor_spec declared = Graph::view[node].spec;
-    using operation = spelled<fixed_copy<&name>()>;
-    using place = spelled<fixed_copy<&device>()>;
-    if constexpr (failure.problem == ir::place_problem::no_kernel_there)
-      return diagnose::no_kernel_there<operation, spec_of<declared>, place>{};
-    else if constexpr (failure.problem == ir::place_problem::no_such_device)
+    using about = misplaced<Graph, Plan>;
+    using operation = spelled<fixed_copy<&about::name>()>;
+    using place = spelled<fixed_copy<&about::device>()>;
+    if constexpr (about::failure.problem == ir::place_problem::no_kernel_there)
+      return diagnose::no_kernel_there<operation, spec_of<about::declared>, place>{};
+    else if constexpr (about::failure.problem == ir::place_problem::no_such_device)
       return diagnose::no_such_device<operation, place>{};
     else
-      return diagnose::no_common_device<operation, place, spelled<fixed_copy<&other_name>()>,
-                                        spelled<fixed_copy<&other_device>()>>{};
+      return diagnose::no_common_device<operation, place, spelled<fixed_copy<&about::other_name>()>,
+                                        spelled<fixed_copy<&about::other_device>()>>{};
   }
 
   /// The first fault of a run that fetches `What`, or void.
