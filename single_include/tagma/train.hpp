@@ -10,21 +10,39 @@
 /// What long training needs: checkpoints.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
-// ---- tagma/expr/placeholder.hpp
-#ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
-#define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
+// ---- tagma/place/device.hpp
+#ifndef TAGMA_SINGLE_PLACE_DEVICE_HPP
+#define TAGMA_SINGLE_PLACE_DEVICE_HPP
 
 /// @file
-/// Inputs of a graph.
+/// Which device: tags for the devices of this process and TensorFlow's device strings, read by the compiler or at run
+/// time.
+///
+///     spec      = "" | "/" | component { component }
+///     component = "/job:" ( name | "*" ) | "/replica:" ( number | "*" ) | "/task:" ( number | "*" )
+///               | "/device:" ( name | "*" ) [ ":" ( number | "*" ) ]
+///               | ( "/cpu:" | "/CPU:" | "/gpu:" | "/GPU:" ) ( number | "*" )
+///     name      = letter { letter | digit | "_" }
+///
+/// Components come in any order; a later one replaces an earlier one of its kind; `*` leaves a component unset.
 
-// ---- tagma/expr/expression.hpp
-#ifndef TAGMA_SINGLE_EXPR_EXPRESSION_HPP
-#define TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+// ---- tagma/base/error.hpp
+#ifndef TAGMA_SINGLE_BASE_ERROR_HPP
+#define TAGMA_SINGLE_BASE_ERROR_HPP
 
 /// @file
-/// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
+/// Run-time errors: a canonical status code and a sentence that names the thing.
 
-#include <array>
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -107,161 +125,6 @@ void fresh_type(long);
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
-// ---- tagma/base/fixed_string.hpp
-#ifndef TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-#define TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-
-/// @file
-/// Strings as template arguments: `placeholder<"x", ...>`.
-
-#include <cstddef>
-#include <string_view>
-#include <utility>
-
-namespace tagma {
-
-/// A string literal that can be a template argument. Its size includes the terminating zero.
-template <std::size_t Size>
-struct fixed_string {
-  char text[Size]{};
-
-  constexpr fixed_string() = default;
-  constexpr fixed_string(const char (&literal)[Size]) {
-    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
-  }
-
-  /// The text without its terminating zero.
-  [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
-};
-
-/// A copy of a text with static storage, for use as a template argument.
-template <const std::string_view* Text>
-[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
-  fixed_string<Text->size() + 1> copy;
-  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
-  return copy;
-}
-
-/// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
-template <std::size_t A, std::size_t B>
-[[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
-  fixed_string<A + B> joined;
-  for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
-  joined.text[A - 1] = '/';
-  for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
-  return joined;
-}
-
-template <std::size_t A, std::size_t B>
-[[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
-  return a / fixed_string<B>(b);
-}
-
-namespace diagnose {
-/// A text in the name of a type, which compilers print in messages.
-#if TAGMA_SPELLS_TEXT
-template <char... Characters>
-struct text {};
-#else
-template <fixed_string Text>
-struct text {};
-#endif
-}  // namespace diagnose
-
-namespace detail {
-template <fixed_string Text, std::size_t... I>
-constexpr auto spell(std::index_sequence<I...>) {
-#if TAGMA_SPELLS_TEXT
-  return diagnose::text<Text.text[I]...>{};
-#else
-  return diagnose::text<Text>{};
-#endif
-}
-/// The text as a type whose name can be read in messages. Only for messages: costs time where it is used.
-template <fixed_string Text>
-using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()>{}));
-}  // namespace detail
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-// ---- tagma/expr/carried.hpp
-#ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
-#define TAGMA_SINGLE_EXPR_CARRIED_HPP
-
-/// @file
-/// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
-
-#include <cstdint>
-#include <string>
-#include <utility>
-
-// ---- tagma/base/atomic.hpp
-#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
-#define TAGMA_SINGLE_BASE_ATOMIC_HPP
-
-/// @file
-/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
-/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
-
-namespace tagma {
-
-/// What an access to a shared value orders around it, as in std::memory_order.
-enum class memory_order : int {
-  relaxed = __ATOMIC_RELAXED,
-  acquire = __ATOMIC_ACQUIRE,
-  release = __ATOMIC_RELEASE,
-  acq_rel = __ATOMIC_ACQ_REL,
-  seq_cst = __ATOMIC_SEQ_CST,
-};
-
-/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
-template <class T>
-class atomic {
- public:
-  constexpr atomic(T value = {}) : value_(value) {}
-  atomic(const atomic&) = delete;
-  atomic& operator=(const atomic&) = delete;
-
-  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
-    return __atomic_load_n(&value_, static_cast<int>(order));
-  }
-  void store(T value, memory_order order = memory_order::seq_cst) {
-    __atomic_store_n(&value_, value, static_cast<int>(order));
-  }
-  T exchange(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
-  }
-  /// These return the value before.
-  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
-  }
-  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
-  }
-
-  /// Where the value is, for the system.
-  [[nodiscard]] const T* address() const { return &value_; }
-
- private:
-  T value_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
-// ---- tagma/base/error.hpp
-#ifndef TAGMA_SINGLE_BASE_ERROR_HPP
-#define TAGMA_SINGLE_BASE_ERROR_HPP
-
-/// @file
-/// Run-time errors: a canonical status code and a sentence that names the thing.
-
-#include <cstdint>
-#include <exception>
-#include <initializer_list>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 
 namespace tagma {
 
@@ -367,6 +230,520 @@ class error : public std::exception {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ERROR_HPP
+// ---- tagma/base/fixed_string.hpp
+#ifndef TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+#define TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+
+/// @file
+/// Strings as template arguments: `placeholder<"x", ...>`.
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace tagma {
+
+/// A string literal that can be a template argument. Its size includes the terminating zero.
+template <std::size_t Size>
+struct fixed_string {
+  char text[Size]{};
+
+  constexpr fixed_string() = default;
+  constexpr fixed_string(const char (&literal)[Size]) {
+    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
+  }
+
+  /// The text without its terminating zero.
+  [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
+};
+
+/// A copy of a text with static storage, for use as a template argument.
+template <const std::string_view* Text>
+[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
+  fixed_string<Text->size() + 1> copy;
+  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
+  copy.text[Text->size()] = '\0';  // clang prints an array as text if every element was written
+  return copy;
+}
+
+/// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
+template <std::size_t A, std::size_t B>
+[[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
+  fixed_string<A + B> joined;
+  for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
+  joined.text[A - 1] = '/';
+  for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
+  return joined;
+}
+
+template <std::size_t A, std::size_t B>
+[[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
+  return a / fixed_string<B>(b);
+}
+
+namespace diagnose {
+/// A text in the name of a type, which compilers print in messages.
+#if TAGMA_SPELLS_TEXT
+template <char... Characters>
+struct text {};
+#else
+template <fixed_string Text>
+struct text {};
+#endif
+}  // namespace diagnose
+
+namespace detail {
+template <fixed_string Text, std::size_t... I>
+constexpr auto spell(std::index_sequence<I...>) {
+#if TAGMA_SPELLS_TEXT
+  return diagnose::text<Text.text[I]...>{};
+#else
+  return diagnose::text<Text>{};
+#endif
+}
+/// The text as a type whose name can be read in messages. Only for messages: costs time where it is used.
+template <fixed_string Text>
+using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()>{}));
+}  // namespace detail
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_FIXED_STRING_HPP
+// ---- tagma/base/hash.hpp
+#ifndef TAGMA_SINGLE_BASE_HASH_HPP
+#define TAGMA_SINGLE_BASE_HASH_HPP
+
+/// @file
+/// A structural hash that the compiler and every process compute alike. Not for security.
+
+#include <cstdint>
+#include <string_view>
+
+namespace tagma {
+
+/// 64-bit FNV-1a of a text.
+[[nodiscard]] constexpr std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return h;
+}
+
+/// Mixes one more value into a hash; the order of values matters. The finaliser is that of SplitMix64.
+[[nodiscard]] constexpr std::uint64_t hash_combine(std::uint64_t h, std::uint64_t value) {
+  h = (h ^ value) + 0x9e3779b97f4a7c15ull;
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
+  return h ^ (h >> 31);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HASH_HPP
+
+namespace tagma {
+
+/// A job name or a device type inside a `device_spec`: at most 31 characters, empty if unset.
+struct device_text {
+  static constexpr std::size_t capacity = 31;
+  char text[capacity + 1]{};
+
+  constexpr device_text() = default;
+  /// The first 31 characters of `s`.
+  constexpr explicit device_text(std::string_view s) {
+    for (std::size_t i = 0; i < s.size() && i < capacity; ++i) text[i] = s[i];
+  }
+
+  /// The braced list of characters by which nvcc names a template argument to the host compiler.
+  constexpr device_text(const char (&characters)[capacity + 1]) {
+    for (std::size_t i = 0; i <= capacity; ++i) text[i] = characters[i];
+  }
+
+  [[nodiscard]] constexpr std::string_view view() const { return {text}; }
+  [[nodiscard]] constexpr bool empty() const { return text[0] == '\0'; }
+  friend constexpr bool operator==(const device_text&, const device_text&) = default;
+};
+
+/// A device, or a part of a device's name: each component is set or left open. A structural value, usable as template
+/// argument.
+struct device_spec {
+  device_text job;            ///< Empty if unset.
+  std::int32_t replica = -1;  ///< -1 if unset, as in the two other numbers.
+  std::int32_t task = -1;
+  device_text type;  ///< "CPU", "GPU"; upper and lower case differ.
+  std::int32_t id = -1;
+
+  /// True if no component is set.
+  [[nodiscard]] constexpr bool empty() const { return *this == device_spec{}; }
+  /// True if every component is set: the name of exactly one device.
+  [[nodiscard]] constexpr bool complete() const {
+    return !job.empty() && replica >= 0 && task >= 0 && !type.empty() && id >= 0;
+  }
+  friend constexpr bool operator==(const device_spec&, const device_spec&) = default;
+};
+
+/// A hash of a spec, equal in every process.
+[[nodiscard]] constexpr std::uint64_t hash_of(const device_spec& spec) {
+  std::uint64_t h = hash_combine(hash_text(spec.job.view()), hash_text(spec.type.view()));
+  for (const std::int32_t number : {spec.replica, spec.task, spec.id})
+    h = hash_combine(h, static_cast<std::uint64_t>(number));
+  return h;
+}
+
+/// A spec in its canonical spelling, as a constant: "/job:worker/replica:0/task:1/device:GPU:3". A type without id
+/// prints
+/// `:*`, the empty spec prints nothing.
+class device_spelling {
+ public:
+  constexpr explicit device_spelling(const device_spec& spec) {
+    if (!spec.job.empty()) add("/job:"), add(spec.job.view());
+    if (spec.replica >= 0) add("/replica:"), add(spec.replica);
+    if (spec.task >= 0) add("/task:"), add(spec.task);
+    if (spec.type.empty() && spec.id < 0) return;
+    add("/device:"), add(spec.type.empty() ? std::string_view("*") : spec.type.view()), add(":");
+    if (spec.id >= 0)
+      add(spec.id);
+    else
+      add("*");
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return {text_, size_}; }
+
+ private:
+  constexpr void add(std::string_view text) {
+    for (const char c : text) text_[size_++] = c;
+  }
+  constexpr void add(std::int32_t number) {
+    if (number >= 10) add(number / 10);
+    text_[size_++] = static_cast<char>('0' + number % 10);
+  }
+
+  char text_[2 * device_text::capacity + 64]{};
+  std::size_t size_ = 0;
+};
+
+/// The same at run time.
+[[nodiscard]] inline std::string to_string(const device_spec& spec) {
+  return std::string(device_spelling(spec).view());
+}
+
+/// What a parser found: a spec, or the byte at which the text stops being one and the reason.
+struct parsed_device {
+  device_spec spec;
+  std::size_t position = 0;
+  std::string_view reason;  ///< Empty if the text was parsed.
+
+  [[nodiscard]] constexpr explicit operator bool() const { return reason.empty(); }
+  [[nodiscard]] constexpr const device_spec& operator*() const { return spec; }
+  [[nodiscard]] constexpr const device_spec* operator->() const { return &spec; }
+};
+
+namespace detail {
+
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+class device_parser {
+ public:
+  constexpr explicit device_parser(std::string_view text) : text_(text) {}
+
+  constexpr parsed_device full() {
+    if (text_ == "/") return {};
+    while (at_ < text_.size() && component()) {
+    }
+    return result();
+  }
+
+  constexpr parsed_device local() {
+    if (name(spec_.type)) {
+      if (!skip(":"))
+        stop("a local device name is a type, a colon and a number, such as CPU:0");
+      else if (number(spec_.id) && at_ < text_.size())
+        stop("nothing may follow the number");
+    }
+    return result();
+  }
+
+ private:
+  constexpr parsed_device result() const {
+    if (!reason_.empty()) return {{}, at_, reason_};
+    return {spec_, 0, {}};
+  }
+  constexpr bool component() {
+    if (skip("/job:")) return name(spec_.job = {}, true);
+    if (skip("/replica:")) return number(spec_.replica = -1, true);
+    if (skip("/task:")) return number(spec_.task = -1, true);
+    if (skip("/device:")) {
+      spec_.id = -1;
+      return name(spec_.type = {}, true) && (!skip(":") || number(spec_.id, true));
+    }
+    const bool is_cpu = skip("/cpu:") || skip("/CPU:");
+    if (is_cpu || skip("/gpu:") || skip("/GPU:")) {
+      spec_.type = device_text(is_cpu ? "CPU" : "GPU");
+      return number(spec_.id = -1, true);
+    }
+    return stop("expected /job:, /replica:, /task:, /device:, /cpu: or /gpu:");
+  }
+  constexpr bool skip(std::string_view prefix) {
+    if (!text_.substr(at_).starts_with(prefix)) return false;
+    at_ += prefix.size();
+    return true;
+  }
+  constexpr bool name(device_text& target, bool wildcard = false) {
+    if (wildcard && skip("*")) return true;
+    const std::size_t first = at_;
+    if (at_ == text_.size() || !is_letter(text_[at_])) return stop("a name begins with a letter");
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '_')) ++at_;
+    if (at_ - first > device_text::capacity) {
+      at_ = first;
+      return stop("a name has at most 31 characters");
+    }
+    target = device_text(text_.substr(first, at_ - first));
+    return true;
+  }
+  constexpr bool number(std::int32_t& target, bool wildcard = false) {
+    if (wildcard && skip("*")) return true;
+    if (at_ == text_.size() || !is_digit(text_[at_])) return stop("expected an unsigned decimal number");
+    const std::size_t first = at_;
+    std::int64_t value = 0;
+    while (at_ < text_.size() && is_digit(text_[at_])) {
+      value = value * 10 + (text_[at_++] - '0');
+      if (value > INT32_MAX) {
+        at_ = first;
+        return stop("a number is at most 2147483647");
+      }
+    }
+    target = static_cast<std::int32_t>(value);
+    return true;
+  }
+  constexpr bool stop(std::string_view reason) {
+    reason_ = reason;
+    return false;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string_view reason_;
+  device_spec spec_;
+};
+
+}  // namespace detail
+
+/// Reads a full or partial device name, such as "/job:worker/task:1/gpu:0". `/cpu:` and `/gpu:` mean the types CPU and
+/// GPU; a type after `/device:` keeps its case.
+[[nodiscard]] constexpr parsed_device parse_device(std::string_view text) { return detail::device_parser(text).full(); }
+
+/// Reads the name of a device inside one task: "CPU:10".
+[[nodiscard]] constexpr parsed_device parse_local_device(std::string_view text) {
+  return detail::device_parser(text).local();
+}
+
+/// `parse_device` for callers that cannot go on without a device. Throws `invalid_argument`.
+[[nodiscard]] inline device_spec device_from(std::string_view text) {
+  const parsed_device parsed = parse_device(text);
+  if (!parsed)
+    fail(status_code::invalid_argument, "device string \"" + std::string(text) + "\", position " +
+                                            std::to_string(parsed.position) + ": " + std::string(parsed.reason));
+  return *parsed;
+}
+
+/// True if the compiler can read `Text` as a device name.
+template <fixed_string Text>
+inline constexpr bool device_string_parses = static_cast<bool>(parse_device(Text.view()));
+
+namespace diagnose {
+/// A text is a device name.
+template <class Text>
+inline constexpr bool is_device_name = std::is_void_v<Text>;
+}  // namespace diagnose
+
+namespace detail {
+/// The text as a type if it is no device name, else void.
+template <fixed_string Text>
+constexpr auto find_bad_device() {
+  if constexpr (!device_string_parses<Text>) return spelled<Text>{};
+}
+template <fixed_string Text>
+using bad_device = decltype(find_bad_device<Text>());
+}  // namespace detail
+
+#define TAGMA_NEEDS_DEVICE(Who, Text)                                                 \
+  static_assert(::tagma::diagnose::is_device_name<::tagma::detail::bad_device<Text>>, \
+                "TAGMA-E070 " Who ": this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"")
+
+/// The device that `Text` names. Raises TAGMA-E070 if it names none.
+template <fixed_string Text>
+inline constexpr device_spec device_string = [] {
+  TAGMA_NEEDS_DEVICE("device", Text);
+  if constexpr (device_string_parses<Text>)
+    return *parse_device(Text.view());
+  else
+    return device_spec{};
+}();
+
+/// The processor of this process, number `Id`.
+template <int Id>
+  requires(Id >= 0)
+struct cpu {
+  static constexpr device_spec spec{{}, -1, -1, device_text("CPU"), Id};
+};
+
+/// The graphics processor of this process, number `Id`.
+template <int Id>
+  requires(Id >= 0)
+struct gpu {
+  static constexpr device_spec spec{{}, -1, -1, device_text("GPU"), Id};
+};
+
+/// A device name in an option: `.ps_device = "/job:ps"`. A text that does not parse is no constant, so the compiler
+/// refuses it.
+struct device_name {
+  device_spec spec;
+
+  constexpr device_name() = default;
+  constexpr device_name(const device_spec& s) : spec(s) {}
+  constexpr device_name(const char* text) {
+    const parsed_device parsed = parse_device(text);
+    if (!parsed) throw "TAGMA-E070 device: this is no device name";
+    spec = *parsed;
+  }
+};
+
+/// True if every component that `spec` sets is set to the same in `name`.
+[[nodiscard]] constexpr bool covers(const device_spec& spec, const device_spec& name) {
+  return (spec.job.empty() || spec.job == name.job) && (spec.replica < 0 || spec.replica == name.replica) &&
+         (spec.task < 0 || spec.task == name.task) && (spec.type.empty() || spec.type == name.type) &&
+         (spec.id < 0 || spec.id == name.id);
+}
+
+/// `inner` with every component that it leaves open taken from `outer`: a scope inside a scope. Type and id are
+/// separate components, so "/device:CPU" inside "/gpu:1" is "/device:CPU:1", as in TensorFlow.
+[[nodiscard]] constexpr device_spec fill_from(device_spec inner, const device_spec& outer) {
+  if (inner.job.empty()) inner.job = outer.job;
+  if (inner.replica < 0) inner.replica = outer.replica;
+  if (inner.task < 0) inner.task = outer.task;
+  if (inner.type.empty()) inner.type = outer.type;
+  if (inner.id < 0) inner.id = outer.id;
+  return inner;
+}
+
+/// Two requests for one place joined, or what speaks against it.
+struct merged_device {
+  device_spec spec;
+  std::string_view conflict;  ///< "incompatible jobs" and the like; empty if there is none.
+
+  [[nodiscard]] constexpr explicit operator bool() const { return conflict.empty(); }
+};
+
+/// Joins two requests that must hold together. Components that only one sets are taken; components that differ are a
+/// conflict. With `soft`, types that differ drop type and id, and ids that differ drop the id; jobs, replicas and tasks
+/// never soften.
+[[nodiscard]] constexpr merged_device merge(const device_spec& a, const device_spec& b, bool soft = false) {
+  if (!a.job.empty() && !b.job.empty() && a.job != b.job) return {{}, "incompatible jobs"};
+  if (a.replica >= 0 && b.replica >= 0 && a.replica != b.replica) return {{}, "incompatible replicas"};
+  if (a.task >= 0 && b.task >= 0 && a.task != b.task) return {{}, "incompatible tasks"};
+  device_spec joined = fill_from(a, b);
+  if (!a.type.empty() && !b.type.empty() && a.type != b.type) {
+    if (!soft) return {{}, "incompatible types"};
+    joined.type = {};
+    joined.id = -1;
+  } else if (a.id >= 0 && b.id >= 0 && a.id != b.id) {
+    if (!soft) return {{}, "incompatible ids"};
+    joined.id = -1;
+  }
+  return {joined, {}};
+}
+
+/// `merge` for callers that cannot go on after a conflict. Throws `invalid_argument`.
+[[nodiscard]] inline device_spec merge_or_fail(const device_spec& a, const device_spec& b, bool soft = false) {
+  const merged_device merged = merge(a, b, soft);
+  if (!merged)
+    fail(status_code::invalid_argument, "cannot merge devices with " + std::string(merged.conflict) + ": '" +
+                                            to_string(a) + "' and '" + to_string(b) + "'");
+  return merged.spec;
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLACE_DEVICE_HPP
+
+// ---- tagma/expr/placeholder.hpp
+#ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
+#define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
+
+/// @file
+/// Inputs of a graph.
+
+// ---- tagma/expr/expression.hpp
+#ifndef TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+#define TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+
+/// @file
+/// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+// ---- tagma/expr/carried.hpp
+#ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
+#define TAGMA_SINGLE_EXPR_CARRIED_HPP
+
+/// @file
+/// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+// ---- tagma/base/atomic.hpp
+#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
+#define TAGMA_SINGLE_BASE_ATOMIC_HPP
+
+/// @file
+/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
+/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
+
+namespace tagma {
+
+/// What an access to a shared value orders around it, as in std::memory_order.
+enum class memory_order : int {
+  relaxed = __ATOMIC_RELAXED,
+  acquire = __ATOMIC_ACQUIRE,
+  release = __ATOMIC_RELEASE,
+  acq_rel = __ATOMIC_ACQ_REL,
+  seq_cst = __ATOMIC_SEQ_CST,
+};
+
+/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic(T value = {}) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
+    return __atomic_load_n(&value_, static_cast<int>(order));
+  }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    __atomic_store_n(&value_, value, static_cast<int>(order));
+  }
+  T exchange(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// These return the value before.
+  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
+  }
+  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
+  }
+
+  /// Where the value is, for the system.
+  [[nodiscard]] const T* address() const { return &value_; }
+
+ private:
+  T value_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
 // ---- tagma/base/shared_bytes.hpp
 #ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
 #define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
@@ -772,35 +1149,6 @@ class scratch_array {
 #include <string_view>
 #include <type_traits>
 
-// ---- tagma/base/hash.hpp
-#ifndef TAGMA_SINGLE_BASE_HASH_HPP
-#define TAGMA_SINGLE_BASE_HASH_HPP
-
-/// @file
-/// A structural hash that the compiler and every process compute alike. Not for security.
-
-#include <cstdint>
-#include <string_view>
-
-namespace tagma {
-
-/// 64-bit FNV-1a of a text.
-[[nodiscard]] constexpr std::uint64_t hash_text(std::string_view text) {
-  std::uint64_t h = 0xcbf29ce484222325ull;
-  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return h;
-}
-
-/// Mixes one more value into a hash; the order of values matters. The finaliser is that of SplitMix64.
-[[nodiscard]] constexpr std::uint64_t hash_combine(std::uint64_t h, std::uint64_t value) {
-  h = (h ^ value) + 0x9e3779b97f4a7c15ull;
-  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ull;
-  h = (h ^ (h >> 27)) * 0x94d049bb133111ebull;
-  return h ^ (h >> 31);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HASH_HPP
 // ---- tagma/tensor/spec.hpp
 #ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
 #define TAGMA_SINGLE_TENSOR_SPEC_HPP
@@ -1230,10 +1578,17 @@ struct node {
   std::int16_t controls = 0;
   std::int32_t first_attribute = 0;
   std::int16_t attribute_count = 0;
-  std::string_view name;      ///< of a placeholder or variable; of a slot, the variable it belongs to
-  std::string_view suffix;    ///< of a slot: "/adam_m"
-  const void* key = nullptr;  ///< names a run-time value that the program carries
-  std::string_view device;
+  std::string_view name;       ///< of a placeholder or variable; of a slot, the variable it belongs to
+  std::string_view suffix;     ///< of a slot: "/adam_m"
+  const void* key = nullptr;   ///< names a run-time value that the program carries
+  std::int16_t request = 0;    ///< what its scopes ask for: a position in the list of requests, 0 if nothing
+  std::int16_t colocated = 0;  ///< nodes on whose device it runs, listed behind its control dependencies
+};
+
+/// What device scopes ask for a node that a pass adds.
+struct request_source {
+  std::int16_t (*ask)(request_source& self, const op_info& op, const tensor_spec& spec,
+                      std::string_view name) = nullptr;
 };
 
 /// Everything `emit` takes beside the operation and its inputs.
@@ -1242,7 +1597,8 @@ struct node_extras {
   std::string_view name{};
   std::string_view suffix{};
   const void* key = nullptr;
-  std::string_view device{};
+  std::int16_t request = 0;
+  array_view<const node_id> colocated{};
 };
 
 /// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
@@ -1270,6 +1626,12 @@ class graph {
     return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
   }
   [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
+  /// Nodes that are emitted without a request are asked for by `source`, if there is one.
+  constexpr void ask(request_source* source) { source_ = source; }
+  /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
+  constexpr void follow(node_id id) { followed_ = id; }
+  /// Changes what is asked for a node.
+  constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
     const node& n = (*this)[id];
     return attributes_.subspan(static_cast<std::size_t>(n.first_attribute),
@@ -1295,7 +1657,8 @@ class graph {
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
                             attribute_list attributes = {}, const node_extras& extras = {}) {
     if (overflow_) return 0;
-    const bool unique = op.info->stateful || !extras.controls.empty();
+    const bool unique = op.info->stateful || !extras.controls.empty() || !extras.colocated.empty();
+    const std::int16_t request = source_ == nullptr ? extras.request : request_of(op, spec, extras);
     std::uint64_t h = hash_combine(op.info->id, static_cast<std::uint64_t>(spec.type));
     for (const node_id i : inputs) h = hash_combine(h, static_cast<std::uint64_t>(i));
     for (const attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
@@ -1303,9 +1666,10 @@ class graph {
     const std::size_t mask = buckets_.size() - 1;
     std::size_t bucket = static_cast<std::size_t>(h) & mask;
     for (; buckets_[bucket] != no_node; bucket = (bucket + 1) & mask)
-      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras)) return buckets_[bucket];
+      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras, request)) return buckets_[bucket];
     if (static_cast<std::size_t>(count_) == nodes_.size() ||
-        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() > edges_.size() ||
+        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() + extras.colocated.size() >
+            edges_.size() ||
         static_cast<std::size_t>(attribute_count_) + attributes.size() > attributes_.size()) {
       overflow_ = true;
       return 0;
@@ -1321,22 +1685,30 @@ class graph {
     n.name = extras.name;
     n.suffix = extras.suffix;
     n.key = extras.key;
-    n.device = extras.device;
+    n.request = request;
+    n.colocated = static_cast<std::int16_t>(extras.colocated.size());
     for (const node_id i : inputs) edges_[edge_count_++] = i;
     for (const node_id i : extras.controls) edges_[edge_count_++] = i;
+    for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
     for (const attribute a : attributes) attributes_[attribute_count_++] = a;
     buckets_[bucket] = count_;
     return count_++;
   }
 
  private:
+  /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
+  constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
+    if (extras.request != 0 || op.info->kind == op_kind::constant || !extras.suffix.empty()) return extras.request;
+    if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
+    return source_->ask(*source_, *op.info, spec, extras.name);
+  }
   constexpr node_id fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
                          const tensor_spec& spec);
   [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
                                      array_view<const node_id> inputs, attribute_list attributes,
-                                     const node_extras& extras) const {
+                                     const node_extras& extras, std::int16_t request) const {
     const node& n = (*this)[id];
-    if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 ||
+    if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
         static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
       return false;
     const auto theirs = this->inputs(id);
@@ -1345,7 +1717,7 @@ class graph {
     const auto their_attributes = this->attributes(id);
     for (std::size_t i = 0; i < attributes.size(); ++i)
       if (their_attributes[i] != attributes[i]) return false;
-    return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.device == extras.device;
+    return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.request == request;
   }
 
   array_view<node> nodes_;
@@ -1356,6 +1728,8 @@ class graph {
   int edge_count_ = 0;
   int attribute_count_ = 0;
   bool overflow_ = false;
+  request_source* source_ = nullptr;
+  node_id followed_ = no_node;
 };
 
 /// Storage for a graph of up to `Nodes` nodes.
@@ -1483,7 +1857,132 @@ struct expand_args {
 /// @file
 /// One node of an expression as the compiler sees it: a constexpr value that points at the records of its operands.
 
+// ---- tagma/place/device_function.hpp
+#ifndef TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
+#define TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
+
+/// @file
+/// Functions that decide for each node where it shall run. The compiler calls them while it builds the graph.
+
+namespace tagma {
+
+/// What a device function is told of a node.
+struct op_info {
+  std::string_view op;       ///< "matmul", "variable", "apply_adam"
+  std::string_view name;     ///< of a variable or placeholder, else empty
+  bool is_variable = false;  ///< slots of optimizers are no business of device functions: they follow their variable
+  bool is_placeholder = false;
+  tensor_spec spec;    ///< type and shape of its value
+  device_spec device;  ///< what the scopes inside ask for
+};
+
+/// What a node is asked for, or the text that is no device name.
+struct device_answer {
+  device_spec spec;
+  bool malformed = false;
+  std::string_view text;
+};
+
+/// What a scope that counts remembers from node to node.
+struct device_counts {
+  static constexpr int most_tasks = 64;
+  int next = 0;
+  std::int64_t load[most_tasks]{};
+};
+
+/// A device function as the graph compiler calls it. `task` is the one that the node was given before, or -1; a
+/// function that hands out tasks stores it there.
+using device_function = device_answer (*)(const op_info& op, device_counts& counts, int& task);
+
+namespace detail {
+
+[[nodiscard]] constexpr device_answer answer_of(const device_spec& spec) { return {spec, false, {}}; }
+[[nodiscard]] constexpr device_answer answer_of(std::string_view text) {
+  const parsed_device parsed = parse_device(text);
+  return {parsed.spec, !parsed, text};
+}
+
+/// Calls a captureless function object of the user's.
+template <auto Function>
+constexpr device_answer call_device_function(const op_info& op, device_counts&, int&) {
+  return answer_of(Function(op));
+}
+
+}  // namespace detail
+
+/// How a `replica_device_setter` shares the variables among the tasks.
+enum class ps_strategy : std::uint8_t {
+  round_robin,  ///< in the order in which the graph compiler meets them
+  greedy,       ///< each to the task with the fewest bytes so far, the first of equals
+  hash,         ///< by the hash of the name: the same in every program that has the variable
+};
+
+/// Variables to the parameter servers, everything else to the worker, as TensorFlow's function of that name. What
+/// scopes inside ask for wins, component by component. A variable is given a task if `ps_device` names a job and the
+/// scopes inside name none or that one; only then does the strategy count it. With no tasks, nothing is asked for, and
+/// outer scopes still hold. Equal setters are one setter and count together.
+struct replica_device_setter {
+  int ps_tasks = 0;  ///< at most 64
+  device_name ps_device = "/job:ps";
+  device_name worker_device = "/job:worker";
+  bool merge_devices = true;  ///< false: a node that is asked for anywhere is left alone
+  ps_strategy strategy = ps_strategy::round_robin;
+
+  [[nodiscard]] constexpr device_spec operator()(const op_info& op, device_counts& counts, int& task) const {
+    if (ps_tasks == 0 || (!merge_devices && !op.device.empty())) return op.device;
+    if (!op.is_variable) return fill_from(op.device, worker_device.spec);
+    device_spec asked = ps_device.spec;
+    if (!asked.job.empty() && (op.device.job.empty() || op.device.job == asked.job)) {
+      if (task < 0) task = next_task(op, counts);
+      asked.task = task;
+    }
+    return fill_from(op.device, asked);
+  }
+
+ private:
+  [[nodiscard]] constexpr int next_task(const op_info& op, device_counts& counts) const {
+    if (strategy == ps_strategy::round_robin) return counts.next++ % ps_tasks;
+    if (strategy == ps_strategy::hash)
+      return static_cast<int>(hash_text(op.name) % static_cast<std::uint64_t>(ps_tasks));
+    int least = 0;
+    for (int t = 1; t < ps_tasks; ++t)
+      if (counts.load[t] < counts.load[least]) least = t;
+    counts.load[least] += op.spec.dims.elements() * static_cast<std::int64_t>(size_of(op.spec.type));
+    return least;
+  }
+};
+
+namespace detail {
+
+template <replica_device_setter Setter>
+constexpr device_answer call_setter(const op_info& op, device_counts& counts, int& task) {
+  return {Setter(op, counts, task), false, {}};
+}
+
+}  // namespace detail
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
+
 namespace tagma::ir {
+
+struct record;
+
+/// How a scope answers where a node shall run.
+enum class scope_kind : std::uint8_t {
+  request,   ///< fills what the scopes inside leave open
+  function,  ///< replaces what the scopes inside ask for
+  clear,     ///< scopes outside are not asked
+  colocate,  ///< the same, for this node alone
+};
+
+/// One device scope. The scope of a record is the outermost; `inner` leads inwards.
+struct scope {
+  scope_kind kind = scope_kind::request;
+  device_spec spec;
+  device_function function = nullptr;
+  array_view<const record* const> outside;  ///< operands at which the scope ends
+  const scope* inner = nullptr;
+};
 
 /// What an expression type stands for. Records have static storage, so that a graph of them is walked by an ordinary
 /// constexpr function instead of by recursive templates.
@@ -1494,9 +1993,11 @@ struct record {
   array_view<const record* const> inputs;
   array_view<const record* const> controls;  ///< control dependencies: run before this node
   attribute_list attributes;
-  std::string_view name;      ///< of a placeholder or variable
-  const void* key = nullptr;  ///< names a run-time value that the program carries
-  std::string_view device;    ///< the device request, empty if there is none
+  std::string_view name;                        ///< of a placeholder or variable
+  const void* key = nullptr;                    ///< names a run-time value that the program carries
+  const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
+  const record* bare = nullptr;                 ///< the same node without them
+  array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
 };
 
 }  // namespace tagma::ir
@@ -3235,6 +3736,1412 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 #include <tuple>
 
+// ---- tagma/expr/on.hpp
+#ifndef TAGMA_SINGLE_EXPR_ON_HPP
+#define TAGMA_SINGLE_EXPR_ON_HPP
+
+/// @file
+/// Where nodes shall run: `on<gpu<0>>(e)`, `on<"/job:ps/task:1">(e)`, `on<function>(e)`, `colocate_with(v)(e)`.
+///
+/// A scope covers the expression that it is applied to: the node and all that it is made of, down to the inputs of the
+/// program. Scopes inside have the first word. What a node waits for with `after` is no part of it.
+
+// ---- tagma/expr/op/control.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
+#define TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
+
+/// @file
+/// Order without data: group and after.
+
+#include <tuple>
+
+namespace tagma {
+namespace op {
+
+/// Done when everything it waits for is done.
+struct group {
+  static constexpr std::string_view name = "group";
+  static constexpr ir::op_kind kind = ir::op_kind::control;
+  static constexpr bool stateful = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// A node that waits for others: the record of `Id` with more control dependencies.
+template <class Id, class... Controls>
+struct after_definition {
+  static constexpr const ir::record* origin = find_record<Id>();
+  static constexpr auto controls = [] {
+    fixed_array<const ir::record*, origin->controls.size() + sizeof...(Controls)> all{};
+    std::size_t n = 0;
+    for (const ir::record* r : origin->controls) all[n++] = r;
+    ((all[n++] = find_record<Controls>()), ...);
+    return all;
+  }();
+  static constexpr tensor_spec spec = origin->spec;
+  static constexpr ir::record value = [] {
+    ir::record r = *origin;
+    r.controls = controls;
+    r.bare = nullptr;
+    r.hash = hash_combine(hash_text("after"), r.hash);
+    for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
+    return r;
+  }();
+};
+
+}  // namespace detail
+
+/// A node without value that is done when all its operands are: the usual fetch of several updates.
+template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
+[[nodiscard]] constexpr auto group(const E&... e) {
+  using definition =
+      detail::node_definition<op::group, ir::attributes<0>{}, detail::id_list<>, detail::id_list<typename E::id...>>;
+  return detail::make_handle<definition, Place>(e...);
+}
+
+namespace detail {
+
+/// One `after` may be applied to several nodes.
+template <class Place, class Id>
+struct waiting {};
+
+/// What `after` returns: applied to a handle, it makes that node wait.
+template <class Place, class... Before>
+struct after_all {
+  std::tuple<Before...> before;
+
+  template <expression E>
+  [[nodiscard]] constexpr auto operator()(const E& e) const {
+    using definition = after_definition<typename E::id, typename Before::id...>;
+    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    return std::apply([&e](const Before&... b) { return make_handle<definition, place>(e, b...); }, before);
+  }
+};
+
+}  // namespace detail
+
+/// Control dependencies: `after(a, b)(e)` is `e`, computed once `a` and `b` are done. Only the node `e` waits, not the
+/// nodes it is made of.
+template <expression... Before, class Place = TAGMA_FRESH_TYPE(Before...)>
+[[nodiscard]] constexpr auto after(const Before&... before) {
+  return detail::after_all<Place, Before...>{{before...}};
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
+
+namespace tagma {
+
+/// The scope that ends all scopes around it: `on<none>(e)`.
+struct none {};
+
+namespace diagnose {
+/// What stands between the brackets of `on` tells a device.
+template <class Tag>
+inline constexpr bool is_device_tag = std::is_same_v<Tag, none> || requires {
+  Tag::spec.id;
+};
+}  // namespace diagnose
+
+namespace detail {
+
+/// What a scope asks for, as a type.
+template <ir::scope_kind Kind, device_spec Spec = device_spec{}, device_function Function = nullptr>
+struct scope_layer {
+  static constexpr ir::scope_kind kind = Kind;
+  static constexpr device_spec spec = Spec;
+  static constexpr device_function function = Function;
+  /// Functions have no name that is equal in every process; handles that carry one are told apart by their types.
+  static constexpr bool structural = Function == nullptr;
+  static constexpr std::uint64_t hash = hash_combine(static_cast<std::uint64_t>(Kind), hash_of(Spec));
+};
+
+/// The record of `Id` inside a scope that ends at the records of `Outside`.
+template <class Layer, class Id, class... Outside>
+struct scoped_definition {
+  static constexpr const ir::record* origin = find_record<Id>();
+  static constexpr fixed_array<const ir::record*, sizeof...(Outside)> outside{{find_record<Outside>()...}};
+  static constexpr ir::scope scope{Layer::kind, Layer::spec, Layer::function, outside, origin->scopes};
+  static constexpr tensor_spec spec = origin->spec;
+  static constexpr ir::record value = [] {
+    ir::record r = *origin;
+    r.scopes = &scope;
+    if (r.bare == nullptr) r.bare = origin;
+    r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), Layer::hash);
+    for (const ir::record* o : outside) r.hash = hash_combine(r.hash, o->hash);
+    return r;
+  }();
+};
+
+/// Tells apart scopes with functions.
+template <class Layer, class... Ids>
+struct scope_place {};
+
+template <class Layer, class... Outside, expression E>
+[[nodiscard]] constexpr auto make_scoped(const E& e) {
+  using definition = scoped_definition<Layer, typename E::id, typename Outside::id...>;
+  using place = scope_place<Layer, typename E::id, typename Outside::id...>;
+  if constexpr (Layer::structural && is_structural<typename E::id>)
+    return make_handle<definition, place>(e);
+  else
+    return expr<typename E::spec_type, typename binding<place_id<place>, definition>::id, E::carries>{e.values};
+}
+
+/// A scope that waits for the operands of a function.
+template <class Layer, class Function>
+struct scoped_call {
+  Function function;
+
+  template <expression... E>
+  [[nodiscard]] constexpr auto operator()(const E&... e) const {
+    return make_scoped<Layer, E...>(function(e...));
+  }
+};
+
+template <class Layer, class E>
+[[nodiscard]] constexpr auto apply_scope(const E& e) {
+  if constexpr (expression<E>)
+    return make_scoped<Layer>(e);
+  else if constexpr (requires { e.template inside<Layer>(); })
+    return e.template inside<Layer>();
+  else
+    return scoped_call<Layer, E>{e};
+}
+
+template <class Tag>
+struct tag_layer {
+  using type = scope_layer<ir::scope_kind::request, Tag::spec>;
+};
+template <>
+struct tag_layer<none> {
+  using type = scope_layer<ir::scope_kind::clear>;
+};
+template <fixed_string Device>
+struct text_layer {
+  static constexpr bool parses = device_string_parses<Device>;
+  using type = scope_layer<ir::scope_kind::request, *parse_device(Device.view())>;
+};
+template <auto Function>
+struct function_layer {
+  using type = scope_layer<ir::scope_kind::function, device_spec{}, &call_device_function<Function>>;
+};
+template <replica_device_setter Setter>
+struct setter_layer {
+  using type = scope_layer<ir::scope_kind::function, device_spec{}, &call_setter<Setter>>;
+};
+
+/// `Function` can be called with what is known of a node.
+template <auto Function>
+concept decides_device = requires(const op_info& op) {
+  answer_of(Function(op));
+};
+
+}  // namespace detail
+
+/// The expression `e` inside a device scope, which asks for `e` and for all that it is made of; or, for a function `f`,
+/// `on<...>(f)(x, y)`: the expression `f(x, y)` inside a scope that ends at `x` and `y`. Scopes merge as in TensorFlow,
+/// the innermost first: a device fills what is still open, what a function returns replaces all before it, and `none`
+/// ends the walk. One structure asked for two devices is two nodes; what has a name or a state is always one, asked for
+/// what its scopes agree on. A reader outside of all scopes takes the node that is there. Around `outputs(...)` it is a
+/// scope around the whole program, whose handles stay what they are.
+/// Raises TAGMA-E071 or E148 when compiled for a device that has no kernel or does not exist.
+/// @tparam Device `cpu<0>`, `none`, the name of a device in TensorFlow's grammar (TAGMA-E070 if it does not parse), a
+/// function of `op_info` that returns such a name or a `device_spec` (TAGMA-E146), or a `replica_device_setter`
+/// @{
+template <class Device, class E>
+  requires(diagnose::is_device_tag<Device>)
+[[nodiscard]] constexpr auto on(const E& e) { return detail::apply_scope<typename detail::tag_layer<Device>::type>(e); }
+template <fixed_string Device, class E>
+[[nodiscard]] constexpr auto on(const E& e) {
+  TAGMA_NEEDS_DEVICE("on", Device);
+  if constexpr (device_string_parses<Device>) return detail::apply_scope<typename detail::text_layer<Device>::type>(e);
+}
+template <auto Device, class E>
+  requires(detail::decides_device<Device>)
+[[nodiscard]] constexpr auto on(const E& e) {
+  return detail::apply_scope<typename detail::function_layer<Device>::type>(e);
+}
+template <replica_device_setter Device, class E>
+[[nodiscard]] constexpr auto on(const E& e) {
+  return detail::apply_scope<typename detail::setter_layer<Device>::type>(e);
+}
+/// @}
+
+namespace detail {
+
+/// The record of `Id`, to run where others run.
+template <class Id, class... With>
+struct colocated_definition {
+  static constexpr const ir::record* origin = find_record<Id>();
+  static constexpr auto colocated = [] {
+    fixed_array<const ir::record*, origin->colocated.size() + sizeof...(With)> all{};
+    std::size_t n = 0;
+    for (const ir::record* r : origin->colocated) all[n++] = r;
+    ((all[n++] = find_record<With>()), ...);
+    return all;
+  }();
+  static constexpr ir::scope scope{ir::scope_kind::colocate, {}, nullptr, {}, origin->scopes};
+  static constexpr tensor_spec spec = origin->spec;
+  static constexpr ir::record value = [] {
+    ir::record r = *origin;
+    r.colocated = colocated;
+    r.scopes = &scope;
+    r.bare = nullptr;
+    r.hash = hash_combine(hash_text("colocate_with"), r.hash);
+    for (const ir::record* c : colocated) r.hash = hash_combine(r.hash, c->hash);
+    return r;
+  }();
+};
+
+template <class Place, class... With>
+struct colocate_all {
+  std::tuple<With...> with;
+
+  template <expression E>
+  [[nodiscard]] constexpr auto operator()(const E& e) const {
+    using definition = colocated_definition<typename E::id, typename With::id...>;
+    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    return std::apply([&e](const With&... w) { return make_handle<definition, place>(e, w...); }, with);
+  }
+};
+
+}  // namespace detail
+
+/// `colocate_with(v)(e)` is `e`, computed on the device of `v`, wherever that is. Only the node `e` is bound, not the
+/// nodes it is made of; device scopes around it do not reach it, scopes inside still hold. Applied twice, both hold.
+template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
+[[nodiscard]] constexpr auto colocate_with(const With&... with) {
+  return detail::colocate_all<Place, With...>{{with...}};
+}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_DEVICE
+#endif  // TAGMA_SINGLE_EXPR_ON_HPP
+// ---- tagma/graph/local_devices.hpp
+#ifndef TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+#define TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+
+/// @file
+/// The devices of one process without others, and the placement of a plan on them.
+
+// ---- tagma/graph/pass/place.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
+
+/// @file
+/// Placement: which device runs each node. The order of what decides is TensorFlow's: where earlier runs put the node,
+/// what its scopes ask for, and else the best device that has a kernel for the node and for all that must be with it.
+/// An update and the slots that it writes are with their variable.
+
+// ---- tagma/graph/pass/versions.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+
+/// @file
+/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
+/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
+/// itself.
+
+// ---- tagma/graph/pass/prune.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+/// @file
+/// What a fetch needs, and nothing else.
+
+// ---- tagma/graph/build.hpp
+#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
+#define TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+/// @file
+/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
+/// is used, and replaces gradients and optimizers by the nodes that compute them.
+
+// ---- tagma/graph/scopes.hpp
+#ifndef TAGMA_SINGLE_GRAPH_SCOPES_HPP
+#define TAGMA_SINGLE_GRAPH_SCOPES_HPP
+
+/// @file
+/// What device scopes ask for. While the graph is built, every node is reached through a chain of scopes; here chains
+/// and requests are numbers, 0 being none.
+
+// ---- tagma/graph/pass/differentiate.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+/// @file
+/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
+/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
+
+namespace tagma::ir {
+
+/// What can go wrong while a graph is built; the program turns it into a sentence.
+enum class build_problem : std::uint8_t {
+  none,
+  name_clash,
+  no_gradient,
+  independent,
+  nothing_to_train,
+  too_large,
+  malformed_device,  ///< a device function returned a text that names no device
+  has_scopes,        ///< the graph must be built with scopes
+};
+
+/// A problem and the things it is about.
+struct build_status {
+  build_problem problem = build_problem::none;
+  const op_info* op = nullptr;
+  tensor_spec first;
+  tensor_spec second;
+  std::string_view text{};
+};
+
+/// Scratch space of `differentiate`, as large as the graph may become.
+struct gradient_scratch {
+  array_view<node_id> adjoint;
+  array_view<bool> wanted;
+};
+
+/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
+/// depend on `xs[i]`.
+constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+                             const gradient_scratch& scratch, build_status& status) {
+  node_id* const adjoint = scratch.adjoint.data();
+  bool* const wanted = scratch.wanted.data();
+  for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
+  for (const node_id x : xs)
+    if (x <= y) wanted[x] = true;
+  for (node_id i = 0; i <= y; ++i) {
+    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
+    const auto skipped = g.info(i).shape_only;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
+  }
+  if (!wanted[y]) return;
+
+  node_id seed = emit_constant(g, g.spec(y).type, 1);
+  if (g.spec(y).dims.rank > 0) {
+    const node_id pair[] = {seed, y};
+    seed = g.emit(rules<op::broadcast_like>, pair);
+  }
+  adjoint[y] = seed;
+
+  for (node_id i = y; i >= 0 && !g.overflow(); --i) {
+    const node_id upstream = adjoint[i];
+    if (upstream == no_node || g[i].op->stops_gradient) continue;
+    const int count = g[i].inputs;
+    bool flows = false;
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
+    if (!flows) continue;
+    if (g[i].op->gradient == nullptr) {
+      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
+      return;
+    }
+    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
+    const array_view<node_id> parts = scratch_parts.view();
+    for (node_id& part : parts) part = no_node;
+    g.follow(i);
+    gradient_args args{g, i, upstream, parts};
+    g[i].op->gradient(args);
+    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    for (int k = 0; k < count; ++k) {
+      const node_id in = g.input(i, k);
+      node_id part = parts[k];
+      if (part == no_node || !wanted[in]) continue;
+      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
+      node_id& sum = adjoint[in];
+      if (sum == no_node) {
+        sum = part;
+      } else {
+        const node_id pair[] = {sum, part};
+        sum = g.emit(rules<op::add>, pair);
+      }
+    }
+  }
+  g.follow(no_node);
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    if (xs[i] <= y) result[i] = adjoint[xs[i]];
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+namespace tagma::ir::detail {
+
+/// A position in the list of chains: the scopes around a node, innermost first.
+using chain_id = std::int16_t;
+
+/// Requests of a graph whose nodes are reached through scopes.
+template <std::size_t Nodes>
+class scope_context : public request_source {
+ public:
+  static constexpr std::size_t most_requests = 64;
+  /// Requests 0 and 1 ask for nothing; 1 since scopes disagree about it.
+  static constexpr std::int16_t nothing = 0, disputed = 1;
+
+  constexpr scope_context(graph& g, build_status& status) : graph_(g), status_(status) {
+    ask = [](request_source& self, const op_info& op, const tensor_spec& spec, std::string_view name) {
+      auto& me = static_cast<scope_context&>(self);
+      int task = -1;
+      return me.resolve(me.ambient_, op, spec, name, task);
+    };
+  }
+
+  /// The chains of a record that is reached through `around`, and of its operands.
+  struct chains {
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+  [[nodiscard]] constexpr chains enter(chain_id around, const record& r) {
+    for (chain_id c = around; c != 0; c = links_[c].outer)
+      for (const record* end : links_[c].layer->outside)
+        if (end == &r) around = links_[c].outer;
+    chains now{around, around};
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
+      const bool both = now.self == now.operands;
+      now.self = link(now.self, *s);
+      if (s->kind != scope_kind::colocate) now.operands = both ? now.self : link(now.operands, *s);
+    }
+    return now;
+  }
+
+  /// The request of a record's node, and the task that a setter chose for it.
+  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
+    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
+    return resolve(chain, *r.op->info, r.spec, r.name, task);
+  }
+  /// Nodes that passes add from now on are asked for by this chain.
+  constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
+
+  /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
+  /// nothing has no opinion.
+  constexpr void agree(node_id id, chain_id chain, const record& r) {
+    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
+    chain_of_[id] = chain;
+    int task = task_of_[id];
+    const std::int16_t before = graph_[id].request, now = request(chain, r, task);
+    if (now == nothing || now == before) return;
+    if (before == nothing) {
+      task_of_[id] = static_cast<std::int16_t>(task);
+      graph_.set_request(id, now);
+      return;
+    }
+    const device_spec a = requests_[before], b = requests_[now];
+    device_spec common;
+    if (a.job == b.job) common.job = a.job;
+    if (a.replica == b.replica) common.replica = a.replica;
+    if (a.task == b.task && a.job == b.job) common.task = a.task;
+    if (a.type == b.type) common.type = a.type;
+    if (a.id == b.id && a.type == b.type) common.id = a.id;
+    graph_.set_request(id, common.empty() ? disputed : number(common));
+  }
+  /// Notes how a node that cannot be two was first reached.
+  constexpr void note(node_id id, chain_id chain, int task) {
+    chain_of_[id] = chain;
+    task_of_[id] = static_cast<std::int16_t>(task);
+  }
+
+  [[nodiscard]] constexpr int request_count() const { return request_count_; }
+  [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
+
+ private:
+  static constexpr int most_links = 256, most_functions = 16;
+  struct link_of_chain {
+    const scope* layer = nullptr;
+    chain_id outer = 0;
+  };
+  struct counter {
+    device_function function = nullptr;
+    device_counts counts;
+  };
+
+  constexpr chain_id link(chain_id outer, const scope& layer) {
+    for (int c = 1; c < link_count_; ++c)
+      if (links_[c].layer == &layer && links_[c].outer == outer) return static_cast<chain_id>(c);
+    if (link_count_ == most_links) return too_many();
+    links_[link_count_] = {&layer, outer};
+    return static_cast<chain_id>(link_count_++);
+  }
+  constexpr std::int16_t number(const device_spec& spec) {
+    if (spec.empty()) return nothing;
+    for (int i = 2; i < request_count_; ++i)
+      if (requests_[i] == spec) return static_cast<std::int16_t>(i);
+    if (request_count_ == static_cast<int>(most_requests)) return too_many();
+    requests_[request_count_] = spec;
+    return static_cast<std::int16_t>(request_count_++);
+  }
+  constexpr std::int16_t too_many() {
+    status_.problem = build_problem::too_large;
+    return 0;
+  }
+  constexpr device_counts* counts_of(device_function function) {
+    int i = 0;
+    while (i < counter_count_ && counters_[i].function != function) ++i;
+    if (i == most_functions) return nullptr;
+    if (i == counter_count_) counters_[counter_count_++].function = function;
+    return &counters_[i].counts;
+  }
+  constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
+                                 int& task) {
+    if (status_.problem != build_problem::none) return nothing;
+    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
+    for (chain_id c = chain; c != 0; c = links_[c].outer) {
+      const scope& layer = *links_[c].layer;
+      if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
+      if (layer.kind == scope_kind::request) {
+        about.device = fill_from(about.device, layer.spec);
+        continue;
+      }
+      device_counts* const counts = counts_of(layer.function);
+      if (counts == nullptr) return too_many();
+      const device_answer answer = layer.function(about, *counts, task);
+      if (answer.malformed) {
+        status_ = {build_problem::malformed_device, &op, spec, {}, answer.text};
+        return nothing;
+      }
+      about.device = answer.spec;
+    }
+    return number(about.device);
+  }
+
+  graph& graph_;
+  build_status& status_;
+  link_of_chain links_[most_links]{};
+  device_spec requests_[most_requests]{};
+  counter counters_[most_functions]{};
+  chain_id chain_of_[Nodes]{};
+  std::int16_t task_of_[Nodes]{};
+  int link_count_ = 1;
+  int request_count_ = 2;
+  int counter_count_ = 0;
+  chain_id ambient_ = 0;
+};
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
+         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
+}
+
+}  // namespace tagma::ir::detail
+#endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
+
+namespace tagma::ir {
+
+/// Storage of a graph under construction and what became of it.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
+struct built_graph {
+  graph_storage<Nodes> storage;
+  int nodes = 0;
+  int edges = 0;
+  int attributes = 0;
+  node_id roots[Roots > 0 ? Roots : 1]{};
+  build_status status;
+  int request_count = 0;
+  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
+};
+
+namespace detail {
+
+/// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
+template <bool Scoped>
+struct record_memo {
+  array_view<const record*> records;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
+  array_view<const record*> names;
+  array_view<bool> named;
+  array_view<chain_id> chains;
+  std::size_t count = 0;
+
+  [[nodiscard]] constexpr std::size_t slot(const record& r, chain_id chain) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
+    if constexpr (Scoped) {
+      i = (i + 7 * static_cast<std::size_t>(chain)) & (records.size() - 1);
+      while (nodes[i] != 0 && (records[i] != &r || chains[i] != chain)) i = (i + 1) & (records.size() - 1);
+    } else {
+      while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    }
+    return i;
+  }
+  [[nodiscard]] constexpr node_id find(const record& r, chain_id chain) const { return nodes[slot(r, chain)] - 1; }
+  constexpr void set(const record& r, chain_id chain, node_id id) {
+    const std::size_t i = slot(r, chain);
+    records[i] = &r;
+    nodes[i] = id + 1;
+    if constexpr (Scoped) chains[i] = chain, ++count;
+  }
+  /// The record that has this record's name, after noting the name if it is new.
+  constexpr const record& owner_of_name(const record& r) {
+    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
+    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) names[i] = &r, named[i] = true;
+    return *names[i];
+  }
+};
+static_assert(no_node == -1);
+
+constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+                                   const gradient_scratch& scratch, array_view<node_id> variables,
+                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
+                                   build_status& status) {
+  std::size_t count = 0;
+  const auto given = static_cast<std::size_t>(r.attributes[0]);
+  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
+  if (given == 0) {
+    const node_id loss = inputs[0];
+    for (node_id i = 0; i < loss; ++i) {
+      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.problem = build_problem::too_large;
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
+    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
+  } else {
+    if (given > variables.size()) {
+      status.problem = build_problem::too_large;
+      return 0;
+    }
+    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
+  }
+  if (status.problem != build_problem::none) return 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
+  if (kept == 0 && !g.overflow()) {
+    status.problem = build_problem::nothing_to_train;
+    return 0;
+  }
+  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  r.op->expand(args);
+  return args.result;
+}
+
+/// A record on its way into the graph, and the scopes through which it was reached.
+template <bool Scoped>
+struct pending_record {
+  const record* what = nullptr;
+};
+template <>
+struct pending_record<true> {
+  const record* what = nullptr;
+  chain_id chain = 0;
+};
+
+struct no_scopes {
+  constexpr no_scopes(graph&, build_status&) {}
+};
+
+/// The walk behind `build_graph`, with its scratch space.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+class graph_builder {
+ public:
+  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
+      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+    if constexpr (Scoped) g_.ask(&scopes_);
+  }
+
+  /// Adds the nodes behind a record, operands first, and returns its own.
+  constexpr node_id build(const record& root) {
+    std::size_t depth = 0;
+    stack_[depth++] = {&root};
+    while (depth > 0 && good()) {
+      const pending top = stack_[depth - 1];
+      const record& r = *top.what;
+      reached at = reach(top);
+      if (at.id != no_node) {
+        --depth;
+        continue;
+      }
+      if constexpr (!Scoped) {
+        if (r.scopes != nullptr || !r.colocated.empty()) {
+          status_.problem = build_problem::has_scopes;
+          return 0;
+        }
+      }
+      const std::size_t before = depth;
+      if constexpr (Scoped) push(r.colocated, 0, depth);
+      push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
+      push(r.inputs, at.operands, depth);
+      if (status_.problem != build_problem::none) return 0;
+      if (depth != before) continue;
+      --depth;
+      set(r, at, emit(r, at));
+    }
+    return good() ? reach({&root}).id : 0;
+  }
+
+  constexpr void finish() {
+    if (g_.overflow()) status_ = {build_problem::too_large, nullptr, {}, {}, {}};
+    built_.nodes = g_.size();
+    built_.edges = g_.edge_count();
+    built_.attributes = g_.attribute_count();
+    if constexpr (Scoped) {
+      built_.request_count = scopes_.request_count();
+      for (int i = 0; i < built_.request_count; ++i) built_.requests[i] = scopes_[i];
+    }
+  }
+
+  /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
+  constexpr void build_scoped_parts(const fixed_array<const record*, Roots>& roots) {
+    scratch_array<const record*, 1> seen(4 * Nodes), waiting(4 * Nodes);
+    const auto first_time = [&](const record& r) {
+      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * Nodes - 1);
+      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * Nodes - 1);
+      const bool is_new = seen[i] == nullptr;
+      seen[i] = &r;
+      return is_new;
+    };
+    std::size_t depth = 0, count = 0;
+    const auto wait = [&](array_view<const record* const> list) {
+      for (std::size_t i = list.size(); i-- > 0;)
+        if (count < 2 * Nodes && first_time(*list[i])) waiting[depth++] = list[i], ++count;
+    };
+    wait(roots);
+    while (depth > 0 && good()) {
+      const record& r = *waiting[--depth];
+      if (r.scopes != nullptr) {
+        build(r);
+        continue;
+      }
+      wait(r.inputs), wait(r.controls), wait(r.colocated);
+    }
+    if (count == 2 * Nodes) status_.problem = build_problem::too_large;
+  }
+
+ private:
+  using pending = pending_record<Scoped>;
+  /// What is known of a record where it is reached: its node, if it has one, and the chains of scopes.
+  struct reached {
+    node_id id = no_node;
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
+  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
+  [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
+
+  [[nodiscard]] constexpr reached reach(const pending& p) {
+    if constexpr (Scoped) {
+      const auto chains = scopes_.enter(p.chain, *p.what);
+      const record& key = identity(*p.what);
+      const bool single = is_single(*key.op->info);
+      const node_id id = memo_.find(key, single ? chain_id{0} : chains.self);
+      if (id != no_node && single) scopes_.agree(id, chains.self, key);
+      return {id, chains.self, chains.operands};
+    } else {
+      return {memo_.find(*p.what, 0), 0, 0};
+    }
+  }
+  constexpr void push(array_view<const record* const> list, chain_id chain, std::size_t& depth) {
+    for (std::size_t i = list.size(); i-- > 0;) {
+      if (memo_find(*list[i], chain) != no_node) continue;
+      if (depth == 4 * Nodes) {
+        status_.problem = build_problem::too_large;
+        return;
+      }
+      if constexpr (Scoped)
+        stack_[depth++] = {list[i], chain};
+      else
+        stack_[depth++] = {list[i]};
+    }
+  }
+  constexpr node_id memo_find(const record& r, chain_id chain) {
+    if constexpr (Scoped)
+      return reach({&r, chain}).id;
+    else
+      return memo_.find(r, 0);
+  }
+  constexpr void set(const record& r, const reached& at, node_id id) {
+    if constexpr (Scoped) {
+      const record& key = identity(r);
+      // A reader outside of all scopes takes the node that is there.
+      if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
+      if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
+      if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+    } else {
+      memo_.set(r, 0, id);
+    }
+  }
+
+  constexpr node_id emit(const record& r, const reached& at) {
+    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size()), colocated(r.colocated.size());
+    for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo_find(*r.inputs[i], at.operands);
+    for (std::size_t i = 0; i < r.controls.size(); ++i)
+      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : chain_id{0});
+    if constexpr (Scoped)
+      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], 0);
+    const array_view<const node_id> in = inputs.view(), after = controls.view();
+    if constexpr (Scoped) scopes_.set_ambient(at.self);
+    switch (r.op->info->kind) {
+      case op_kind::gradient: {
+        node_id result = no_node;
+        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
+        if (result == no_node && good())
+          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+        return result == no_node ? 0 : result;
+      }
+      case op_kind::optimizer:
+        return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::placeholder:
+      case op_kind::variable: {
+        const record& owner = memo_.owner_of_name(r);
+        if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
+          status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, {}};
+        [[fallthrough]];
+      }
+      default:
+        break;
+    }
+    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    if constexpr (Scoped) {
+      int task = -1;
+      extras.request = scopes_.request(at.self, r, task);
+      if (status_.problem != build_problem::none) return 0;
+      const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
+                             ? g_.emit(*r.op, in, r.attributes, extras)
+                             : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+      if (!g_.overflow() && is_single(*r.op->info)) scopes_.note(id, at.self, task);
+      return id;
+    } else {
+      return r.op->fold != nullptr && after.empty() ? g_.emit(*r.op, in, r.attributes)
+                                                    : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+    }
+  }
+
+  built_graph<Nodes, Roots, Scoped>& built_;
+  build_status& status_;
+  graph g_;
+  std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  const record* memo_records_[4 * Nodes]{};
+  const record* memo_names_[2 * Nodes]{};
+  node_id memo_nodes_[4 * Nodes]{};
+  chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
+  bool memo_named_[2 * Nodes]{};
+  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_};
+  node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
+  variable_gradient pairs_[Nodes / 2]{};
+  bool wanted_[Nodes]{};
+  pending stack_[4 * Nodes]{};
+};
+
+}  // namespace detail
+
+/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
+/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+  built_graph<Nodes, Roots, Scoped> built;
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  if constexpr (Scoped) builder.build_scoped_parts(roots);
+  for (std::size_t root = 0; root < Roots; ++root)
+    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
+  builder.finish();
+  return built;
+}
+
+/// A finished flat graph, exactly as large as it must be.
+template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots, std::size_t Requests = 0>
+struct flat_graph {
+  fixed_array<node, Nodes> nodes{};
+  fixed_array<node_id, Edges> edges{};
+  fixed_array<attribute, Attributes> attributes{};
+  fixed_array<node_id, Roots> roots{};
+  fixed_array<device_spec, Requests> requests{};  ///< what device scopes ask for; the first two ask for nothing
+};
+
+/// A view of a finished graph; what passes read.
+struct graph_view {
+  array_view<const node> nodes;
+  array_view<const node_id> edges;
+  array_view<const attribute> attribute_pool;
+  array_view<const node_id> roots;
+  array_view<const device_spec> requests{};
+
+  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+  }
+  /// The nodes on whose devices `id` shall run.
+  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs + n.controls),
+                         static_cast<std::size_t>(n.colocated));
+  }
+  /// What is asked for a node; empty if nothing is.
+  [[nodiscard]] constexpr device_spec request(node_id id) const {
+    return (*this)[id].request == 0 ? device_spec{} : requests[(*this)[id].request];
+  }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
+    const node& n = (*this)[id];
+    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
+                                  static_cast<std::size_t>(n.attribute_count));
+  }
+};
+
+/// Copies the used part of a built graph.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t Capacity, std::size_t Roots,
+          bool Scoped>
+[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
+  flat_graph<N, E, A, Roots, Q> flat;
+  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
+  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
+  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
+  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
+  const device_spec* request = built.requests;
+  for (device_spec& r : flat.requests) r = *request++;
+  return flat;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+namespace tagma::ir {
+
+/// How much of a node a run needs.
+enum class need : std::uint8_t { nothing, extents, value };
+
+/// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
+  fixed_array<need, N> needs{};
+  const auto raise = [&needs](node_id id, need n) {
+    need& known = needs[id];
+    if (known < n) known = n;
+  };
+  for (const node_id f : fetches) raise(f, need::value);
+  for (node_id i = g.size(); i-- > 0;) {
+    const need n = needs[i];
+    if (n == need::nothing) continue;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
+    if (n == need::value)
+      for (const node_id c : g.controls(i)) raise(c, need::value);
+  }
+  return needs;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+namespace tagma::ir {
+
+/// True for each node that is ordered behind `u`, itself included.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
+  fixed_array<bool, N> behind{};
+  behind[u] = true;
+  for (node_id i = u + 1; i < g.size(); ++i) {
+    bool b = false;
+    for (const node_id in : g.inputs(i)) b = b || behind[in];
+    for (const node_id c : g.controls(i)) b = b || behind[c];
+    behind[i] = b;
+  }
+  return behind;
+}
+
+/// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
+template <std::size_t N>
+struct variable_versions {
+  fixed_array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
+  fixed_array<node_id, N> first_update{};  ///< of a variable, or `no_node`
+  fixed_array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
+
+  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[i]; }
+  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[variable]; }
+  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[update]; }
+
+  /// True if node `i` reads elements of input `k` from a variable that a run updates.
+  [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
+    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
+    const node_id v = base_of(g.inputs(i)[k]);
+    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
+  }
+
+  /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
+  [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
+    node_id waiting = first(variable);
+    for (node_id u = waiting; u != no_node && u <= i; u = next(u))
+      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
+    return waiting;
+  }
+};
+
+template <std::size_t N>
+[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
+  variable_versions<N> v;
+  fixed_array<node_id, N> last{};
+  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
+  for (node_id i = 0; i < g.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const op_kind kind = g.info(i).kind;
+    if (kind == op_kind::variable)
+      v.base[at] = i;
+    else if (kind == op_kind::view || kind == op_kind::update)
+      v.base[at] = v.base_of(g.inputs(i)[0]);
+    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
+    const auto variable = static_cast<std::size_t>(v.base[at]);
+    if (last[variable] == no_node)
+      v.first_update[variable] = i;
+    else
+      v.next_update[last[variable]] = i;
+    last[variable] = i;
+  }
+  return v;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+
+namespace tagma::ir {
+
+/// Why a node is where it is.
+enum class place_reason : std::uint8_t {
+  not_placed,    ///< no run needs its value
+  only_choice,   ///< no other device could run it
+  first_choice,  ///< the best device that has a kernel for it and for its group
+  asked,         ///< a scope asks for it
+  with_group,    ///< another node of its group is asked for, or has been there
+  assigned,      ///< earlier runs put it there
+  with_readers,  ///< it has no inputs, and all its readers are there
+  with_input,    ///< it reads no elements, or hands them on as they are
+  softened,      ///< what is asked for cannot be had; type and number were dropped
+};
+
+[[nodiscard]] constexpr std::string_view to_string(place_reason r) {
+  constexpr std::string_view names[] = {"no run needs it",
+                                        "the only one",
+                                        "the first that has a kernel",
+                                        "asked for",
+                                        "with the nodes it is bound to",
+                                        "where earlier runs had it",
+                                        "with all its readers",
+                                        "with its input",
+                                        "instead of what is asked for"};
+  return names[static_cast<std::size_t>(r)];
+}
+
+/// What can go wrong.
+enum class place_problem : std::uint8_t {
+  none,
+  no_devices,            ///< the set of devices is empty
+  no_kernel,             ///< no device has a kernel for the operation
+  no_such_device,        ///< what is asked for matches no device
+  no_kernel_there,       ///< it matches devices without a kernel
+  group_elsewhere,       ///< a node that this one is bound to is asked for where this one cannot run
+  requests_conflict,     ///< two nodes that are bound together are asked for in two places
+  no_common_device,      ///< two nodes that are bound together run on no device together
+  malformed_assignment,  ///< what earlier runs tell is no device name
+  unknown_assignment,    ///< it names no device, or several
+  assigned_no_kernel,    ///< it names a device without a kernel
+};
+
+/// A problem and what it is about.
+struct place_failure {
+  place_problem problem = place_problem::none;
+  node_id node = no_node;
+  node_id other = no_node;      ///< the node that it is bound to
+  device_spec asked{};          ///< of the node or of its group
+  device_spec other_asked{};    ///< of the other node
+  std::string_view conflict{};  ///< "incompatible types"
+};
+
+/// Devices to choose from, and what they can run.
+struct device_set {
+  array_view<const device_spec> devices;  ///< complete names
+  array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
+  bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
+  device_spec home{};  ///< job, replica and task of the caller, preferred among equals
+};
+
+template <std::size_t N>
+struct placement {
+  fixed_array<std::int16_t, N> device{};  ///< position in the set, -1 where nothing is placed
+  fixed_array<place_reason, N> reason{};
+  place_failure failure;
+
+  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
+  [[nodiscard]] constexpr const place_reason* reasons() const { return reason.data(); }
+};
+
+namespace detail {
+
+/// Nodes that must be together: a forest whose roots hold what is known of their group.
+template <std::size_t N>
+class placer {
+ public:
+  constexpr placer(const graph_view& g, const fixed_array<need, N>& needs, const device_set& set, bool soft,
+                   array_view<const std::string_view> assigned)
+      : g_(g), needs_(needs), set_(set), soft_(soft), assigned_(assigned) {}
+
+  constexpr placement<N> run() {
+    for (std::size_t i = 0; i < N; ++i) p_.device[i] = -1;
+    if (set_.devices.empty()) fail({place_problem::no_devices});
+    for (const device_spec& d : set_.devices) present_ |= bit_of(d);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i)) begin(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i))
+        for (const node_id with : g_.colocated(i))
+          if (placed(with) && good()) join(with, i, false);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && !is_generator(i)) choose(i);
+    find_readers();
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && is_generator(i)) choose(i);
+    return p_;
+  }
+
+ private:
+  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
+  [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
+  constexpr void fail(const place_failure& f) { p_.failure = f; }
+
+  [[nodiscard]] constexpr std::uint32_t bit_of(const device_spec& d) const {
+    for (std::size_t t = 0; t < set_.types.size(); ++t)
+      if (set_.types[t] == d.type) return std::uint32_t{1} << t;
+    return 0;
+  }
+  [[nodiscard]] constexpr std::uint32_t kernels_of(node_id i) const {
+    std::uint32_t mask = 0;
+    for (std::size_t t = 0; t < set_.types.size(); ++t)
+      if (set_.has_kernel(g_.info(i), g_[i].spec.type, set_.types[t].view())) mask |= std::uint32_t{1} << t;
+    return mask;
+  }
+
+  constexpr void begin(node_id i) {
+    leader_[i] = i;
+    size_[i] = 1;
+    request_[i] = g_.request(i);
+    kernels_[i] = kernels_of(i) & present_;
+    asker_[i] = g_[i].request > 1 ? i : no_node;
+    if (!assigned_.empty() && !assigned_[i].empty()) return begin_assigned(i);
+    if (kernels_[i] == 0) fail({place_problem::no_kernel, i, no_node, request_[i]});
+  }
+  constexpr void begin_assigned(node_id i) {
+    const parsed_device name = parse_device(assigned_[i]);
+    if (!name) return fail({place_problem::malformed_assignment, i, no_node, {}, {}, assigned_[i]});
+    int matches = 0;
+    for (std::size_t d = 0; d < set_.devices.size(); ++d)
+      if (covers(*name, set_.devices[d])) ++matches, p_.device[i] = static_cast<std::int16_t>(d);
+    if (matches != 1) return fail({place_problem::unknown_assignment, i, no_node, *name, {}, assigned_[i]});
+    const device_spec& device = set_.devices[p_.device[i]];
+    if ((kernels_[i] & bit_of(device)) == 0) return fail({place_problem::assigned_no_kernel, i, no_node, device});
+    request_[i] = device;
+    kernels_[i] = bit_of(device);
+    asker_[i] = i;
+    p_.reason[i] = place_reason::assigned;
+  }
+
+  [[nodiscard]] constexpr node_id leader(node_id i) {
+    while (leader_[i] != i) i = leader_[i] = leader_[leader_[i]];
+    return i;
+  }
+  /// Puts node `b` with node `a`. Requests that differ are a problem, unless `b` is an update of the variable `a`: then
+  /// the variable stays where it is asked for.
+  constexpr void join(node_id a, node_id b, bool updates) {
+    const node_id first = leader(a), second = leader(b);
+    if (first == second) return;
+    const merged_device both = merge(request_[first], request_[second], soft_ && !updates);
+    if (!both && !updates)
+      return fail({place_problem::requests_conflict, a, b, request_[first], request_[second], both.conflict});
+    if ((kernels_[first] & kernels_[second]) == 0)
+      return fail({place_problem::no_common_device, a, b, request_[first], request_[second]});
+    if (both) request_[first] = both.spec;
+    if (asker_[first] == no_node) asker_[first] = asker_[second];
+    kernels_[first] &= kernels_[second];
+    size_[first] += size_[second];
+    leader_[second] = first;
+  }
+  constexpr void join_state(node_id update) {
+    node_id variable = g_.inputs(update)[0];
+    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
+      variable = g_.inputs(variable)[0];
+    join(variable, update, true);
+    for (const node_id in : g_.inputs(update))
+      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
+        join(variable, in, true);
+  }
+
+  /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
+  /// count as numbers.
+  [[nodiscard]] constexpr bool better(const device_spec& a, const device_spec& b) const {
+    const std::uint32_t type_a = bit_of(a), type_b = bit_of(b);
+    if (type_a != type_b) return type_a < type_b;
+    const bool home_a = covers(set_.home, a), home_b = covers(set_.home, b);
+    if (home_a != home_b) return home_a;
+    if (a.job != b.job) return a.job.view() < b.job.view();
+    if (a.replica != b.replica) return a.replica < b.replica;
+    if (a.task != b.task) return a.task < b.task;
+    return a.id < b.id;
+  }
+  struct choice {
+    std::int16_t device = -1;
+    int candidates = 0;
+    bool matches = false;  ///< some device is what is asked for, kernels or not
+  };
+  [[nodiscard]] constexpr choice best(const device_spec& asked, std::uint32_t kernels) const {
+    choice c;
+    for (std::size_t d = 0; d < set_.devices.size(); ++d) {
+      const device_spec& device = set_.devices[d];
+      if (!covers(asked, device)) continue;
+      c.matches = true;
+      if ((bit_of(device) & kernels) == 0) continue;
+      ++c.candidates;
+      if (c.device < 0 || better(device, set_.devices[c.device])) c.device = static_cast<std::int16_t>(d);
+    }
+    return c;
+  }
+
+  constexpr void choose(node_id i) {
+    if (p_.reason[i] == place_reason::assigned) return;
+    const node_id root = leader(i);
+    const device_spec group = request_[root], own = g_.request(i);
+    choice c = best(group, kernels_[root]);
+    bool softened = false;
+    if (c.candidates == 0 && soft_) {
+      device_spec open = group;
+      open.type = {};
+      open.id = -1;
+      const choice other = best(open, kernels_[root]);
+      if (other.candidates > 0) c = other, softened = true;
+    }
+    if (c.candidates == 0) return explain_failure(i, root, c.matches);
+    const std::int16_t near = size_[root] == 1 && !softened ? neighbour(i) : std::int16_t{-1};
+    const bool follows = near >= 0 && covers(group, set_.devices[near]) &&
+                         (bit_of(set_.devices[near]) & kernels_[root]) != 0 && c.candidates > 1;
+    p_.device[i] = follows ? near : c.device;
+    const device_spec& device = set_.devices[p_.device[i]];
+    p_.reason[i] = softened                              ? place_reason::softened
+                   : follows && inputs_decide(i)         ? place_reason::with_input
+                   : follows                             ? place_reason::with_readers
+                   : !own.empty() && covers(own, device) ? place_reason::asked
+                   : asker_[root] != no_node             ? place_reason::with_group
+                   : c.candidates == 1                   ? place_reason::only_choice
+                                                         : place_reason::first_choice;
+  }
+  constexpr void explain_failure(node_id i, node_id root, bool matches) {
+    const device_spec own = g_.request(i);
+    if (!matches)
+      fail({place_problem::no_such_device, asker_[root] == no_node ? i : asker_[root], no_node, request_[root]});
+    else if (!own.empty() && best(own, kernels_of(i)).candidates == 0)
+      fail({place_problem::no_kernel_there, i, no_node, own});
+    else
+      fail({place_problem::group_elsewhere, i, asker_[root], request_[root]});
+  }
+
+  /// A node without inputs, of which a copy could be saved.
+  [[nodiscard]] constexpr bool is_generator(node_id i) const {
+    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
+  }
+  [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
+    if (g_[i].inputs == 0) return false;
+    if (g_.info(i).kind == op_kind::view) return true;
+    for (int k = 0; k < g_[i].inputs; ++k)
+      if (!g_.info(i).ignores_elements(k)) return false;
+    return true;
+  }
+  /// The device of what a node would be best beside, or -1.
+  [[nodiscard]] constexpr std::int16_t neighbour(node_id i) const {
+    if (is_generator(i)) return readers_[i] >= 0 ? readers_[i] : std::int16_t{-1};
+    return inputs_decide(i) ? p_.device[g_.inputs(i)[0]] : std::int16_t{-1};
+  }
+  /// The device of all readers of each node; -1 if it has none, -2 if there are several.
+  constexpr void find_readers() {
+    for (std::size_t i = 0; i < N; ++i) readers_[i] = -1;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (placed(i))
+        for (const node_id in : g_.inputs(i))
+          readers_[in] = readers_[in] == -1 || readers_[in] == p_.device[i] ? p_.device[i] : std::int16_t{-2};
+  }
+
+  const graph_view& g_;
+  const fixed_array<need, N>& needs_;
+  const device_set& set_;
+  bool soft_;
+  array_view<const std::string_view> assigned_;
+  placement<N> p_;
+  std::uint32_t present_ = 0;  // types that the set has
+  fixed_array<node_id, N> leader_{};
+  // Of the root of each group:
+  fixed_array<int, N> size_{};
+  fixed_array<device_spec, N> request_{};
+  fixed_array<std::uint32_t, N> kernels_{};
+  fixed_array<node_id, N> asker_{};  // the first node of the group that is asked for
+  fixed_array<std::int16_t, N> readers_{};
+};
+
+}  // namespace detail
+
+/// Places the nodes of which a run needs the value. The compiler can run it, and so can a program.
+/// @param soft where what is asked for cannot be had, its type and number are dropped; job, replica and task hold
+/// @param assigned for each node the name of the device where earlier runs had it, or nothing
+template <std::size_t N>
+[[nodiscard]] constexpr placement<N> place(const graph_view& g, const fixed_array<need, N>& needs,
+                                           const device_set& devices, bool soft = false,
+                                           array_view<const std::string_view> assigned = {}) {
+  return detail::placer<N>(g, needs, devices, soft, assigned).run();
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
+
+namespace tagma::ir {
+
+inline constexpr device_spec local_device_names[] = {{device_text("localhost"), 0, 0, device_text("CPU"), 0}};
+inline constexpr device_text local_device_types[] = {device_text("CPU")};
+
+/// One CPU. Whether it has a kernel is asked later, where kernels are picked, for all operations at once.
+inline constexpr device_set local_devices{local_device_names,
+                                          local_device_types,
+                                          [](const op_info&, dtype, std::string_view type) { return type == "CPU"; },
+                                          {device_text("localhost"), 0, 0, {}, -1}};
+
+/// The placement of a program without device scopes: everything is on the only device.
+struct single_placement {
+  place_failure failure;
+
+  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
+  [[nodiscard]] constexpr const place_reason* reasons() const { return nullptr; }
+};
+
+/// Where the nodes of a plan run. Programs without device scopes do not ask the placer.
+template <class Graph, std::size_t N>
+[[nodiscard]] constexpr auto place_locally([[maybe_unused]] const fixed_array<need, N>& needs) {
+  if constexpr (Graph::requests > 0) {
+    placement<N> p = place<N>(Graph::view, needs, local_devices);
+    // A type without any kernel has none for the node in question either.
+    place_failure& f = p.failure;
+    const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
+    if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
+    return p;
+  } else {
+    return single_placement{};
+  }
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
 // ---- tagma/plan/compile.hpp
 #ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
 #define TAGMA_SINGLE_PLAN_COMPILE_HPP
@@ -3280,7 +5187,6 @@ struct plan_node {
   std::string_view name;
   std::string_view suffix;
   const void* key = nullptr;
-  std::string_view device;    ///< the device request, empty if there is none
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
 };
@@ -3394,428 +5300,6 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
 /// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
 /// readers are in one group, so a group has one result and no node is computed twice.
 
-// ---- tagma/graph/pass/versions.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-
-/// @file
-/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
-/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
-/// itself.
-
-// ---- tagma/graph/pass/prune.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-
-/// @file
-/// What a fetch needs, and nothing else.
-
-// ---- tagma/graph/build.hpp
-#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
-#define TAGMA_SINGLE_GRAPH_BUILD_HPP
-
-/// @file
-/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
-/// is used, and replaces gradients and optimizers by the nodes that compute them.
-
-// ---- tagma/graph/pass/differentiate.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-
-/// @file
-/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
-/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
-
-namespace tagma::ir {
-
-/// What can go wrong while a graph is built; the program turns it into a sentence.
-enum class build_problem : std::uint8_t { none, name_clash, no_gradient, independent, nothing_to_train, too_large };
-
-/// A problem and the things it is about.
-struct build_status {
-  build_problem problem = build_problem::none;
-  const op_info* op = nullptr;
-  tensor_spec first;
-  tensor_spec second;
-};
-
-/// Scratch space of `differentiate`, as large as the graph may become.
-struct gradient_scratch {
-  array_view<node_id> adjoint;
-  array_view<bool> wanted;
-};
-
-/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
-/// depend on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
-                             const gradient_scratch& scratch, build_status& status) {
-  node_id* const adjoint = scratch.adjoint.data();
-  bool* const wanted = scratch.wanted.data();
-  for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
-  for (const node_id x : xs)
-    if (x <= y) wanted[x] = true;
-  for (node_id i = 0; i <= y; ++i) {
-    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
-    const auto skipped = g.info(i).shape_only;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
-  }
-  if (!wanted[y]) return;
-
-  node_id seed = emit_constant(g, g.spec(y).type, 1);
-  if (g.spec(y).dims.rank > 0) {
-    const node_id pair[] = {seed, y};
-    seed = g.emit(rules<op::broadcast_like>, pair);
-  }
-  adjoint[y] = seed;
-
-  for (node_id i = y; i >= 0 && !g.overflow(); --i) {
-    const node_id upstream = adjoint[i];
-    if (upstream == no_node || g[i].op->stops_gradient) continue;
-    const int count = g[i].inputs;
-    bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
-    if (!flows) continue;
-    if (g[i].op->gradient == nullptr) {
-      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
-      return;
-    }
-    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
-    const array_view<node_id> parts = scratch_parts.view();
-    for (node_id& part : parts) part = no_node;
-    gradient_args args{g, i, upstream, parts};
-    g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
-    for (int k = 0; k < count; ++k) {
-      const node_id in = g.input(i, k);
-      node_id part = parts[k];
-      if (part == no_node || !wanted[in]) continue;
-      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
-      node_id& sum = adjoint[in];
-      if (sum == no_node) {
-        sum = part;
-      } else {
-        const node_id pair[] = {sum, part};
-        sum = g.emit(rules<op::add>, pair);
-      }
-    }
-  }
-  for (std::size_t i = 0; i < xs.size(); ++i)
-    if (xs[i] <= y) result[i] = adjoint[xs[i]];
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-
-namespace tagma::ir {
-
-/// Storage of a graph under construction and what became of it.
-template <std::size_t Nodes, std::size_t Roots>
-struct built_graph {
-  graph_storage<Nodes> storage;
-  int nodes = 0;
-  int edges = 0;
-  int attributes = 0;
-  node_id roots[Roots > 0 ? Roots : 1]{};
-  build_status status;
-};
-
-namespace detail {
-
-/// Remembers the node of each record and the record of each name.
-struct record_memo {
-  array_view<const record*> records;
-  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
-  array_view<const record*> names;
-  array_view<bool> named;
-
-  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
-    return i;
-  }
-  [[nodiscard]] constexpr node_id find(const record& r) const { return nodes[slot(r)] - 1; }
-  constexpr void set(const record& r, node_id id) {
-    const std::size_t i = slot(r);
-    records[i] = &r;
-    nodes[i] = id + 1;
-  }
-  /// The record that has this record's name, after noting the name if it is new.
-  constexpr const record& owner_of_name(const record& r) {
-    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (!named[i]) names[i] = &r, named[i] = true;
-    return *names[i];
-  }
-};
-static_assert(no_node == -1);
-
-constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
-                                   const gradient_scratch& scratch, array_view<node_id> variables,
-                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
-                                   build_status& status) {
-  std::size_t count = 0;
-  const auto given = static_cast<std::size_t>(r.attributes[0]);
-  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
-  if (given == 0) {
-    const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i) {
-      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
-      if (count == variables.size()) {
-        status.problem = build_problem::too_large;
-        return 0;
-      }
-      variables[count] = i, gradients[count++] = no_node;
-    }
-    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
-  } else {
-    if (given > variables.size()) {
-      status.problem = build_problem::too_large;
-      return 0;
-    }
-    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
-  }
-  if (status.problem != build_problem::none) return 0;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
-  if (kept == 0 && !g.overflow()) {
-    status.problem = build_problem::nothing_to_train;
-    return 0;
-  }
-  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
-  r.op->expand(args);
-  return args.result;
-}
-
-}  // namespace detail
-
-/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-template <std::size_t Nodes, std::size_t Roots>
-[[nodiscard]] constexpr built_graph<Nodes, Roots> build_graph(const fixed_array<const record*, Roots>& roots) {
-  built_graph<Nodes, Roots> built;
-  graph g = built.storage.view();
-  const record* memo_records[4 * Nodes]{};
-  const record* memo_names[2 * Nodes]{};
-  node_id memo_nodes[4 * Nodes]{};
-  bool memo_named[2 * Nodes]{};
-  detail::record_memo memo{memo_records, memo_nodes, memo_names, memo_named};
-  node_id adjoint[Nodes]{}, variables[Nodes / 2]{}, gradients[Nodes / 2]{};
-  variable_gradient pairs[Nodes / 2]{};
-  bool wanted[Nodes]{};
-  const gradient_scratch scratch{adjoint, wanted};
-  const record* stack[4 * Nodes]{};
-
-  for (std::size_t root = 0; root < Roots; ++root) {
-    std::size_t depth = 0;
-    stack[depth++] = roots[root];
-    while (depth > 0 && !g.overflow() && built.status.problem == build_problem::none) {
-      const record& r = *stack[depth - 1];
-      if (memo.find(r) != no_node) {
-        --depth;
-        continue;
-      }
-      const std::size_t before = depth;
-      for (const auto& list : {r.controls, r.inputs})
-        for (std::size_t i = list.size(); i-- > 0;)
-          if (memo.find(*list[i]) == no_node) {
-            if (depth == 4 * Nodes) {
-              built.status.problem = build_problem::too_large;
-              return built;
-            }
-            stack[depth++] = list[i];
-          }
-      if (depth != before) continue;
-      --depth;
-
-      scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size());
-      for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo.find(*r.inputs[i]);
-      for (std::size_t i = 0; i < r.controls.size(); ++i) controls[i] = memo.find(*r.controls[i]);
-      const array_view<const node_id> in = inputs.view(), after = controls.view();
-      node_id id = 0;
-      switch (r.op->info->kind) {
-        case op_kind::gradient: {
-          node_id result = no_node;
-          differentiate(g, in[0], in.subspan(1, 1), {&result, 1}, scratch, built.status);
-          if (result == no_node && built.status.problem == build_problem::none && !g.overflow())
-            built.status = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec};
-          id = result == no_node ? 0 : result;
-          break;
-        }
-        case op_kind::optimizer:
-          id = detail::expand_optimizer(g, r, in, scratch, variables, gradients, pairs, built.status);
-          break;
-        case op_kind::placeholder:
-        case op_kind::variable: {
-          const record& owner = memo.owner_of_name(r);
-          if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
-            built.status = {build_problem::name_clash, r.op->info, owner.spec, r.spec};
-          [[fallthrough]];
-        }
-        default:
-          if (r.op->fold != nullptr && after.empty() && r.device.empty())
-            id = g.emit(*r.op, in, r.attributes);
-          else
-            id = g.emit_as(*r.op, r.spec, in, r.attributes, {after, r.name, {}, r.key, r.device});
-      }
-      memo.set(r, id);
-    }
-    built.roots[root] = memo.find(*roots[root]);
-  }
-  if (g.overflow()) built.status = {build_problem::too_large, nullptr, {}, {}};
-  built.nodes = g.size();
-  built.edges = g.edge_count();
-  built.attributes = g.attribute_count();
-  return built;
-}
-
-/// A finished flat graph, exactly as large as it must be.
-template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots>
-struct flat_graph {
-  fixed_array<node, Nodes> nodes{};
-  fixed_array<node_id, Edges> edges{};
-  fixed_array<attribute, Attributes> attributes{};
-  fixed_array<node_id, Roots> roots{};
-};
-
-/// A view of a finished graph; what passes read.
-struct graph_view {
-  array_view<const node> nodes;
-  array_view<const node_id> edges;
-  array_view<const attribute> attribute_pool;
-  array_view<const node_id> roots;
-
-  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
-  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
-  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
-  }
-  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
-  }
-  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    const node& n = (*this)[id];
-    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
-                                  static_cast<std::size_t>(n.attribute_count));
-  }
-};
-
-/// Copies the used part of a built graph.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t Capacity, std::size_t Roots>
-[[nodiscard]] constexpr flat_graph<N, E, A, Roots> trim(const built_graph<Capacity, Roots>& built) {
-  flat_graph<N, E, A, Roots> flat;
-  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
-  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
-  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
-  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
-  return flat;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_BUILD_HPP
-
-namespace tagma::ir {
-
-/// How much of a node a run needs.
-enum class need : std::uint8_t { nothing, extents, value };
-
-/// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
-template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
-  fixed_array<need, N> needs{};
-  const auto raise = [&needs](node_id id, need n) {
-    need& known = needs[id];
-    if (known < n) known = n;
-  };
-  for (const node_id f : fetches) raise(f, need::value);
-  for (node_id i = g.size(); i-- > 0;) {
-    const need n = needs[i];
-    if (n == need::nothing) continue;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
-    if (n == need::value)
-      for (const node_id c : g.controls(i)) raise(c, need::value);
-  }
-  return needs;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-
-namespace tagma::ir {
-
-/// True for each node that is ordered behind `u`, itself included.
-template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  fixed_array<bool, N> behind{};
-  behind[u] = true;
-  for (node_id i = u + 1; i < g.size(); ++i) {
-    bool b = false;
-    for (const node_id in : g.inputs(i)) b = b || behind[in];
-    for (const node_id c : g.controls(i)) b = b || behind[c];
-    behind[i] = b;
-  }
-  return behind;
-}
-
-/// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
-template <std::size_t N>
-struct variable_versions {
-  fixed_array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
-  fixed_array<node_id, N> first_update{};  ///< of a variable, or `no_node`
-  fixed_array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
-
-  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[i]; }
-  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[variable]; }
-  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[update]; }
-
-  /// True if node `i` reads elements of input `k` from a variable that a run updates.
-  [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
-    const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
-  }
-
-  /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
-  [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
-    node_id waiting = first(variable);
-    for (node_id u = waiting; u != no_node && u <= i; u = next(u))
-      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
-    return waiting;
-  }
-};
-
-template <std::size_t N>
-[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
-  variable_versions<N> v;
-  fixed_array<node_id, N> last{};
-  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
-  for (node_id i = 0; i < g.size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const op_kind kind = g.info(i).kind;
-    if (kind == op_kind::variable)
-      v.base[at] = i;
-    else if (kind == op_kind::view || kind == op_kind::update)
-      v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
-    const auto variable = static_cast<std::size_t>(v.base[at]);
-    if (last[variable] == no_node)
-      v.first_update[variable] = i;
-    else
-      v.next_update[last[variable]] = i;
-    last[variable] = i;
-  }
-  return v;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-
 namespace tagma::ir {
 
 /// Why an element-wise node stands alone or is the result of its group.
@@ -3827,7 +5311,7 @@ enum class fusion_reason : std::uint8_t {
   read_by_many,          ///< its readers are in different loops
   other_shape,           ///< its reader broadcasts it
   group_full,            ///< the loop has reached its largest size
-  other_device,          ///< its reader asks for another device
+  other_device,          ///< its reader runs on another device
   ordered,               ///< a control dependency or an update holds it in place
 };
 
@@ -3839,7 +5323,7 @@ enum class fusion_reason : std::uint8_t {
                                         "read by more than one loop",
                                         "broadcast by its reader",
                                         "the loop is full",
-                                        "its reader asks for another device",
+                                        "its reader runs on another device",
                                         "held by a control dependency or an update"};
   return names[static_cast<std::size_t>(r)];
 }
@@ -3858,9 +5342,10 @@ struct fusion {
 
 /// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
 /// have their group when its turn comes.
+/// @param device where each node runs, or nothing if there is only one device
 template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
-                                       array_view<const node_id> fetches) {
+                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {}) {
   fusion<N> f;
   fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
   fixed_array<fusion_reason, N> obstacle{};
@@ -3891,7 +5376,7 @@ template <std::size_t N>
           why = fusion_reason::other_shape;
         else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
           why = fusion_reason::group_full;
-        else if (g[i].device != g[r].device)
+        else if (!device.empty() && device[i] != device[r])
           why = fusion_reason::other_device;
         else if (parted_by_update(i, r))
           why = fusion_reason::ordered;
@@ -4161,8 +5646,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            0,
            n.name,
            n.suffix,
-           n.key,
-           n.device};
+           n.key};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     if (needs[i] == need::value)
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
@@ -4338,10 +5822,31 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 
 namespace tagma {
 
+/// The outputs `Named` of a program inside device scopes, where they are `Scoped`.
+template <class Named, class Scoped>
+struct scoped_outputs;
+
 /// What a program computes; the operand of `compile`.
 template <expression... E>
 struct output_list {
   std::tuple<E...> handles;
+
+  /// The same inside a device scope.
+  template <class Layer>
+  [[nodiscard]] constexpr auto inside() const {
+    return scoped_outputs<output_list, output_list>{*this}.template inside<Layer>();
+  }
+};
+
+template <class Named, expression... E>
+struct scoped_outputs<Named, output_list<E...>> {
+  Named outputs;
+
+  template <class Layer>
+  [[nodiscard]] constexpr auto inside() const {
+    return scoped_outputs<Named, output_list<decltype(detail::make_scoped<Layer>(std::declval<const E&>()))...>>{
+        outputs};
+  }
 };
 
 /// Names the results of a program: tensors, and updates such as the result of `minimize`.
@@ -4362,6 +5867,9 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+/// What a device function returned for `Operation` is the name of a device.
+template <ir::build_problem Problem, class Operation, class Text>
+inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
 }  // namespace diagnose
 
 namespace detail {
@@ -4393,6 +5901,16 @@ struct output_traits<E> : output_traits<output_list<E>> {
   }
 };
 
+template <class Named, class Scoped>
+struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
+  static constexpr const auto& records = output_traits<Scoped>::records;
+
+  template <class Closure>
+  static carried values(const Closure& closure) {
+    return output_traits<Named>::values([&closure] { return closure().outputs; });
+  }
+};
+
 struct no_operation {
   static constexpr std::string_view name = "none";
   static constexpr ir::op_kind kind = ir::op_kind::control;
@@ -4411,30 +5929,36 @@ struct compiled_graph {
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
-  template <std::size_t Capacity>
-  static constexpr auto built_at = ir::build_graph<Capacity>(traits::records);
-  template <std::size_t Capacity>
+  template <std::size_t Capacity, bool Scoped>
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
+  template <std::size_t Capacity, bool Scoped>
   static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<4 * Capacity>();
+    if constexpr (Capacity < TAGMA_MAX_NODES &&
+                  built_at<Capacity, Scoped>.status.problem == ir::build_problem::too_large)
+      return choose_capacity<4 * Capacity, Scoped>();
     else
       return Capacity;
   }
-  static constexpr std::size_t capacity = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256)>();
-  static constexpr const auto& built = built_at<capacity>;
+  static constexpr std::size_t unscoped = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256), false>();
+  static constexpr bool has_scopes = built_at<unscoped, false>.status.problem == ir::build_problem::has_scopes;
+  static constexpr std::size_t capacity = choose_capacity<unscoped, has_scopes>();
+  static constexpr const auto& built = built_at<capacity, has_scopes>;
 
   static constexpr ir::build_problem problem = built.status.problem;
   static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
   static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
   using operation_type = decltype(find_operation_name<&operation>());
+  static constexpr std::string_view text = built.status.text;
   using first_type = spec_of<first_spec>;
   using second_type = spec_of<second_spec>;
+  using text_type = decltype(find_operation_name<&text>());
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
   static constexpr std::size_t attributes = static_cast<std::size_t>(built.attributes);
-  static constexpr auto flat = ir::trim<nodes, edges, attributes>(built);
-  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots};
+  static constexpr std::size_t requests = static_cast<std::size_t>(built.request_count);
+  static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
+  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
 };
 
 template <class T, std::size_t N, std::size_t M>
@@ -4447,10 +5971,12 @@ template <class T, std::size_t N, std::size_t M>
 /// The plan of some outputs of a program, in tables that are exactly as large as they must be.
 template <class Graph, int... Outputs>
 struct compiled_plan {
+  using graph = Graph;
   static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
   static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
-  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted);
+  static constexpr auto placed = ir::place_locally<Graph>(needs);
+  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, placed.devices());
   static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
       Graph::view, wanted, needs, fusion, order);
@@ -4536,7 +6062,9 @@ class program {
         for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
         for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
         for (const auto a : graph::view.attributes(i)) h = hash_combine(h, static_cast<std::uint64_t>(a));
-        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * hash_text(n.device)));
+        const std::uint64_t asked = n.request == 0 ? hash_text({}) : hash_of(graph::view.request(i));
+        h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
+        for (const auto at : graph::view.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
       }
       return h;
     }();
@@ -4550,10 +6078,10 @@ class program {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064 and E080.
+/// Raises TAGMA-E060, E061, E063, E064, E080 and E146.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
-          class Second = typename Graph::second_type>
+          class Second = typename Graph::second_type, class Text = typename Graph::text_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
@@ -4565,6 +6093,8 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
+                "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"");
   if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
 }
 
@@ -4796,8 +6326,12 @@ struct not_fed {};
 struct no_order {};
 template <class Operation>
 struct no_kernel {};
-template <class Operation, class Device>
+template <class Operation, class Spec, class Device>
 struct no_kernel_there {};
+template <class Operation, class Device>
+struct no_such_device {};
+template <class Operation, class Device, class Other, class OtherDevice>
+struct no_common_device {};
 
 /// A run has no fault of this kind. `Fault` is the first one that it has, or void.
 template <class Fault>
@@ -4830,8 +6364,16 @@ template <class Operation>
 inline constexpr bool has_kernels<no_kernel<Operation>> = false;
 template <class Fault>
 inline constexpr bool has_kernels_there = true;
+template <class Operation, class Spec, class Device>
+inline constexpr bool has_kernels_there<no_kernel_there<Operation, Spec, Device>> = false;
+template <class Fault>
+inline constexpr bool devices_exist = true;
 template <class Operation, class Device>
-inline constexpr bool has_kernels_there<no_kernel_there<Operation, Device>> = false;
+inline constexpr bool devices_exist<no_such_device<Operation, Device>> = false;
+template <class Fault>
+inline constexpr bool colocates_what_fits = true;
+template <class Operation, class Device, class Other, class OtherDevice>
+inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice>> = false;
 }  // namespace diagnose
 
 #define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                 \
@@ -4845,7 +6387,10 @@ inline constexpr bool has_kernels_there<no_kernel_there<Operation, Device>> = fa
                 "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");  \
   static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");             \
   static_assert(diagnose::has_kernels_there<Fault>,                                                                    \
-                "TAGMA-E071 run: the device that is asked for has no kernel for this operation")
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                      \
+  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");        \
+  static_assert(diagnose::colocates_what_fits<Fault>,                                                                  \
+                "TAGMA-E147 run: two operations that are bound to one device are asked for in different places")
 
 namespace detail {
 
@@ -4976,6 +6521,17 @@ struct first_fault<First, Rest...> {
   using type = decltype(First::fault());
 };
 
+/// What a message about a placement is about.
+template <class Graph, class Plan>
+struct misplaced {
+  static constexpr ir::place_failure failure = Plan::placed.failure;
+  static constexpr int node = failure.node, other = failure.other < 0 ? node : failure.other;
+  static constexpr device_spelling asked{failure.asked}, other_asked{failure.other_asked};
+  static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
+                                    other_name = Graph::view.info(other).name, other_device = other_asked.view();
+  static constexpr tensor_spec declared = Graph::view[node].spec;
+};
+
 /// Whether the arguments of a run fit a program, and whether its plan can run.
 template <class Graph, class... Arguments>
 struct run_check {
@@ -5006,11 +6562,22 @@ struct run_check {
     if constexpr (Kernels::missing != nullptr) {
       static constexpr std::string_view name = Kernels::missing->name;
       return diagnose::no_kernel<spelled<fixed_copy<&name>()>>{};
-    } else if constexpr (Kernels::misplaced >= 0) {
-      static constexpr std::string_view name = Plan::nodes[Kernels::misplaced].op->name;
-      static constexpr std::string_view device = Plan::nodes[Kernels::misplaced].device;
-      return diagnose::no_kernel_there<spelled<fixed_copy<&name>()>, spelled<fixed_copy<&device>()>>{};
+    } else if constexpr (Plan::placed.failure.problem != ir::place_problem::none) {
+      return find_misplaced<Plan>();
     }
+  }
+  template <class Plan>
+  static auto find_misplaced() {
+    using about = misplaced<Graph, Plan>;
+    using operation = spelled<fixed_copy<&about::name>()>;
+    using place = spelled<fixed_copy<&about::device>()>;
+    if constexpr (about::failure.problem == ir::place_problem::no_kernel_there)
+      return diagnose::no_kernel_there<operation, spec_of<about::declared>, place>{};
+    else if constexpr (about::failure.problem == ir::place_problem::no_such_device)
+      return diagnose::no_such_device<operation, place>{};
+    else
+      return diagnose::no_common_device<operation, place, spelled<fixed_copy<&about::other_name>()>,
+                                        spelled<fixed_copy<&about::other_device>()>>{};
   }
 
   /// The first fault of a run that fetches `What`, or void.
@@ -7958,7 +9525,7 @@ class session {
   /// `trace_to(timeline)`), up to eight
   /// @param at where the call stands; errors name it
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067 and TAGMA-E071 when compiled; throws InvalidArgument if a feed's
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 and E148 when compiled; throws InvalidArgument if a feed's
   /// extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
