@@ -15511,7 +15511,7 @@ struct scatter_windows {
 template <class T>
 struct add_bias {
   TAGMA_INLINE static void run(T* y, const T* bias, std::int64_t rows, std::int64_t n, bool relu) {
-    const auto least = splat<pack<T, 8>>(relu ? T(0) : -std::numeric_limits<T>::infinity());
+    const auto least = splat<pack<T, 8>>(relu ? T(0) : static_cast<T>(-__builtin_huge_val()));
     for (std::int64_t r = 0; r < rows; ++r, y += n) {
       std::int64_t i = 0;
       for (; i + 8 <= n; i += 8) store(y + i, max(load<8>(y + i) + load<8>(bias + i), least));
