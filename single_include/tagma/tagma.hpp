@@ -11262,6 +11262,11 @@ class step_runner final : public shared_work {
     graph_ = plan::step_graph(plan);
     steps_ = heap_array<step_state>(graph_.size());
   }
+  /// Gives back what a plan takes whose steps are not shared after all.
+  TAGMA_COLD void forget_plan() {
+    graph_ = {};
+    steps_ = {};
+  }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
   TAGMA_COLD void set_cost(std::size_t s, double cost) {
     step_state& own = steps_[s];
@@ -11899,7 +11904,10 @@ class bound_plan {
     }
     // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
     const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
-    if (together + start_of_sharing < 0.9 * in_order) runner_.set_threads(threads);
+    if (together + start_of_sharing < 0.9 * in_order)
+      runner_.set_threads(threads);
+    else
+      runner_.forget_plan();
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -14709,6 +14717,16 @@ struct scratch final : kernel_state {
   heap_array<T> values;
 };
 
+/// Copies with a conversion, and rounds where the target has 16 bits.
+struct convert_elements {
+  template <class From, class To>
+  TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
+    for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
+    const int rest = static_cast<int>(n % 8);
+    if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
+  }
+};
+
 /// The C++ type of the elements behind an id, `char` for a node without value.
 template <dtype D>
 using stored = element_of<D>;
@@ -15610,25 +15628,11 @@ class matrix_convolution {
 template <class T>
 struct widened_copy {
   using C = compute_t<T>;
-  struct widen_body {
-    TAGMA_INLINE static void run(const T* from, C* to, std::int64_t n) {
-      for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
-      const int rest = static_cast<int>(n % 8);
-      if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
-    }
-  };
-  struct narrow_body {
-    TAGMA_INLINE static void run(const C* from, T* to, std::int64_t n) {
-      for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
-      const int rest = static_cast<int>(n % 8);
-      if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
-    }
-  };
   heap_array<C> values;
 
   const C* widen(const operand& o) {
     if constexpr (std::is_same_v<T, C>) return o.as<const C>();
-    dispatch<widen_body>(o.as<const T>(), grow(o.elements()), o.elements());
+    dispatch<convert_elements>(o.as<const T>(), grow(o.elements()), o.elements());
     return values.data();
   }
   C* room(const operand& o) {
@@ -15642,7 +15646,7 @@ struct widened_copy {
   }
   void narrow(const operand& o) const {
     if constexpr (!std::is_same_v<T, C>)
-      dispatch<narrow_body>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
+      dispatch<convert_elements>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
   }
 };
 
@@ -16437,16 +16441,6 @@ inline owned<kernel_state> prepare_product(const kernel_args& args, const run_co
 }
 #endif
 
-/// Copies with a conversion, and rounds where the target has 16 bits.
-struct convert_elements {
-  template <class From, class To>
-  TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
-    for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
-    const int rest = static_cast<int>(n % 8);
-    if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
-  }
-};
-
 /// Operands of 16-bit floats are widened once, the product is rounded once.
 struct half_product final : kernel_state {
   explicit half_product(const kernel_args& args)
@@ -16869,7 +16863,7 @@ class row_updates {
   const kernel_args& args_;
   std::int64_t width_, table_, count_ = 0;
   update_numbers<compute_t<T>> h_;
-  std::span<const gradient_row> rows_;
+  array_view<const gradient_row> rows_;
 };
 
 inline void scheduled_rate(const kernel_args& args, const run_context&) {

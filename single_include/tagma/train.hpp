@@ -8478,6 +8478,11 @@ class step_runner final : public shared_work {
     graph_ = plan::step_graph(plan);
     steps_ = heap_array<step_state>(graph_.size());
   }
+  /// Gives back what a plan takes whose steps are not shared after all.
+  TAGMA_COLD void forget_plan() {
+    graph_ = {};
+    steps_ = {};
+  }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
   TAGMA_COLD void set_cost(std::size_t s, double cost) {
     step_state& own = steps_[s];
@@ -8964,7 +8969,10 @@ class bound_plan {
     }
     // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
     const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
-    if (together + start_of_sharing < 0.9 * in_order) runner_.set_threads(threads);
+    if (together + start_of_sharing < 0.9 * in_order)
+      runner_.set_threads(threads);
+    else
+      runner_.forget_plan();
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake

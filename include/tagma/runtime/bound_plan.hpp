@@ -305,7 +305,10 @@ class bound_plan {
     }
     // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
     const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
-    if (together + start_of_sharing < 0.9 * in_order) runner_.set_threads(threads);
+    if (together + start_of_sharing < 0.9 * in_order)
+      runner_.set_threads(threads);
+    else
+      runner_.forget_plan();
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake

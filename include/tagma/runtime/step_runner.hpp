@@ -31,6 +31,11 @@ class step_runner final : public shared_work {
     graph_ = plan::step_graph(plan);
     steps_ = heap_array<step_state>(graph_.size());
   }
+  /// Gives back what a plan takes whose steps are not shared after all.
+  TAGMA_COLD void forget_plan() {
+    graph_ = {};
+    steps_ = {};
+  }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
   TAGMA_COLD void set_cost(std::size_t s, double cost) {
     step_state& own = steps_[s];

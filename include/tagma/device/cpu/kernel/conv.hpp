@@ -180,25 +180,11 @@ class matrix_convolution {
 template <class T>
 struct widened_copy {
   using C = compute_t<T>;
-  struct widen_body {
-    TAGMA_INLINE static void run(const T* from, C* to, std::int64_t n) {
-      for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
-      const int rest = static_cast<int>(n % 8);
-      if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
-    }
-  };
-  struct narrow_body {
-    TAGMA_INLINE static void run(const C* from, T* to, std::int64_t n) {
-      for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
-      const int rest = static_cast<int>(n % 8);
-      if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
-    }
-  };
   heap_array<C> values;
 
   const C* widen(const operand& o) {
     if constexpr (std::is_same_v<T, C>) return o.as<const C>();
-    dispatch<widen_body>(o.as<const T>(), grow(o.elements()), o.elements());
+    dispatch<convert_elements>(o.as<const T>(), grow(o.elements()), o.elements());
     return values.data();
   }
   C* room(const operand& o) {
@@ -212,7 +198,7 @@ struct widened_copy {
   }
   void narrow(const operand& o) const {
     if constexpr (!std::is_same_v<T, C>)
-      dispatch<narrow_body>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
+      dispatch<convert_elements>(static_cast<const C*>(values.data()), o.as<T>(), o.elements());
   }
 };
 

@@ -39,6 +39,16 @@ struct scratch final : kernel_state {
   heap_array<T> values;
 };
 
+/// Copies with a conversion, and rounds where the target has 16 bits.
+struct convert_elements {
+  template <class From, class To>
+  TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
+    for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
+    const int rest = static_cast<int>(n % 8);
+    if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
+  }
+};
+
 /// The C++ type of the elements behind an id, `char` for a node without value.
 template <dtype D>
 using stored = element_of<D>;

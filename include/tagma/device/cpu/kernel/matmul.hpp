@@ -89,16 +89,6 @@ inline owned<kernel_state> prepare_product(const kernel_args& args, const run_co
 }
 #endif
 
-/// Copies with a conversion, and rounds where the target has 16 bits.
-struct convert_elements {
-  template <class From, class To>
-  TAGMA_INLINE static void run(const From* from, To* to, std::int64_t n) {
-    for (std::int64_t i = 0; i + 8 <= n; i += 8) store(to + i, load<8>(from + i));
-    const int rest = static_cast<int>(n % 8);
-    if (rest > 0) store(to + n - rest, load<8>(from + n - rest, rest), rest);
-  }
-};
-
 /// Operands of 16-bit floats are widened once, the product is rounded once.
 struct half_product final : kernel_state {
   explicit half_product(const kernel_args& args)

@@ -293,7 +293,7 @@ class row_updates {
   const kernel_args& args_;
   std::int64_t width_, table_, count_ = 0;
   update_numbers<compute_t<T>> h_;
-  std::span<const gradient_row> rows_;
+  array_view<const gradient_row> rows_;
 };
 
 inline void scheduled_rate(const kernel_args& args, const run_context&) {
