@@ -77,5 +77,6 @@
 #include "tagma/device/cpu/kernel/softmax.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"
 #include "tagma/device/cpu/kernel/top_k.hpp"
+#include "tagma/device/cpu/kernel/transfer.hpp"
 #include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/kernel_table.hpp"

@@ -17,6 +17,8 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/expr/variable.hpp"
 #include "tagma/plan/memory.hpp"
+#include "tagma/plan/transfer.hpp"
+#include "tagma/runtime/device.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/step_runner.hpp"
 #include "tagma/runtime/trace.hpp"
@@ -106,8 +108,8 @@ class bound_plan {
  public:
   TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
                         array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
-                        const run_context& context)
-      : plan_(plan), kernels_(kernels) {
+                        const run_context& context, const device_table& devices)
+      : plan_(plan), kernels_(kernels), devices_(devices) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     infer_extents(feeds);
@@ -118,7 +120,7 @@ class bound_plan {
     states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (kernels_[s].prepare != nullptr) {
-        states_[s] = kernels_[s].prepare(calls_[s], context);
+        states_[s] = kernels_[s].prepare(calls_[s], on_device(s, context));
         calls_[s].state = states_[s].get();
       }
   }
@@ -143,6 +145,8 @@ class bound_plan {
     try {
       if (context.trace != nullptr)
         run_traced(s, context);
+      else if (devices_.size() > 1)
+        kernels_[s].run(calls_[s], on_device(s, context));
       else
         kernels_[s].run(calls_[s], context);
     } catch (const error& e) {
@@ -157,7 +161,24 @@ class bound_plan {
     const auto id = static_cast<std::size_t>(plan_.fetches[f]);
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
-  [[nodiscard]] std::size_t arena_bytes() const { return arena_.size(); }
+  /// Bytes of the arenas of all devices.
+  [[nodiscard]] std::size_t arena_bytes() const {
+    std::size_t bytes = 0;
+    for (const aligned_bytes& a : arenas_) bytes += a.size();
+    return bytes;
+  }
+  /// One line for each copy between devices.
+  [[nodiscard]] TAGMA_COLD std::string transfers_text() const {
+    std::string text;
+    for (std::size_t s = 0; s < calls_.size(); ++s) {
+      const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
+      if (n.op != &ir::info<plan::transfer>) continue;
+      const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
+      text += sentence({detail::describe(n), " (", detail::describe(from), "): ", device_name(from), " to ",
+                        device_name(n), ", ", bytes_of(plan_.steps[s].node), " bytes\n"});
+    }
+    return text;
+  }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
   owned<bound_plan> next;  ///< for lists of idle plans
@@ -246,7 +267,8 @@ class bound_plan {
 
   [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
     const kernel_args& call = calls_[s];
-    std::string text = sentence({detail::describe(plan_.nodes[plan_.steps[s].node]), " on /device:CPU:0"});
+    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
+    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
     const char* before = " of ";
     for (const operand& o : call.in) {
       append_spec(text, before, o.type, o.dims);
@@ -261,14 +283,33 @@ class bound_plan {
     const plan::plan_step& step = plan_.steps[s];
     const kernel_args& call = calls_[s];
     const std::int64_t begin = now_ns();
-    kernels_[s].run(call, context);
+    kernels_[s].run(call, on_device(s, context));
     context.trace->add({plan_.nodes[step.node],
+                        device_of(s).name,
                         step.fused,
                         {call.in.data(), call.in.size()},
                         call.out,
                         context.step,
                         begin,
                         now_ns()});
+  }
+
+  [[nodiscard]] const session_device& device_of(std::size_t s) const {
+    return devices_[static_cast<std::size_t>(plan_.nodes[plan_.steps[s].node].device)];
+  }
+  [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
+    return short_name(devices_[static_cast<std::size_t>(n.device)].name);
+  }
+  /// The context with the threads of the device of step `s`.
+  [[nodiscard]] run_context on_device(std::size_t s, run_context context) const {
+    context.threads = device_of(s).threads.get();
+    return context;
+  }
+  /// Bytes of the value of a node.
+  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
+    const auto i = static_cast<std::size_t>(id);
+    const std::size_t size = size_of(plan_.nodes[i].spec.type);
+    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
   }
 
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
@@ -318,16 +359,17 @@ class bound_plan {
     const std::size_t count = plan_.blocks.size();
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) {
-      const auto id = static_cast<std::size_t>(plan_.blocks[b].node);
-      bytes[b] = static_cast<std::int64_t>(count_elements(dims_[id], size_of(plan_.nodes[id].spec.type))) *
-                 static_cast<std::int64_t>(size_of(plan_.nodes[id].spec.type));
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
+    arenas_ = heap_array<aligned_bytes>(devices_.size());
+    for (std::size_t d = 0; d < arenas_.size(); ++d) {
+      const auto device = static_cast<std::int16_t>(d);
+      const std::int64_t size = runner_.shares() ? runner_.graph().place_blocks(bytes, offsets, device)
+                                                 : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
     }
-    const std::int64_t size = runner_.shares() ? runner_.graph().place_blocks(bytes, offsets)
-                                               : plan::plan_memory(plan_.blocks, bytes, offsets, live);
-    arena_ = aligned_bytes(static_cast<std::size_t>(size));
     block_address_ = heap_array<std::byte*>(count);
-    for (std::size_t b = 0; b < count; ++b) block_address_[b] = arena_.data() + offsets[b];
+    for (std::size_t b = 0; b < count; ++b)
+      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data() + offsets[b];
   }
 
   TAGMA_COLD void store_scalars(const carried& values) {
@@ -403,10 +445,11 @@ class bound_plan {
 
   const plan::plan_view& plan_;
   array_view<const kernel_entry> kernels_;
+  const device_table& devices_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  aligned_bytes arena_;
+  heap_array<aligned_bytes> arenas_;  // one a device
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
   heap_array<operand> operands_;

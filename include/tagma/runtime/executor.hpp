@@ -62,6 +62,9 @@ class executor {
   }
 };
 
+/// The processors that this process may keep busy; defined by device/cpu.
+[[nodiscard]] int available_threads();
+
 /// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
 /// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
 /// @param step_threads that share the steps of one run; 0: the same number

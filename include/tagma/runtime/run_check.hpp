@@ -144,7 +144,9 @@ struct graph_tables {
       const ir::node& node = Graph::view[i];
       if (node.op->info->kind != ir::op_kind::variable) continue;
       const auto a = Graph::view.attributes(i);
-      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
+      const auto where = placed_graph<Graph>::placed.devices();
+      const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.key, i};
     }
     return list;
   }
@@ -232,7 +234,7 @@ struct first_fault<First, Rest...> {
 /// What a message about a placement is about.
 template <class Graph, class Plan>
 struct misplaced {
-  static constexpr ir::place_failure failure = Plan::placed.failure;
+  static constexpr ir::place_failure failure = Plan::where::placed.failure;
   static constexpr int node = failure.node, other = failure.other < 0 ? node : failure.other;
   static constexpr device_spelling asked{failure.asked}, other_asked{failure.other_asked};
   static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
@@ -270,7 +272,7 @@ struct run_check {
     if constexpr (Kernels::missing != nullptr) {
       static constexpr std::string_view name = Kernels::missing->name;
       return diagnose::no_kernel<spelled<fixed_copy<&name>()>>{};
-    } else if constexpr (Plan::placed.failure.problem != ir::place_problem::none) {
+    } else if constexpr (Plan::where::placed.failure.problem != ir::place_problem::none) {
       return find_misplaced<Plan>();
     }
   }

@@ -4,6 +4,8 @@
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
+#include <cstdio>
+
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
@@ -18,21 +20,26 @@ struct session_options {
   int intra_op_threads = 0;  ///< threads that share one kernel; 0: all that the process may use, 1: the caller alone
   int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
+  int cpu_devices = 1;       ///< CPU devices, each with its memory and the threads of its kernels
+  bool allow_soft_placement = false;  ///< true: what is asked for on a device that is missing runs on /device:CPU:0
+  bool log_device_placement = false;  ///< true: standard error is told where each node runs and what is copied
 };
 
 namespace runtime {
 
 class session_core {
  public:
-  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const carried& values,
-                          const session_options& options)
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, array_view<const plan::plan_device> devices,
+                          const carried& values, const session_options& options)
       : variables_(variables),
         values_(values),
-        executor_(make_cpu_executor(options.intra_op_threads, options.inter_op_threads)),
+        devices_(devices, options.cpu_devices, options.intra_op_threads, options.inter_op_threads,
+                 options.allow_soft_placement),
+        logs_(options.log_device_placement),
         storage_(variables.size()),
         address_(variables.size()),
         initialized_(variables.size()) {
-    context_.threads = executor_.get();
+    context_.threads = &devices_.threads();
     context_.seed = options.seed;
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       const tensor_spec& spec = variables_[i].spec;
@@ -55,7 +62,8 @@ class session_core {
     return sentence({variables_[i].name, variables_[i].suffix});
   }
   [[nodiscard]] gate& variable_gate() { return gate_; }
-  [[nodiscard]] executor& threads() { return *executor_; }
+  [[nodiscard]] const device_table& devices() const { return devices_; }
+  [[nodiscard]] executor& threads() { return devices_.threads(); }
   [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
   /// Only under the gate, exclusively.
   void mark_initialized(std::size_t i) { initialized_[i] = true; }
@@ -138,10 +146,10 @@ class session_core {
     current_run run{plan, bound, guard, to, context_};
     run.context.trace = limits.trace;
     run.context.step = step_.fetch_add(1, memory_order::relaxed);
-    const kernel_scope scope(*executor_);
+    const kernel_scope scope(devices_.threads());
     if (step_runner* const together = bound.shared_steps())
       together->run(
-          *executor_, [](void* r, std::size_t s) { static_cast<const current_run*>(r)->step(s); }, &run);
+          devices_.threads(), [](void* r, std::size_t s) { static_cast<const current_run*>(r)->step(s); }, &run);
     else
       for (std::size_t s = 0; s < bound.step_count(); ++s) run.step(s);
     run.take_before(bound.step_count());
@@ -161,8 +169,7 @@ class session_core {
     lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
           array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
-      if (plan == nullptr)
-        plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
+      if (plan == nullptr) plan = session.bind(p, kernels, feeds);
     }
     ~lease() { session.put_idle(std::move(plan)); }
     lease(const lease&) = delete;
@@ -171,6 +178,13 @@ class session_core {
     session_core& session;
     owned<bound_plan> plan;
   };
+
+  TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
+                                    array_view<const raw_view> feeds) {
+    owned<bound_plan> bound = make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_);
+    if (logs_) std::fputs(bound->transfers_text().c_str(), stderr);
+    return bound;
+  }
 
   owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
     const mutex_lock lock(mutex_);
@@ -232,7 +246,8 @@ class session_core {
 
   array_view<const plan::plan_variable> variables_;
   carried values_;
-  owned<executor> executor_;
+  device_table devices_;
+  bool logs_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
   heap_array<std::byte*> address_;

@@ -41,6 +41,8 @@ class executor final : public runtime::executor {
 
 }  // namespace device::cpu
 
+TAGMA_COLD inline int runtime::available_threads() { return device::cpu::available_cpus(); }
+
 TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads, int step_threads) {
   if (threads <= 0) threads = device::cpu::available_cpus();
   return make_owned<device::cpu::executor>(threads, step_threads > 0 ? step_threads : threads);
