@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/runtime/device.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include "tagma/explain.hpp"
@@ -151,4 +153,29 @@ TEST_CASE("replicas on two devices train like one device with the whole batch") 
   const auto expected = variables_of(a), found = variables_of(b);
   REQUIRE(expected.size() == found.size());
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(found[i] == Approx(expected[i]).margin(1e-5));
+}
+
+TEST_CASE("log_device_placement tells where nodes run and what is copied, once for each plan") {
+  const auto v = tg::on<tg::cpu<0>>(tg::variable<"v", float, 4>(tg::zeros));
+  const auto e = tg::on<tg::cpu<1>>(tg::exp(v));
+  const auto program = tg::compile([=] { return tg::outputs(e); });
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  const int before = dup(2);
+  dup2(fileno(file), 2);
+  {
+    tg::session session(program, {.cpu_devices = 2, .log_device_placement = true});
+    session.run(e);
+    session.run(e);
+  }
+  dup2(before, 2);
+  close(before);
+  std::string text(4096, '\0');
+  std::rewind(file);
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  CHECK(text ==
+        "v: (variable): /job:localhost/replica:0/task:0/device:CPU:0, asked for\n"
+        "exp #1: (exp): /job:localhost/replica:0/task:0/device:CPU:1, asked for\n"
+        "copy of variable 'v': /device:CPU:0 to /device:CPU:1, 16 bytes\n");
 }

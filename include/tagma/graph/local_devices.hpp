@@ -26,7 +26,7 @@ struct single_placement {
   static constexpr fixed_array<device_spec, 1> names{{local_device("CPU", 0)}};
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
-  [[nodiscard]] constexpr const place_reason* reasons() const { return nullptr; }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return {}; }
   [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
 };
 

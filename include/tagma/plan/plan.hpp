@@ -4,7 +4,7 @@
 /// @file
 /// The finished plan of one set of fetches: plain tables that a session walks.
 
-#include "tagma/ir/op.hpp"
+#include "tagma/graph/pass/place.hpp"
 #include "tagma/place/device.hpp"
 
 namespace tagma::plan {
@@ -86,6 +86,7 @@ struct plan_view {
   int feeds = 0;
   bool writes_variables = false;
   array_view<const plan_device> devices;
+  array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
 };
 
 }  // namespace tagma::plan

@@ -224,9 +224,12 @@ struct compiled_plan {
   static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
   static constexpr auto fetches = raw.fetches;
   static constexpr auto fetch_steps = raw.fetch_steps;
-  static constexpr plan::plan_view view{nodes,         inputs,  attributes,  steps,     operands,
-                                        blocks,        fetches, fetch_steps, raw.feeds, raw.writes_variables,
-                                        where::devices};
+  static constexpr plan::plan_view view{nodes,          inputs,
+                                        attributes,     steps,
+                                        operands,       blocks,
+                                        fetches,        fetch_steps,
+                                        raw.feeds,      raw.writes_variables,
+                                        where::devices, where::placed.reasons()};
 };
 
 /// Bytes of the arenas of a plan when every dynamic extent has one value.

@@ -167,15 +167,21 @@ class bound_plan {
     for (const aligned_bytes& a : arenas_) bytes += a.size();
     return bytes;
   }
-  /// One line for each copy between devices.
-  [[nodiscard]] TAGMA_COLD std::string transfers_text() const {
+  /// Where each node runs and why, and each copy between devices, as lines of text.
+  [[nodiscard]] TAGMA_COLD std::string placement_text() const {
     std::string text;
-    for (std::size_t s = 0; s < calls_.size(); ++s) {
-      const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-      if (n.op != &ir::info<plan::transfer>) continue;
-      const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
-      text += sentence({detail::describe(n), " (", detail::describe(from), "): ", device_name(from), " to ",
-                        device_name(n), ", ", bytes_of(plan_.steps[s].node), " bytes\n"});
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      const plan::plan_node& n = plan_.nodes[i];
+      if (n.op == &ir::info<plan::transfer>) {
+        const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
+        text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
+                          bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
+        continue;
+      }
+      text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
+      text +=
+          sentence({": (", n.op->name, "): ", to_string(devices_[static_cast<std::size_t>(n.device)].name), ", ",
+                    to_string(plan_.reasons.empty() ? ir::place_reason::only_choice : plan_.reasons[n.source]), "\n"});
     }
     return text;
   }

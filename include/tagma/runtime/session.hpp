@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "tagma/runtime/initialize.hpp"
-#include "tagma/runtime/placement_log.hpp"
 #include "tagma/runtime/run_check.hpp"
 #include "tagma/tensor/tensor.hpp"
 
@@ -99,11 +98,7 @@ class session {
   /// Finds the devices, allocates the variables and runs their initializers.
   /// Throws InvalidArgument if a device that the program asks for is missing.
   explicit session(const Program& program, const session_options& options = {})
-      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options) {
-    if (options.log_device_placement)
-      runtime::log_placement(graph::view, detail::placed_graph<graph>::placed.devices(),
-                             detail::placed_graph<graph>::placed.reasons(), core_.devices());
-  }
+      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options) {}
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them

@@ -182,7 +182,7 @@ class session_core {
   TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
                                     array_view<const raw_view> feeds) {
     owned<bound_plan> bound = make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_);
-    if (logs_) std::fputs(bound->transfers_text().c_str(), stderr);
+    if (logs_) std::fputs(bound->placement_text().c_str(), stderr);
     return bound;
   }
 

@@ -76,7 +76,7 @@ struct placement {
   place_failure failure;
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
-  [[nodiscard]] constexpr const place_reason* reasons() const { return reason.data(); }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return reason; }
 };
 
 namespace detail {
