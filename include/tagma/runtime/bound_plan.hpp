@@ -213,7 +213,7 @@ class bound_plan {
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
         if (!compatible(n.spec.dims, dims_[i]))
-          fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(dims_[i]),
+          fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
       } else if (has_dynamic_input(n)) {
         dims_[i] = infer(n);
