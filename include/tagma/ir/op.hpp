@@ -133,6 +133,7 @@ struct attributes {
   attribute values[Count > 0 ? Count : 1]{};
 
   [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
+  constexpr operator attribute_list() const { return list(); }
 };
 
 /// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.

@@ -184,9 +184,10 @@ struct sparse_gradient {
   /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
   constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
     const ir::node& n = g[gradient];
-    if (n.op == &ir::rules<op::add> && g.spec(g.input(gradient, 0)) == n.spec && g.spec(g.input(gradient, 1)) == n.spec)
+    if (n.op->info->key == &ir::key<op::add> && g.spec(g.input(gradient, 0)) == n.spec &&
+        g.spec(g.input(gradient, 1)) == n.spec)
       return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
-    if (n.op != &ir::rules<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
+    if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
     // Rows of the variable itself would change while they are read.
     ir::node_id from = g.input(gradient, 0);
     while (g.info(from).kind == ir::op_kind::view || g.info(from).kind == ir::op_kind::update) from = g.input(from, 0);
