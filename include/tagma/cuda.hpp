@@ -4,6 +4,8 @@
 /// @file
 /// NVIDIA's GPUs. For files that nvcc compiles; such a file includes tagma/tagma.hpp as well.
 
+#include "tagma/place/device.hpp"
+
 #include "tagma/device/cuda/driver.hpp"
 #include "tagma/device/stream/dispatch.hpp"
 #include "tagma/device/stream/memory_pool.hpp"

@@ -4,8 +4,9 @@
 /// @file
 /// The finished plan of one set of fetches: plain tables that a session walks.
 
-#include "tagma/graph/pass/place.hpp"
+#include "tagma/ir/op.hpp"
 #include "tagma/place/device.hpp"
+#include "tagma/place/reason.hpp"
 
 namespace tagma::plan {
 
