@@ -14,23 +14,6 @@ using tg::test::await_latch, tg::test::open_latch, tg::test::fail_below, tg::tes
 
 constexpr auto a = tg::placeholder<"a", float>();
 
-/// Latches are closed at the begin of a test.
-void close_latches() {
-  for (auto& l : latches) {
-    l.close();
-    l.cancelled = 0;
-  }
-}
-
-std::string text_of(const auto& action) {
-  try {
-    action();
-  } catch (const tg::error& e) {
-    return e.what();
-  }
-  return {};
-}
-
 /// What waits has begun before what opens: sums depend on all of them.
 constexpr auto three_waits = apply<await_latch>(a) + apply<await_latch>(a) + apply<await_latch>(a);
 
@@ -40,10 +23,10 @@ TEST_CASE("with one thread, a step of the same run ends the waits of others") {
   for (const int threads : {1, 2, 3}) {
     tg::session session(program, {.intra_op_threads = threads});
     for (int i = 0; i < 20; ++i) {
-      close_latches();
+      tg::test::reset();
       CHECK(session.run(sum, a = 0.0f) == 1);
     }
-    close_latches();
+    tg::test::reset();
     CHECK(session.run(sum, a = 0.0f, tg::on_caller_thread()) == 1);
   }
 }
@@ -54,7 +37,7 @@ TEST_CASE("another run of the session ends the waits of this one") {
   const auto program = tg::compile([=] { return tg::outputs(sum, open); });
   for (const int threads : {1, 2}) {
     tg::session session(program, {.intra_op_threads = threads});
-    close_latches();
+    tg::test::reset();
     float result = 0;
     std::thread waiting([&] { result = session.run(sum, a = 2.0f); });
     CHECK(latches[0].see(3));
@@ -72,7 +55,7 @@ TEST_CASE("what waits hands on in turn") {
   const auto last = apply<open_latch, 2>(a);
   const auto program = tg::compile([=] { return tg::outputs(first, second, third, last); });
   tg::session session(program, {.intra_op_threads = 1});
-  close_latches();
+  tg::test::reset();
   std::vector<std::thread> runs;
   runs.emplace_back([&] { session.run(first, a = 1.0f); });
   runs.emplace_back([&] { session.run(second, a = 1.0f); });
@@ -91,7 +74,7 @@ TEST_CASE("a run that waits keeps no update of its variables from the session") 
   const auto program = tg::compile([=] { return tg::outputs(train, make, v); });
   for (const int threads : {1, 2}) {
     tg::session session(program, {.intra_op_threads = threads});
-    close_latches();
+    tg::test::reset();
     std::thread training([&] { session.run(train, a = 2.0f); });
     CHECK(latches[0].see(1));
     CHECK(session.run(make, a = 7.0f) == 7);
@@ -108,7 +91,7 @@ TEST_CASE("a wait behind a variable ends, too, and a fetched variable is that of
   const auto open = apply<open_latch>(a);
   const auto program = tg::compile([=] { return tg::outputs(waited, before, open, v); });
   tg::session session(program, {.intra_op_threads = 1});
-  close_latches();
+  tg::test::reset();
   float result = 0;
   std::thread waiting([&] { result = session.run(waited, a = 2.0f); });
   CHECK(latches[0].see(1));
@@ -124,8 +107,8 @@ TEST_CASE("a run whose time is over, or that is cancelled, ends its waits and le
   const auto program = tg::compile([] { return tg::outputs(three_waits); });
   for (const int threads : {1, 2}) {
     tg::session session(program, {.intra_op_threads = threads});
-    close_latches();
-    CHECK_THAT(text_of([&] { session.run(three_waits, a = 1.0f, tg::timeout(30ms)); }),
+    tg::test::reset();
+    CHECK_THAT(tg::test::text_of([&] { session.run(three_waits, a = 1.0f, tg::timeout(30ms)); }),
                Catch::StartsWith("DeadlineExceeded: the run took longer than its timeout of 30 ms (run at "));
     CHECK(latches[0].cancelled == 3);
     CHECK(latches[0].waiting() == 0);
@@ -134,7 +117,7 @@ TEST_CASE("a run whose time is over, or that is cancelled, ends its waits and le
       latches[0].see(3);
       stop.cancel();
     });
-    CHECK_THAT(text_of([&] { session.run(three_waits, a = 1.0f, tg::stop_with(stop)); }),
+    CHECK_THAT(tg::test::text_of([&] { session.run(three_waits, a = 1.0f, tg::stop_with(stop)); }),
                Catch::StartsWith("Cancelled: the run was cancelled"));
     cancelling.join();
     CHECK(latches[0].cancelled == 6);
@@ -148,8 +131,8 @@ TEST_CASE("a failure elsewhere in the run ends its waits") {
   const auto program = tg::compile([=] { return tg::outputs(sum); });
   for (const int threads : {1, 2}) {
     tg::session session(program, {.intra_op_threads = threads});
-    close_latches();
-    const std::string text = text_of([&] { session.run(sum, a = -1.0f); });
+    tg::test::reset();
+    const std::string text = tg::test::text_of([&] { session.run(sum, a = -1.0f); });
     CHECK_THAT(text, Catch::StartsWith("DataLoss: test.fail #") && Catch::Contains("/device:CPU:0") &&
                          Catch::Contains("float32 []") && Catch::Contains("below zero (run at ") &&
                          Catch::Contains("completion.cpp:"));
@@ -162,17 +145,17 @@ TEST_CASE("operations that end with an error are named, and each of them is in t
   const auto program = tg::compile([] { return tg::outputs(three_waits); });
   for (const int threads : {1, 2}) {
     tg::session session(program, {.intra_op_threads = threads});
-    close_latches();
+    tg::test::reset();
     std::thread failing([&] {
       latches[0].see(3);
       latches[0].fail();  // all three at once, with the lock of the latch held
     });
-    const std::string text = text_of([&] { session.run(three_waits, a = 1.0f); });
+    const std::string text = tg::test::text_of([&] { session.run(three_waits, a = 1.0f); });
     failing.join();
     CHECK_THAT(text, Catch::StartsWith("OutOfRange: test.await #") &&
                          Catch::Contains("on /device:CPU:0 of float32 []") &&
                          Catch::Contains("the latch is closed for good; 2 more errors: OutOfRange: test.await #"));
-    CHECK_THAT(text_of([&] { session.run(three_waits, a = -2.0f); }),
+    CHECK_THAT(tg::test::text_of([&] { session.run(three_waits, a = -2.0f); }),
                Catch::StartsWith("InvalidArgument: test.await #") && Catch::Contains("cannot begin"));
     latches[0].open();
     CHECK(session.run(three_waits, a = 1.0f) == 3);
@@ -191,7 +174,7 @@ TEST_CASE("waits are on the timeline, from their begin to their end") {
     bool waited = false;
   } recorded;
   tg::session session(program, {.intra_op_threads = 1});
-  close_latches();
+  tg::test::reset();
   tg::run_limits limits;
   limits.trace = &recorded;
   CHECK(session.run(sum, a = 0.0f, limits) == 1);

@@ -46,6 +46,10 @@ class latch {
     for (waiter* w : waiting_) w->done.fail(status_code::out_of_range, "the latch is closed for good");
     waiting_.clear();
   }
+  [[nodiscard]] bool is_open() {
+    const std::lock_guard lock(mutex_);
+    return open_;
+  }
   /// How many wait.
   [[nodiscard]] std::size_t waiting() {
     const std::lock_guard lock(mutex_);
@@ -113,7 +117,7 @@ struct poll_latch : pass_on {
   static constexpr std::string_view name = "test.poll";
   static constexpr double work(const ir::infer_args&) { return 1e9; }
 };
-/// Fails if its input is below 0.
+/// Fails if its input is below 0; if it is below -9, as soon as an operation polls.
 struct fail_below : pass_on {
   static constexpr std::string_view name = "test.fail";
   static constexpr double work(const ir::infer_args&) { return 1e9; }
@@ -122,6 +126,26 @@ struct fail_below : pass_on {
 struct count_calls : pass_on {
   static constexpr std::string_view name = "test.count";
 };
+
+/// All as at the begin of a test.
+inline void reset() {
+  for (latch& l : latches) {
+    l.close();
+    l.cancelled = 0;
+  }
+  calls = polls_ended = 0;
+}
+
+/// The text of the error that `action` throws, or none.
+template <class Action>
+std::string text_of(const Action& action) {
+  try {
+    action();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return {};
+}
 
 template <class Op, int Latch = 0, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto apply(const E& e) {
@@ -150,8 +174,7 @@ inline void run_open(const runtime::kernel_args& args, const runtime::run_contex
 }
 inline void run_poll(const runtime::kernel_args& args, const runtime::run_context& context) {
   ++polling;
-  const latch& own = latch_of(args);
-  for (int i = 0; i < 10'000 && !context.cancelled() && own.cancelled < 1'000'000; ++i)
+  for (int i = 0; i < 10'000 && !context.cancelled() && !latch_of(args).is_open(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   hand_on(args);
@@ -159,6 +182,8 @@ inline void run_poll(const runtime::kernel_args& args, const runtime::run_contex
   ++polls_ended;
 }
 inline void run_fail(const runtime::kernel_args& args, const runtime::run_context&) {
+  for (int i = 0; i < 10'000 && *args.in[0].as<float>() < -9 && polling == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   if (*args.in[0].as<float>() < 0) fail(status_code::data_loss, "below zero");
   hand_on(args);
 }

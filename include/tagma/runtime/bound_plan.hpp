@@ -355,8 +355,7 @@ class bound_plan {
       return runner_.forget_plan();
     if (!asynchronous_) return;
     waits_ = heap_array<traced_wait>(n);
-    for (std::size_t s = 0; s < n; ++s)
-      if (needs_variable(plan_.steps[s])) runner_.keep_back(s);
+    runner_.keep_back([this](std::size_t s) { return needs_variable(plan_.steps[s]); });
   }
   [[nodiscard]] bool needs_variable(const plan::plan_step& step) const {
     bool needs = plan_.nodes[step.node].storage == plan::storage_kind::variable;

@@ -51,13 +51,18 @@ class step_runner final : public shared_work, completion_target {
   }
   /// Step `s` is begun with `start`.
   void set_asynchronous(std::size_t s) { steps_[s].asynchronous = steps_[s].cheap = true; }
-  /// Step `s` needs a variable; so does, in this sense, every step behind it. The runner keeps those back until all
-  /// others are done, and asks to `enter` then: what waits for long keeps no other run from the variables meanwhile.
-  TAGMA_COLD void keep_back(std::size_t s) {
-    if (steps_[s].late) return;
-    steps_[s].late = true;
-    ++late_;
-    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) keep_back(index(graph_[e].after));
+  /// Keeps back the steps that need a variable, and those behind them, until all others are done, and asks to `enter`
+  /// then: what waits for long keeps no other run from the variables meanwhile.
+  /// @param needs tells which steps they are
+  template <class Needs>
+  TAGMA_COLD void keep_back(const Needs& needs) {
+    for (std::size_t s = 0; s < graph_.size(); ++s) {
+      if (!steps_[s].late && !needs(s)) continue;
+      steps_[s].late = true;
+      ++late_;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+        steps_[index(graph_[e].after)].late = true;
+    }
   }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
   TAGMA_COLD void set_cost(std::size_t s, double cost) {
