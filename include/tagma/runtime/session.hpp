@@ -103,7 +103,7 @@ class session {
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
   /// @param a1,a2 and so on: feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left
-  /// out) and limits (`timeout(500ms)`, `stop_with(token)`,
+  /// out) and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`,
   /// `trace_to(timeline)`), up to eight
   /// @param at where the call stands; errors name it
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
@@ -179,7 +179,8 @@ class session {
   template <class RunGraph>
   static void take_argument(raw_view*, run_limits& limits, const run_limits& l, string_element&) {
     if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
-    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped;
+    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped, limits.wakes = l.wakes;
+    if (l.pool != 0) limits.pool = l.pool;
     if (l.trace != nullptr) limits.trace = l.trace;
   }
 
