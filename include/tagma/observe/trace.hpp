@@ -132,6 +132,6 @@ class trace final : public runtime::trace_sink {
 };
 
 /// Records the steps of a run: give it to `run`.
-[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {0, nullptr, nullptr, &timeline}; }
+[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {.trace = &timeline}; }
 
 }  // namespace tagma

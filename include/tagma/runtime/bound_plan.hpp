@@ -113,7 +113,7 @@ class bound_plan {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     infer_extents(feeds);
-    share_steps(*context.threads);
+    share_steps(*context.threads, context.step_threads);
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
@@ -139,20 +139,36 @@ class bound_plan {
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
-  /// What runs the steps on several threads, or nullptr where that would not pay.
-  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() ? &runner_ : nullptr; }
+  /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
+  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// True if a step may wait without a thread.
+  [[nodiscard]] bool asynchronous() const { return asynchronous_; }
+  /// True if a step or a fetch needs a variable.
+  [[nodiscard]] bool uses_variables() const { return uses_variables_; }
   void run_step(std::size_t s, const run_context& context) {
+    if (context.trace == nullptr && devices_.size() == 1) return kernels_[s].run(calls_[s], context);
+    const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
+    kernels_[s].run(calls_[s], on_device(s, context));
+    if (context.trace != nullptr) add_to_trace(s, context, begin);
+  }
+  /// Begins an asynchronous step.
+  void start_step(std::size_t s, const run_context& context, completion done) {
+    if (context.trace == nullptr) return kernels_[s].start(calls_[s], context, done);
+    waits_[s].begin(*this, s, context, done);
+    kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
+  }
+  /// The error of a step in words that name it: operation, device, what it was given.
+  [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
     try {
-      if (context.trace != nullptr)
-        run_traced(s, context);
-      else if (devices_.size() > 1)
-        kernels_[s].run(calls_[s], on_device(s, context));
-      else
-        kernels_[s].run(calls_[s], context);
-    } catch (const error& e) {
-      fail(e.code(), explain_failure(s, e.what()));
-    } catch (const std::exception& e) {
-      fail(status_code::internal, explain_failure(s, e.what()));
+      try {
+        std::rethrow_exception(error_of_kernel);
+      } catch (const error& e) {
+        fail(e.code(), explain_failure(s, e.what()));
+      } catch (const std::exception& e) {
+        fail(status_code::internal, explain_failure(s, e.what()));
+      }
+    } catch (...) {
+      return std::current_exception();
     }
   }
 
@@ -213,7 +229,7 @@ class bound_plan {
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
         if (!compatible(n.spec.dims, dims_[i]))
-          fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(dims_[i]),
+          fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
       } else if (has_dynamic_input(n)) {
         dims_[i] = infer(n);
@@ -285,11 +301,9 @@ class bound_plan {
     return text;
   }
 
-  TAGMA_COLD void run_traced(std::size_t s, const run_context& context) {
+  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
     const plan::plan_step& step = plan_.steps[s];
     const kernel_args& call = calls_[s];
-    const std::int64_t begin = now_ns();
-    kernels_[s].run(call, on_device(s, context));
     context.trace->add({plan_.nodes[step.node],
                         device_of(s).name,
                         step.fused,
@@ -317,6 +331,29 @@ class bound_plan {
     const std::size_t size = size_of(plan_.nodes[i].spec.type);
     return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
   }
+  /// An asynchronous step whose run is recorded: stands between the kernel and who waits for it.
+  class traced_wait final : public completion_target {
+   public:
+    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
+      plan_ = &plan;
+      step_ = s;
+      context_ = &context;
+      done_ = done;
+      begin_ns_ = now_ns();
+    }
+    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+      if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
+      plan_->add_to_trace(step_, *context_, begin_ns_);
+      done_.succeed();
+    }
+
+   private:
+    const bound_plan* plan_ = nullptr;
+    std::size_t step_ = 0;
+    const run_context* context_ = nullptr;
+    completion done_;
+    std::int64_t begin_ns_ = 0;
+  };
 
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
@@ -337,14 +374,18 @@ class bound_plan {
     return 200 + moved / 8 + products / 20;
   }
 
-  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other.
-  TAGMA_COLD void share_steps(const executor& e) {
-    const int threads = e.step_threads();
+  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other,
+  /// or if a step may wait without a thread.
+  TAGMA_COLD void share_steps(const executor& e, int threads) {
     const std::size_t n = plan_.steps.size();
-    if (threads < 2 || n < 2 || n > most_shared_steps) return;
+    for (const plan::plan_node& node : plan_.nodes)
+      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+    for (std::size_t s = 0; s < n; ++s) asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+    if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
+      if (kernels_[s].start != nullptr) runner_.set_asynchronous(s);
       const double own = cost(plan_.steps[s]);
       runner_.set_cost(s, own);
       work += own;
@@ -354,8 +395,17 @@ class bound_plan {
     const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
     if (together + start_of_sharing < 0.9 * in_order)
       runner_.set_threads(threads);
-    else
-      runner_.forget_plan();
+    else if (!asynchronous_)
+      return runner_.forget_plan();
+    if (!asynchronous_) return;
+    waits_ = heap_array<traced_wait>(n);
+    runner_.keep_back([this](std::size_t s) { return needs_variable(plan_.steps[s]); });
+  }
+  [[nodiscard]] bool needs_variable(const plan::plan_step& step) const {
+    bool needs = plan_.nodes[step.node].storage == plan::storage_kind::variable;
+    for (int k = 0; k < step.operands; ++k)
+      needs = needs || plan_.nodes[plan_.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
+    return needs;
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -369,8 +419,9 @@ class bound_plan {
     arenas_ = heap_array<aligned_bytes>(devices_.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
-      const std::int64_t size = runner_.shares() ? runner_.graph().place_blocks(bytes, offsets, device)
-                                                 : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      const std::int64_t size = shared_steps() != nullptr
+                                    ? runner_.graph().place_blocks(bytes, offsets, device)
+                                    : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
       arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
     }
     block_address_ = heap_array<std::byte*>(count);
@@ -462,6 +513,9 @@ class bound_plan {
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
+  heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
+  bool asynchronous_ = false;
+  bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;

@@ -8,6 +8,7 @@
 #include "tagma/device/cpu/denormals.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/pool.hpp"
+#include "tagma/device/cpu/step_pools.hpp"
 #include "tagma/device/cpu/topology.hpp"
 #include "tagma/runtime/executor.hpp"
 

@@ -45,14 +45,13 @@ struct matmul {
 
   static constexpr double work(const ir::infer_args& a) {
     const shape& x = a.in[0].dims;
-    return static_cast<double>(a.out.dims.elements()) *
-           static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
+    return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
   }
 
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
     const auto product = [&g](ir::node_id x, bool tx, ir::node_id y, bool ty, int to) {
-      const auto value = g.emit_with<matmul>(ir::pack_attributes(tx, ty), x, y);
+      const auto value = g.emit_with(matmul{}, ir::pack_attributes(tx, ty), x, y);
       g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
     };
     if (ta)
