@@ -49,6 +49,7 @@
 #include "tagma/expr/on.hpp"
 
 #include "tagma/nn/activations.hpp"
+#include "tagma/nn/average_gradients.hpp"
 #include "tagma/nn/clip.hpp"
 #include "tagma/nn/layers.hpp"
 #include "tagma/nn/losses.hpp"

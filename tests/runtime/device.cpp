@@ -157,7 +157,8 @@ TEST_CASE("replicas on two devices train like one device with the whole batch") 
 
 TEST_CASE("log_device_placement tells where nodes run and what is copied, once for each plan") {
   const auto v = tg::on<tg::cpu<0>>(tg::variable<"v", float, 4>(tg::zeros));
-  const auto e = tg::on<tg::cpu<1>>(tg::exp(v));
+  const auto fed = tg::placeholder<"fed", float, 4>();
+  const auto e = tg::on<tg::cpu<1>>(tg::exp(v) + fed);
   const auto program = tg::compile([=] { return tg::outputs(e); });
   std::FILE* const file = std::tmpfile();
   REQUIRE(file != nullptr);
@@ -165,8 +166,8 @@ TEST_CASE("log_device_placement tells where nodes run and what is copied, once f
   dup2(fileno(file), 2);
   {
     tg::session session(program, {.cpu_devices = 2, .log_device_placement = true});
-    session.run(e);
-    session.run(e);
+    session.run(e, fed = numbers({4}, 0));
+    session.run(e, fed = numbers({4}, 1));
   }
   dup2(before, 2);
   close(before);
@@ -177,5 +178,7 @@ TEST_CASE("log_device_placement tells where nodes run and what is copied, once f
   CHECK(text ==
         "v: (variable): /job:localhost/replica:0/task:0/device:CPU:0, asked for\n"
         "exp #1: (exp): /job:localhost/replica:0/task:0/device:CPU:1, asked for\n"
+        "fed: (placeholder): /job:localhost/replica:0/task:0/device:CPU:0, fed there\n"
+        "add #3: (add): /job:localhost/replica:0/task:0/device:CPU:1, asked for\n"
         "copy of variable 'v': /device:CPU:0 to /device:CPU:1, 16 bytes\n");
 }

@@ -195,9 +195,9 @@ class bound_plan {
         continue;
       }
       text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
-      text +=
-          sentence({": (", n.op->name, "): ", to_string(devices_[static_cast<std::size_t>(n.device)].name), ", ",
-                    to_string(plan_.reasons.empty() ? ir::place_reason::only_choice : plan_.reasons[n.source]), "\n"});
+      const ir::place_reason why = plan_.reasons.empty() ? ir::place_reason::only_choice : plan_.reasons[n.source];
+      text += sentence({": (", n.op->name, "): ", to_string(devices_[static_cast<std::size_t>(n.device)].name), ", ",
+                        n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
     }
     return text;
   }
