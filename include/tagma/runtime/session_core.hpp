@@ -122,8 +122,6 @@ class session_core {
         : session_(session), plan_(plan), bound_(bound), control_(control), to_(to), context_(session.context_) {
       context_.trace = trace;
       context_.control = &control;
-      if (!bound.asynchronous()) current_run::enter();
-      context_.step = session.step_.fetch_add(1, memory_order::relaxed);
     }
     ~current_run() {
       if (inside_) session_.gate_.leave(plan_.writes_variables);
@@ -131,6 +129,11 @@ class session_core {
     current_run(const current_run&) = delete;
     current_run& operator=(const current_run&) = delete;
 
+    /// What comes before the first step.
+    void begin() {
+      if (!bound_.asynchronous()) enter();
+      context_.step = session_.step_.fetch_add(1, memory_order::relaxed);
+    }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
       session_.gate_.enter(plan_.writes_variables, control_.guard());
@@ -183,6 +186,7 @@ class session_core {
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     current_run run(*this, plan, bound, control, to, limits.trace);
+    run.begin();
     const kernel_scope scope(*executor_);
     if (step_runner* const runner = bound.shared_steps();
         runner != nullptr && (threads != nullptr || bound.asynchronous()))

@@ -99,7 +99,8 @@ class step_runner final : public shared_work, completion_target {
       steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
       if (graph_.waits(s) == 0 && !steps_[s].late) insert(static_cast<step_id>(s));
     }
-    offered_ = threads_ != nullptr && threads_->offer(*this);
+    offered_ = threads_ != nullptr;  // before it is: helpers look
+    if (offered_ && !threads_->offer(*this)) offered_ = false;
     if (!offered_) takes_part_ = true;
     call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
     for (;;) {
