@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""The table of docs/operations.md: operation x device x element types x gradient.
+
+The suite writes the facts of a run, and nothing else makes the table. Give a program of the suite for each math library:
+  operations_table.py --write PROGRAM...   replaces the table
+  operations_table.py --check PROGRAM...   compares it; a column whose device no program has is left alone
+An operation that a device has, and whose element types or gradients the suite did not all run, is an error."""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "operations.md"
+BEGIN, END = "<!-- table -->\n", "<!-- /table -->\n"
+FLOATS = ["float64", "float32", "float16", "bfloat16"]
+INTEGERS = ["int64", "int32", "int16", "int8", "uint8"]
+GROUPS = [("any", FLOATS + INTEGERS + ["bool", "string"]), ("numbers and bool", FLOATS + INTEGERS + ["bool"]),
+          ("numbers", FLOATS + INTEGERS), ("floats", FLOATS), ("integers", INTEGERS)]
+GRADIENTS = {"yes": "yes", "zero": "zero", "none": "-"}
+
+
+class Fact:
+    def __init__(self, line):
+        (self.device, self.operation, self.kind, accepted, run, second, self.gradient, gradients) = line.split("\t")
+        self.accepted, self.run, self.second, self.gradients = (
+            [t for t in field.split(",") if t] for field in (accepted, run, second, gradients))
+
+
+def words(types):
+    for name, group in GROUPS:
+        if types == group:
+            return name
+    return ", ".join(types)
+
+
+def run(program):
+    """The facts of a whole run of a program; the run must pass."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "facts.tsv"
+        done = subprocess.run([program], env={**os.environ, "TAGMA_OPERATIONS": str(path)}, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{program} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return path.read_text(encoding="utf-8")
+
+
+def problems(facts):
+    """What the list of operations promises and the suite has not run."""
+    found = []
+    for f in facts:
+        who = f"{f.device}: {f.operation}"
+        missing = [t for t in f.accepted if t not in f.run]
+        if f.kind != "none" and missing:
+            found.append(f"{who} accepts {', '.join(missing)}, which no test ran")
+        missing = [t for t in f.accepted if t in FLOATS and t not in f.gradients]
+        if f.kind != "none" and f.gradient == "yes" and missing:
+            found.append(f"{who} has a gradient that no test of {', '.join(missing)} ran")
+    return found
+
+
+def cell(fact):
+    if fact.kind == "none":
+        return "-"
+    what = "view" if fact.kind == "view" else "kernel"
+    return what if fact.run == fact.accepted else f"{what}: {words(fact.run)}"
+
+
+def parse(text):
+    """The table of a document as (headings, rows), each row a list of cells."""
+    body = text.split(BEGIN)[1].split(END)[0] if BEGIN in text and END in text else ""
+    lines = [[c.strip() for c in line.strip().strip("|").split("|")] for line in body.splitlines() if line.strip()]
+    return (lines[0], lines[2:]) if len(lines) > 2 else (["", "", "", ""], [])
+
+
+def table(facts, known):
+    """Headings and rows for the facts; columns of other devices are taken from the document."""
+    old_headings, old_rows = known
+    devices = list(dict.fromkeys(f.device for f in facts))
+    columns = sorted(set(devices) | set(old_headings[4:]), key=lambda d: (not d.startswith("CPU"), d != "CPU (oneDNN)", d))
+    old = {r[0]: dict(zip(old_headings, r)) for r in old_rows}
+    rows = []
+    for operation in dict.fromkeys(f.operation for f in facts):
+        of = {f.device: f for f in facts if f.operation == operation}
+        first = next(iter(of.values()))
+        name = f"`{operation}`"
+        rows.append([name, words(first.accepted), words(first.second) or "", GRADIENTS[first.gradient]] +
+                    [cell(of[d]) if d in of else old.get(name, {}).get(d, "") for d in columns])
+    return ["operation", "elements", "beside", "gradient"] + columns, rows
+
+
+def markdown(headings, rows):
+    lines = ["| " + " | ".join(headings) + " |", "|" + " --- |" * len(headings)]
+    return "\n".join(lines + ["| " + " | ".join(r) + " |" for r in rows]) + "\n"
+
+
+def replaced(text, body):
+    return text.split(BEGIN)[0] + BEGIN + body + END + text.split(END)[1]
+
+
+CASES = [
+    ("complete", "CPU (X)\tadd\tkernel\tfloat64,float32,float16,bfloat16\tfloat64,float32,float16,bfloat16\t\tyes\t"
+     "float64,float32,float16,bfloat16", None, "| `add` | floats |  | yes | kernel |"),
+    ("not run", "CPU (X)\tadd\tkernel\tfloat32,int8\tfloat32\t\tnone\t", "accepts int8", "kernel: float32"),
+    ("no gradient run", "CPU (X)\tadd\tkernel\tfloat32,int8\tfloat32,int8\t\tyes\t", "has a gradient", "| yes |"),
+    ("no kernel", "CPU (X)\tadd\tnone\tfloat32\t\t\tzero\t", None, "| zero | - |"),
+    ("view", "CPU (X)\tadd\tview\tbool\tbool\tint64\tnone\t", None, "| `add` | bool | int64 | - | view |"),
+]
+
+
+def self_test():
+    wrong = 0
+    for name, line, complaint, expected in CASES:
+        facts = [Fact(line)]
+        found, text = problems(facts), markdown(*table(facts, parse("")))
+        if expected not in text or bool(found) != bool(complaint) or (complaint and complaint not in found[0]):
+            wrong += 1
+            print(f"self-test '{name}': {found}\n{text}")
+    document = "a\n" + BEGIN + markdown(*table([Fact(CASES[0][1])], parse(""))) + END + "b\n"
+    other = Fact(CASES[0][1].replace("(X)", "(Y)"))
+    kept = markdown(*table([other], parse(document)))
+    if "| CPU (X) | CPU (Y) |" not in kept or "| kernel | kernel |" not in kept:
+        wrong += 1
+        print(f"self-test 'columns of other devices stay': {kept}")
+    print(f"self-test: {len(CASES) + 1} tables, {wrong} judged wrongly")
+    return 1 if wrong else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("programs", nargs="*")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        return self_test()
+    facts = [Fact(line) for program in arguments.programs for line in run(program).splitlines()]
+    complaints = problems(facts)
+    text = DOCUMENT.read_text(encoding="utf-8")
+    wanted = replaced(text, markdown(*table(facts, parse(text))))
+    if arguments.write:
+        DOCUMENT.write_text(wanted, encoding="utf-8")
+    elif arguments.check and wanted != text:
+        differing = [f"- {a}\n+ {b}" for a, b in zip(text.splitlines(), wanted.splitlines()) if a != b]
+        complaints.append("docs/operations.md is not what the suite found; write it with "
+                          f"{pathlib.Path(__file__).name} --write\n" + "\n".join(differing[:10]))
+    elif not arguments.check:
+        print(markdown(*table(facts, parse(""))), end="")
+    for complaint in complaints:
+        print(complaint)
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
