@@ -2437,6 +2437,7 @@ enum class place_reason : std::uint8_t {
   with_readers,  ///< it has no inputs, and all its readers are there
   with_input,    ///< it reads no elements, or hands them on as they are
   softened,      ///< what is asked for cannot be had; type and number were dropped
+  refused,       ///< what is asked for cannot be had, so that no run is possible
 };
 
 [[nodiscard]] constexpr std::string_view to_string(place_reason r) {
@@ -2448,7 +2449,8 @@ enum class place_reason : std::uint8_t {
                                         "where earlier runs had it",
                                         "with all its readers",
                                         "with its input",
-                                        "instead of what is asked for"};
+                                        "instead of what is asked for",
+                                        "but what is asked for cannot be had"};
   return names[static_cast<std::size_t>(r)];
 }
 
@@ -2535,6 +2537,13 @@ struct plan_view {
   bool writes_variables = false;
   array_view<const plan_device> devices;
   array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
+
+  /// Why a node is where it is. A view is with its bytes, whatever it is asked for.
+  [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
+    if (reasons.empty()) return ir::place_reason::only_choice;
+    const ir::place_reason r = reasons[n.source];
+    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+  }
 };
 
 }  // namespace tagma::plan

@@ -4606,6 +4606,7 @@ enum class place_reason : std::uint8_t {
   with_readers,  ///< it has no inputs, and all its readers are there
   with_input,    ///< it reads no elements, or hands them on as they are
   softened,      ///< what is asked for cannot be had; type and number were dropped
+  refused,       ///< what is asked for cannot be had, so that no run is possible
 };
 
 [[nodiscard]] constexpr std::string_view to_string(place_reason r) {
@@ -4617,7 +4618,8 @@ enum class place_reason : std::uint8_t {
                                         "where earlier runs had it",
                                         "with all its readers",
                                         "with its input",
-                                        "instead of what is asked for"};
+                                        "instead of what is asked for",
+                                        "but what is asked for cannot be had"};
   return names[static_cast<std::size_t>(r)];
 }
 
@@ -4978,6 +4980,13 @@ template <class Graph>
     place_failure& f = result.failure;
     const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
+    // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
+    if (f.problem != place_problem::none)
+      for (std::size_t i = 0; i < Graph::nodes; ++i)
+        if (result.device[i] < 0) {
+          result.device[i] = 0;
+          result.reason[i] = place_reason::refused;
+        }
     return result;
   } else {
     return single_placement{};
@@ -5097,6 +5106,13 @@ struct plan_view {
   bool writes_variables = false;
   array_view<const plan_device> devices;
   array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
+
+  /// Why a node is where it is. A view is with its bytes, whatever it is asked for.
+  [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
+    if (reasons.empty()) return ir::place_reason::only_choice;
+    const ir::place_reason r = reasons[n.source];
+    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+  }
 };
 
 }  // namespace tagma::plan
@@ -8341,7 +8357,7 @@ class plan_printer {
     const plan_node& n = plan_.nodes[i];
     if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[at(input(n, 0))]);
     if (n.op->kind == ir::op_kind::placeholder) return device_name(n) + ", fed there";
-    const ir::place_reason why = passes_.placed == nullptr ? ir::place_reason::only_choice : passes_.placed[n.source];
+    const ir::place_reason why = plan_.reason(n);
     std::string text = device_name(n).append(", ").append(to_string(why));
     if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
     return text;
@@ -9308,10 +9324,12 @@ class device_table {
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
-  /// Throws InvalidArgument that names the node and the device that is missing.
+  /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
                           bool soft)
       : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+    if (cpus < 1)
+      fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;

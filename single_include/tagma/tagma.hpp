@@ -3892,20 +3892,21 @@ struct matmul {
     return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
   }
 
+  /// Sets the gradient by input `to`: the product of two nodes, each transposed or not.
+  static constexpr void set_product(auto& g, ir::node_id a, bool ta, ir::node_id b, bool tb, int to) {
+    const auto value = g.emit_with(matmul{}, ir::pack_attributes(ta, tb), a, b);
+    g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
+  }
   static constexpr void gradient(auto& g) {
     const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
-    const auto product = [&g](ir::node_id x, bool tx, ir::node_id y, bool ty, int to) {
-      const auto value = g.emit_with(matmul{}, ir::pack_attributes(tx, ty), x, y);
-      g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
-    };
     if (ta)
-      product(g.in(1), tb, g.upstream, true, 0);
+      set_product(g, g.in(1), tb, g.upstream, true, 0);
     else
-      product(g.upstream, false, g.in(1), !tb, 0);
+      set_product(g, g.upstream, false, g.in(1), !tb, 0);
     if (tb)
-      product(g.upstream, true, g.in(0), ta, 1);
+      set_product(g, g.upstream, true, g.in(0), ta, 1);
     else
-      product(g.in(0), !ta, g.upstream, false, 1);
+      set_product(g, g.in(0), !ta, g.upstream, false, 1);
   }
 };
 
@@ -8942,6 +8943,7 @@ enum class place_reason : std::uint8_t {
   with_readers,  ///< it has no inputs, and all its readers are there
   with_input,    ///< it reads no elements, or hands them on as they are
   softened,      ///< what is asked for cannot be had; type and number were dropped
+  refused,       ///< what is asked for cannot be had, so that no run is possible
 };
 
 [[nodiscard]] constexpr std::string_view to_string(place_reason r) {
@@ -8953,7 +8955,8 @@ enum class place_reason : std::uint8_t {
                                         "where earlier runs had it",
                                         "with all its readers",
                                         "with its input",
-                                        "instead of what is asked for"};
+                                        "instead of what is asked for",
+                                        "but what is asked for cannot be had"};
   return names[static_cast<std::size_t>(r)];
 }
 
@@ -9314,6 +9317,13 @@ template <class Graph>
     place_failure& f = result.failure;
     const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
+    // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
+    if (f.problem != place_problem::none)
+      for (std::size_t i = 0; i < Graph::nodes; ++i)
+        if (result.device[i] < 0) {
+          result.device[i] = 0;
+          result.reason[i] = place_reason::refused;
+        }
     return result;
   } else {
     return single_placement{};
@@ -9433,6 +9443,13 @@ struct plan_view {
   bool writes_variables = false;
   array_view<const plan_device> devices;
   array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
+
+  /// Why a node is where it is. A view is with its bytes, whatever it is asked for.
+  [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
+    if (reasons.empty()) return ir::place_reason::only_choice;
+    const ir::place_reason r = reasons[n.source];
+    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+  }
 };
 
 }  // namespace tagma::plan
@@ -11946,10 +11963,12 @@ class device_table {
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
-  /// Throws InvalidArgument that names the node and the device that is missing.
+  /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
                           bool soft)
       : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+    if (cpus < 1)
+      fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;
@@ -12341,7 +12360,8 @@ class step_runner final : public shared_work, completion_target {
       steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
       if (graph_.waits(s) == 0 && !steps_[s].late) insert(static_cast<step_id>(s));
     }
-    offered_ = threads_ != nullptr && threads_->offer(*this);
+    offered_ = threads_ != nullptr;  // before it is: helpers look
+    if (offered_ && !threads_->offer(*this)) offered_ = false;
     if (!offered_) takes_part_ = true;
     call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
     for (;;) {
@@ -12900,8 +12920,9 @@ class bound_plan {
         continue;
       }
       text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
-      const ir::place_reason why = plan_.reasons.empty() ? ir::place_reason::only_choice : plan_.reasons[n.source];
-      text += sentence({": (", n.op->name, "): ", to_string(devices_[static_cast<std::size_t>(n.device)].name), ", ",
+      const device_spec& name = devices_[static_cast<std::size_t>(n.device)].name;
+      const ir::place_reason why = name == plan_.devices[n.device].name ? plan_.reason(n) : ir::place_reason::softened;
+      text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
                         n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
     }
     return text;
@@ -13587,8 +13608,6 @@ class session_core {
         : session_(session), plan_(plan), bound_(bound), control_(control), to_(to), context_(session.context_) {
       context_.trace = trace;
       context_.control = &control;
-      if (!bound.asynchronous()) current_run::enter();
-      context_.step = session.step_.fetch_add(1, memory_order::relaxed);
     }
     ~current_run() {
       if (inside_) session_.gate_.leave(plan_.writes_variables);
@@ -13596,6 +13615,11 @@ class session_core {
     current_run(const current_run&) = delete;
     current_run& operator=(const current_run&) = delete;
 
+    /// What comes before the first step.
+    void begin() {
+      if (!bound_.asynchronous()) enter();
+      context_.step = session_.step_.fetch_add(1, memory_order::relaxed);
+    }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
       session_.gate_.enter(plan_.writes_variables, control_.guard());
@@ -13648,6 +13672,7 @@ class session_core {
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     current_run run(*this, plan, bound, control, to, limits.trace);
+    run.begin();
     const kernel_scope scope(devices_.threads());
     if (step_runner* const runner = bound.shared_steps();
         runner != nullptr && (threads != nullptr || bound.asynchronous()))
