@@ -43,6 +43,22 @@ std::string message(const auto& f) {
   return "no error";
 }
 
+/// What `f` writes to standard error.
+std::string standard_error(const auto& f) {
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  const int before = dup(2);
+  dup2(fileno(file), 2);
+  f();
+  dup2(before, 2);
+  close(before);
+  std::string text(4096, '\0');
+  std::rewind(file);
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("a device that is missing is told before the first step") {
@@ -55,6 +71,27 @@ TEST_CASE("a device that is missing is told before the first step") {
                                 "/job:localhost/replica:0/task:0/device:CPU:1 ]"));
   tg::session session(one, {.cpu_devices = 2});
   CHECK(session.run(tg::on<"/cpu:1">(tg::exp(x)), x = tg::tensor<float>(tg::shape{6, 3})).data()[0] == 1);
+}
+
+TEST_CASE("a session has a CPU device") {
+  const auto program = tg::compile([] { return tg::outputs(tg::exp(x)); });
+  CHECK_THAT(message([&] { tg::session session(program, {.cpu_devices = 0}); }),
+             Contains("InvalidArgument: the option cpu_devices is 0; a session has at least one"));
+}
+
+TEST_CASE("a program with several devices that cannot be placed is explained, and its runs are refused") {
+  const auto e = tg::on<"/gpu:0">(tg::exp(x)) + tg::on<tg::cpu<1>>(tg::tanh(x));
+  const auto program = tg::compile([=] { return tg::outputs(e); });
+  CHECK_THAT(tg::explain(program), Contains("/device:CPU:0, but what is asked for cannot be had"));
+  using graph = decltype(program)::graph;
+  using check = tg::detail::run_check<graph, decltype(x = numbers({6, 3}, 0))>;
+  STATIC_REQUIRE_FALSE(tg::diagnose::has_kernels_there<check::fault<decltype(e)>>);
+}
+
+TEST_CASE("a view is where its bytes are, whatever it is asked for") {
+  const auto turned = tg::on<tg::cpu<1>>([](auto m) { return tg::reshape<3, 6>(m); })(tg::on<tg::cpu<0>>(tg::exp(x)));
+  const auto program = tg::compile([=] { return tg::outputs(turned); });
+  CHECK_THAT(tg::explain(program), Contains("/device:CPU:0, with its input"));
 }
 
 TEST_CASE("soft placement puts up with a missing device") {
@@ -160,25 +197,21 @@ TEST_CASE("log_device_placement tells where nodes run and what is copied, once f
   const auto fed = tg::placeholder<"fed", float, 4>();
   const auto e = tg::on<tg::cpu<1>>(tg::exp(v) + fed);
   const auto program = tg::compile([=] { return tg::outputs(e); });
-  std::FILE* const file = std::tmpfile();
-  REQUIRE(file != nullptr);
-  const int before = dup(2);
-  dup2(fileno(file), 2);
-  {
-    tg::session session(program, {.cpu_devices = 2, .log_device_placement = true});
-    session.run(e, fed = numbers({4}, 0));
-    session.run(e, fed = numbers({4}, 1));
-  }
-  dup2(before, 2);
-  close(before);
-  std::string text(4096, '\0');
-  std::rewind(file);
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
-  CHECK(text ==
+  const auto log = [&](const tg::session_options& options) {
+    return standard_error([&] {
+      tg::session session(program, options);
+      session.run(e, fed = numbers({4}, 0));
+      session.run(e, fed = numbers({4}, 1));
+    });
+  };
+  CHECK(log({.cpu_devices = 2, .log_device_placement = true}) ==
         "v: (variable): /job:localhost/replica:0/task:0/device:CPU:0, asked for\n"
         "exp #1: (exp): /job:localhost/replica:0/task:0/device:CPU:1, asked for\n"
         "fed: (placeholder): /job:localhost/replica:0/task:0/device:CPU:0, fed there\n"
         "add #3: (add): /job:localhost/replica:0/task:0/device:CPU:1, asked for\n"
         "copy of variable 'v': /device:CPU:0 to /device:CPU:1, 16 bytes\n");
+  CHECK_THAT(
+      log({.allow_soft_placement = true, .log_device_placement = true}),
+      Contains("v: (variable): /job:localhost/replica:0/task:0/device:CPU:0, asked for\n") &&
+          Contains("exp #1: (exp): /job:localhost/replica:0/task:0/device:CPU:0, instead of what is asked for\n"));
 }

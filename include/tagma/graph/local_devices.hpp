@@ -92,6 +92,13 @@ template <class Graph>
     place_failure& f = result.failure;
     const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
+    // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
+    if (f.problem != place_problem::none)
+      for (std::size_t i = 0; i < Graph::nodes; ++i)
+        if (result.device[i] < 0) {
+          result.device[i] = 0;
+          result.reason[i] = place_reason::refused;
+        }
     return result;
   } else {
     return single_placement{};

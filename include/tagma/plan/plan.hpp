@@ -87,6 +87,13 @@ struct plan_view {
   bool writes_variables = false;
   array_view<const plan_device> devices;
   array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
+
+  /// Why a node is where it is. A view is with its bytes, whatever it is asked for.
+  [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
+    if (reasons.empty()) return ir::place_reason::only_choice;
+    const ir::place_reason r = reasons[n.source];
+    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+  }
 };
 
 }  // namespace tagma::plan

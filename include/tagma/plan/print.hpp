@@ -158,7 +158,7 @@ class plan_printer {
     const plan_node& n = plan_.nodes[i];
     if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[at(input(n, 0))]);
     if (n.op->kind == ir::op_kind::placeholder) return device_name(n) + ", fed there";
-    const ir::place_reason why = passes_.placed == nullptr ? ir::place_reason::only_choice : passes_.placed[n.source];
+    const ir::place_reason why = plan_.reason(n);
     std::string text = device_name(n).append(", ").append(to_string(why));
     if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
     return text;
@@ -268,7 +268,7 @@ template <class Graph, class Plan, class Use>
   const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
   constexpr const auto& placed = placed_graph<Graph>::placed;
   const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, placed.devices());
-  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data(), placed.reasons().data()});
+  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 
 template <class Graph, class Plan>

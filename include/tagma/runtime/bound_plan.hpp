@@ -195,8 +195,9 @@ class bound_plan {
         continue;
       }
       text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
-      const ir::place_reason why = plan_.reasons.empty() ? ir::place_reason::only_choice : plan_.reasons[n.source];
-      text += sentence({": (", n.op->name, "): ", to_string(devices_[static_cast<std::size_t>(n.device)].name), ", ",
+      const device_spec& name = devices_[static_cast<std::size_t>(n.device)].name;
+      const ir::place_reason why = name == plan_.devices[n.device].name ? plan_.reason(n) : ir::place_reason::softened;
+      text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
                         n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
     }
     return text;

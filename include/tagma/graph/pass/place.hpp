@@ -21,6 +21,7 @@ enum class place_reason : std::uint8_t {
   with_readers,  ///< it has no inputs, and all its readers are there
   with_input,    ///< it reads no elements, or hands them on as they are
   softened,      ///< what is asked for cannot be had; type and number were dropped
+  refused,       ///< what is asked for cannot be had, so that no run is possible
 };
 
 [[nodiscard]] constexpr std::string_view to_string(place_reason r) {
@@ -32,7 +33,8 @@ enum class place_reason : std::uint8_t {
                                         "where earlier runs had it",
                                         "with all its readers",
                                         "with its input",
-                                        "instead of what is asked for"};
+                                        "instead of what is asked for",
+                                        "but what is asked for cannot be had"};
   return names[static_cast<std::size_t>(r)];
 }
 
