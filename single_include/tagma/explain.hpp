@@ -8134,7 +8134,6 @@ struct pass_results {
   const need* needs = nullptr;
   const node_id* group = nullptr;
   const fusion_reason* reason = nullptr;
-  const place_reason* placed = nullptr;
 
   [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const {
     return needs[i] == need::value && g.info(i).kind == op_kind::elementwise;
@@ -8467,7 +8466,7 @@ template <class Graph, class Plan, class Use>
   const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
   constexpr const auto& placed = placed_graph<Graph>::placed;
   const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, placed.devices());
-  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data(), placed.reasons().data()});
+  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 
 template <class Graph, class Plan>

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "tagma/graph/pass/fuse.hpp"
-#include "tagma/graph/pass/place.hpp"
 
 namespace tagma::ir {
 
@@ -17,7 +16,6 @@ struct pass_results {
   const need* needs = nullptr;
   const node_id* group = nullptr;
   const fusion_reason* reason = nullptr;
-  const place_reason* placed = nullptr;
 
   [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const {
     return needs[i] == need::value && g.info(i).kind == op_kind::elementwise;

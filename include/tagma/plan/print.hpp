@@ -268,7 +268,7 @@ template <class Graph, class Plan, class Use>
   const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
   constexpr const auto& placed = placed_graph<Graph>::placed;
   const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, placed.devices());
-  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data(), placed.reasons().data()});
+  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 
 template <class Graph, class Plan>
