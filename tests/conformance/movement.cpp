@@ -195,6 +195,8 @@ TEST_CASE("axes in another order") {
                                    {{7, 17}, {1, 0}},
                                    {{7, 17}, {0, 1}},
                                    {{1, 13}, {1, 0}},
+                                   {{13, 7}, {1, 0}},
+                                   {{2, 13, 29}, {0, 2, 1}},
                                    {{3, 5, 7}, {2, 0, 1}},
                                    {{3, 5, 7}, {1, 0, 2}},
                                    {{3, 5, 7}, {0, 2, 1}},
@@ -236,11 +238,11 @@ TEST_CASE("reads and writes at indices") {
     shape table, indices;
     ir::attribute axis;
   };
-  const std::vector<lookup> lookups = {{{13}, {7}, 0},        {{13}, {}, 0},          {{7, 17}, {5}, 0},
-                                       {{7, 17}, {5}, 1},     {{7, 1}, {2, 3}, 0},    {{5, 4, 3}, {2, 3}, 1},
-                                       {{5, 4, 3}, {7}, 2},   {{1, 13}, {9}, 0},      {{7, 3}, {0}, 0},
-                                       {{7, 0}, {3}, 0},      {{0, 4}, {0}, 0},       {{2, 7}, {1, 1, 1}, 1},
-                                       {{120, 65}, {700}, 0}, {{3, 100, 7}, {501}, 1}};
+  const std::vector<lookup> lookups = {{{13}, {7}, 0},        {{13}, {}, 0},           {{7, 17}, {5}, 0},
+                                       {{7, 17}, {5}, 1},     {{7, 1}, {2, 3}, 0},     {{5, 4, 3}, {2, 3}, 1},
+                                       {{5, 4, 3}, {7}, 2},   {{1, 13}, {9}, 0},       {{7, 3}, {0}, 0},
+                                       {{7, 0}, {3}, 0},      {{0, 4}, {0}, 0},        {{2, 7}, {1, 1, 1}, 1},
+                                       {{120, 65}, {700}, 0}, {{3, 100, 7}, {501}, 1}, {{2, 3}, {1000}, 0}};
   std::vector<problem> reads, writes;
   for (const lookup& l : lookups) {
     const auto n = static_cast<double>(l.table[static_cast<int>(l.axis)]);
@@ -261,7 +263,7 @@ TEST_CASE("reads and writes at indices") {
     });
     return y;
   });
-  // Each addition to an element of 16 bits may round.
+  // Many slices for one index: sums that are formed in 16 bits would stop growing.
   check<op::scatter_rows>(
       writes,
       [](const std::vector<array>& in, const attribute_values& a, const tensor_spec& out) {
@@ -274,7 +276,7 @@ TEST_CASE("reads and writes at indices") {
         });
         return y;
       },
-      {.slack = 8});
+      {.slack = 4});
 }
 
 TEST_CASE("one where an index points") {

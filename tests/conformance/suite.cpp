@@ -211,7 +211,7 @@ class interpreter {
   array compute(ir::node_id id) {
     const ir::op_info& op = g_.info(id);
     const dtype type = g_.spec(id).type;
-    if (op.kind == ir::op_kind::constant) return array(shape{}, {rounded(type, ir::as_double(g_.attributes(id)[0]))});
+    if (op.kind == ir::op_kind::constant) return array(shape{}, rounded(type, ir::as_double(g_.attributes(id)[0])));
     kernel_problem p;
     p.rules = g_[id].op;
     std::vector<array> in;

@@ -251,13 +251,21 @@ class row_updates {
       update_piece<Update, T>(args_, h_, row * width_, gradient(i), width_);
       return end;
     }
-    T sum[piece];
+    // 16-bit floats are summed in wider ones and rounded once.
+    using C = compute_t<T>;
+    C sum[piece];
     for (std::int64_t from = 0; from < width_; from += piece) {
       const std::int64_t n = from + piece < width_ ? piece : width_ - from;
-      for (std::int64_t k = 0; k < n; ++k) sum[k] = gradient(i)[from + k];
+      for (std::int64_t k = 0; k < n; ++k) sum[k] = static_cast<C>(gradient(i)[from + k]);
       for (std::int64_t j = i + 1; j < end; ++j)
-        dispatch<accumulate_body<T, true>>(static_cast<T*>(sum), gradient(j) + from, n);
-      update_piece<Update, T>(args_, h_, row * width_ + from, sum, n);
+        dispatch<accumulate_body<T, true, C>>(static_cast<C*>(sum), gradient(j) + from, n);
+      if constexpr (std::is_same_v<T, C>) {
+        update_piece<Update, T>(args_, h_, row * width_ + from, sum, n);
+      } else {
+        T once[piece];
+        dispatch<convert_elements>(static_cast<const C*>(sum), static_cast<T*>(once), n);
+        update_piece<Update, T>(args_, h_, row * width_ + from, once, n);
+      }
     }
     return end;
   }

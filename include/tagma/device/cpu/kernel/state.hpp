@@ -23,9 +23,10 @@ inline void initialize(const kernel_args& args, const run_context& context) {
                                {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
 }
 
-template <class T, bool Add>
+/// `to` += or -= `from`; `To` may be wider than the elements.
+template <class T, bool Add, class To = T>
 struct accumulate_body {
-  TAGMA_INLINE static void run(T* to, const T* from, std::int64_t n) {
+  TAGMA_INLINE static void run(To* to, const T* from, std::int64_t n) {
     std::int64_t i = 0;
     for (; i + 8 <= n; i += 8)
       store(to + i, Add ? load<8>(to + i) + load<8>(from + i) : load<8>(to + i) - load<8>(from + i));
