@@ -38,6 +38,8 @@ struct run_context {
   std::uint64_t seed = 0;  ///< of the session
   std::uint64_t step = 0;  ///< counts the runs of the session
   trace_sink* trace = nullptr;
+  void* stream = nullptr;   ///< where a device puts the work of this run, in its own words
+  void* library = nullptr;  ///< what a device keeps for its kernels: handles of libraries, working memory
 };
 
 /// Arguments of one kernel call.
