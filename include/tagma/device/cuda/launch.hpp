@@ -155,6 +155,17 @@ inline void copy_on_device(void* to, const void* from, std::size_t bytes, const 
     check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(context)), "a copy");
 }
 
+/// Copies bytes of the host to the device and waits for that; for `prepare`, never for a run.
+inline void upload(void* to, const void* from, std::size_t bytes, const run_context& context) {
+  if (bytes == 0) return;
+  if (emulates()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(context)), "a copy");
+  check_cuda(cudaStreamSynchronize(stream_of(context)), "a copy");
+}
+
 /// Sets bytes of the device to zero.
 inline void clear_on_device(void* to, std::size_t bytes, const run_context& context) {
   if (bytes == 0) return;

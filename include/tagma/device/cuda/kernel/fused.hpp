@@ -6,6 +6,7 @@
 /// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
 
 #include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/device/cuda/move.hpp"
 #include "tagma/plan/compile.hpp"
 
 namespace tagma::device::cuda {
@@ -30,30 +31,6 @@ template <class...>
 struct types;
 
 namespace detail {
-
-/// Words that are loaded at once.
-template <std::size_t Bytes>
-struct word;
-template <>
-struct word<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct word<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct word<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct word<8> {
-  using type = uint2;
-};
-template <>
-struct word<16> {
-  using type = uint4;
-};
 
 /// Elements that lie side by side in memory.
 template <class T, int Width>
