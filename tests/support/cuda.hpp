@@ -243,6 +243,13 @@ void compare_kernels(const std::string& what, const call& c, double tolerance = 
   compare(what, on_cpu::template entry<Types...>, on_cuda::template entry<Types...>, c, tolerance);
 }
 
+/// The result of a kernel of the CPU.
+template <class Op, dtype... Types>
+device_tensor run_on_cpu(const call& c) {
+  using on_cpu = device::cpu::kernel<ir::key<Op>>;
+  return run(on_cpu::template entry<Types...>, c, false)[0];
+}
+
 /// The word in which kernels of the last run noted a wrong index.
 inline std::uint64_t noted_failure() {
   std::uint64_t word = 0;
