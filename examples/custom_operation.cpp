@@ -13,7 +13,7 @@ namespace mine {
 struct log_cosh : tg::op::elementwise {
   static constexpr std::string_view name = "mine.log_cosh";
   static constexpr void gradient(tg::ir::gradient_args& g) {
-    g.set(0, g.emit<tg::op::multiply>(g.upstream, g.emit<tg::op::tanh>(g.in(0))));
+    g.set(0, g.emit(tg::op::multiply{}, g.upstream, g.emit(tg::op::tanh{}, g.in(0))));
   }
 };
 
@@ -26,7 +26,7 @@ struct running_sum {
     return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
   }
   static constexpr void gradient(tg::ir::gradient_args& g) {
-    g.set(0, g.emit_with<running_sum>(tg::ir::pack_attributes(1 - g.attr(0)), g.upstream));
+    g.set(0, g.emit_with(running_sum{}, tg::ir::pack_attributes(1 - g.attr(0)), g.upstream));
   }
 };
 

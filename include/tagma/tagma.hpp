@@ -49,6 +49,7 @@
 #include "tagma/expr/on.hpp"
 
 #include "tagma/nn/activations.hpp"
+#include "tagma/nn/average_gradients.hpp"
 #include "tagma/nn/clip.hpp"
 #include "tagma/nn/layers.hpp"
 #include "tagma/nn/losses.hpp"
@@ -77,5 +78,6 @@
 #include "tagma/device/cpu/kernel/softmax.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"
 #include "tagma/device/cpu/kernel/top_k.hpp"
+#include "tagma/device/cpu/kernel/transfer.hpp"
 #include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/kernel_table.hpp"

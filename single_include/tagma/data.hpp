@@ -167,19 +167,20 @@ struct source_line {
   }
 };
 
-/// A part of a sentence: text or a whole number.
+/// A part of a sentence: text or a whole number. Text has a constructor for each form that it comes in, since a
+/// template for all of them would be instantiated for every length of a literal.
 class text_part {
  public:
-  template <class Text>
-    requires std::is_convertible_v<const Text&, std::string_view>
-  constexpr text_part(const Text& text) : text_(text) {}
+  constexpr text_part(const char* text) : text_(text) {}
+  constexpr text_part(std::string_view text) : text_(text) {}
+  constexpr text_part(const std::string& text) : text_(text) {}
   template <class Number>
     requires std::is_integral_v<Number>
   constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
 
   TAGMA_COLD void append_to(std::string& to) const {
     if (!is_number_) {
-      to.append(text_);
+      to.append(text_.data(), text_.size());
       return;
     }
     char digits[24];
@@ -220,8 +221,9 @@ class error : public std::exception {
   std::string what_;
 };
 
-/// Throws `error`; kept out of line so that hot code stays small.
-[[noreturn]] TAGMA_COLD inline void fail(status_code code, std::string_view text) { throw error(code, text); }
+/// Throws `error`; kept out of line so that hot code stays small. The first takes no string view, which a list of two
+/// parts would be tried for as a pair of iterators.
+[[noreturn]] TAGMA_COLD inline void fail(status_code code, text_part text) { throw error(code, sentence({text})); }
 [[noreturn]] TAGMA_COLD inline void fail(status_code code, std::initializer_list<text_part> parts) {
   throw error(code, sentence(parts));
 }
@@ -330,7 +332,6 @@ TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 // ---- tagma/tensor/dtype.hpp
 #ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
@@ -744,15 +745,12 @@ struct shape {
 
 /// "[32, 784]", with "?" for a dynamic extent.
 [[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
-  std::string text = "[";
+  std::string text = sentence({"["});
   for (int i = 0; i < s.rank; ++i) {
-    if (i > 0) text += ", ";
-    if (s[i] == dyn)
-      text += '?';
-    else
-      text_part(s[i]).append_to(text);
+    if (i > 0) text_part(", ").append_to(text);
+    (s[i] == dyn ? text_part("?") : text_part(s[i])).append_to(text);
   }
-  text += ']';
+  text_part("]").append_to(text);
   return text;
 }
 
@@ -1031,11 +1029,13 @@ class tensor {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
   }
   void take(tensor& other) noexcept {
-    dims_ = std::exchange(other.dims_, shape{0});
-    size_ = std::exchange(other.size_, 0);
+    dims_ = other.dims_;
+    size_ = other.size_;
     scalar_ = other.scalar_;
-    data_ = std::exchange(other.data_, nullptr);
-    if (dims_.rank == 0) data_ = &scalar_;
+    data_ = dims_.rank == 0 ? &scalar_ : other.data_;
+    other.dims_ = shape{0};
+    other.size_ = 0;
+    other.data_ = nullptr;
   }
   void release() noexcept {
     static_assert(std::is_trivially_destructible_v<T>);

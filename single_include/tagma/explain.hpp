@@ -170,19 +170,20 @@ struct source_line {
   }
 };
 
-/// A part of a sentence: text or a whole number.
+/// A part of a sentence: text or a whole number. Text has a constructor for each form that it comes in, since a
+/// template for all of them would be instantiated for every length of a literal.
 class text_part {
  public:
-  template <class Text>
-    requires std::is_convertible_v<const Text&, std::string_view>
-  constexpr text_part(const Text& text) : text_(text) {}
+  constexpr text_part(const char* text) : text_(text) {}
+  constexpr text_part(std::string_view text) : text_(text) {}
+  constexpr text_part(const std::string& text) : text_(text) {}
   template <class Number>
     requires std::is_integral_v<Number>
   constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
 
   TAGMA_COLD void append_to(std::string& to) const {
     if (!is_number_) {
-      to.append(text_);
+      to.append(text_.data(), text_.size());
       return;
     }
     char digits[24];
@@ -223,8 +224,9 @@ class error : public std::exception {
   std::string what_;
 };
 
-/// Throws `error`; kept out of line so that hot code stays small.
-[[noreturn]] TAGMA_COLD inline void fail(status_code code, std::string_view text) { throw error(code, text); }
+/// Throws `error`; kept out of line so that hot code stays small. The first takes no string view, which a list of two
+/// parts would be tried for as a pair of iterators.
+[[noreturn]] TAGMA_COLD inline void fail(status_code code, text_part text) { throw error(code, sentence({text})); }
 [[noreturn]] TAGMA_COLD inline void fail(status_code code, std::initializer_list<text_part> parts) {
   throw error(code, sentence(parts));
 }
@@ -420,8 +422,8 @@ class device_spelling {
 };
 
 /// The same at run time.
-[[nodiscard]] inline std::string to_string(const device_spec& spec) {
-  return std::string(device_spelling(spec).view());
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const device_spec& spec) {
+  return sentence({device_spelling(spec).view()});
 }
 
 /// What a parser found: a spec, or the byte at which the text stops being one and the reason.
@@ -539,8 +541,8 @@ class device_parser {
 [[nodiscard]] inline device_spec device_from(std::string_view text) {
   const parsed_device parsed = parse_device(text);
   if (!parsed)
-    fail(status_code::invalid_argument, "device string \"" + std::string(text) + "\", position " +
-                                            std::to_string(parsed.position) + ": " + std::string(parsed.reason));
+    fail(status_code::invalid_argument,
+         {"device string \"", text, "\", position ", parsed.position, ": ", parsed.reason});
   return *parsed;
 }
 
@@ -655,8 +657,8 @@ struct merged_device {
 [[nodiscard]] inline device_spec merge_or_fail(const device_spec& a, const device_spec& b, bool soft = false) {
   const merged_device merged = merge(a, b, soft);
   if (!merged)
-    fail(status_code::invalid_argument, "cannot merge devices with " + std::string(merged.conflict) + ": '" +
-                                            to_string(a) + "' and '" + to_string(b) + "'");
+    fail(status_code::invalid_argument,
+         {"cannot merge devices with ", merged.conflict, ": '", to_string(a), "' and '", to_string(b), "'"});
   return merged.spec;
 }
 
@@ -752,6 +754,10 @@ class atomic {
   }
   T exchange(T value, memory_order order = memory_order::seq_cst) {
     return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// Puts `value` where `expected` is; false if something else is there.
+  bool replace(T expected, T value) {
+    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   }
   /// These return the value before.
   T fetch_add(T value, memory_order order = memory_order::seq_cst) {
@@ -1022,15 +1028,12 @@ struct shape {
 
 /// "[32, 784]", with "?" for a dynamic extent.
 [[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
-  std::string text = "[";
+  std::string text = sentence({"["});
   for (int i = 0; i < s.rank; ++i) {
-    if (i > 0) text += ", ";
-    if (s[i] == dyn)
-      text += '?';
-    else
-      text_part(s[i]).append_to(text);
+    if (i > 0) text_part(", ").append_to(text);
+    (s[i] == dyn ? text_part("?") : text_part(s[i])).append_to(text);
   }
-  text += ']';
+  text_part("]").append_to(text);
   return text;
 }
 
@@ -1523,18 +1526,14 @@ namespace detail {
 
 template <class Op>
 constexpr op_info make_info() {
-  op_info info;
-  info.key = &key<Op>;
-  info.name = Op::name;
-  info.id = hash_text(Op::name);
-  info.kind = Op::kind;
+  // An assignment to `name` would be overload resolution among the assignments of a string view, for every operation.
+  op_info info{.key = &key<Op>, .name = Op::name, .id = hash_text(Op::name), .kind = Op::kind, .infer = &Op::infer};
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
-  info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
 }
@@ -1549,8 +1548,7 @@ namespace detail {
 
 template <class Op>
 constexpr op_rules make_rules() {
-  op_rules rules;
-  rules.info = &info<Op>;
+  op_rules rules{.info = &info<Op>};
   if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
@@ -1570,6 +1568,7 @@ struct attributes {
   attribute values[Count > 0 ? Count : 1]{};
 
   [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
+  constexpr operator attribute_list() const { return list(); }
 };
 
 /// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
@@ -1823,7 +1822,9 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
   return args.result;
 }
 
-/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs.
+/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
+/// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
+/// have the operation, not wherever its header is included.
 struct gradient_args {
   graph& g;
   node_id self;
@@ -1835,16 +1836,20 @@ struct gradient_args {
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
-  /// A new node of operation `Op` over other nodes.
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
   template <class Op, class... Node>
-  constexpr node_id emit(Node... inputs) {
+  constexpr node_id emit(Op, Node... inputs) {
     const node_id ids[] = {inputs...};
     return g.emit(rules<Op>, {ids, sizeof...(Node)});
   }
-  template <class Op, std::size_t Count, class... Node>
-  constexpr node_id emit_with(const ir::attributes<Count>& attributes, Node... inputs) {
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
     const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes.list());
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
+    return g.emit(rules<Op>, inputs, attributes);
   }
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
@@ -2498,10 +2503,10 @@ struct select {
   static constexpr std::string_view name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0);
-    g.set(1, g.emit<select>(g.in(0), g.upstream, zero));
-    g.set(2, g.emit<select>(g.in(0), zero, g.upstream));
+    g.set(1, g.emit(select{}, g.in(0), g.upstream, zero));
+    g.set(2, g.emit(select{}, g.in(0), zero, g.upstream));
   }
 };
 
@@ -2513,9 +2518,9 @@ struct cast {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     if (!is_floating(g.in_spec(0).type) || !is_floating(g.g.spec(g.self).type)) return;
-    g.set(0, g.emit_with<cast>(ir::pack_attributes(g.in_spec(0).type), g.upstream));
+    g.set(0, g.emit_with(cast{}, ir::pack_attributes(g.in_spec(0).type), g.upstream));
   }
 };
 
@@ -2718,7 +2723,7 @@ struct reshape {
     if (open >= 0) a.out.dims[open] = total / known;
     return a.out.dims.elements() == total ? nullptr : "the new shape has another number of elements";
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
 };
 
 /// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
@@ -2735,7 +2740,7 @@ struct expand_dims {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
   }
@@ -2756,7 +2761,7 @@ struct squeeze {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
 };
 
 /// The value itself under another node.
@@ -2767,7 +2772,7 @@ struct identity {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
+  static constexpr void gradient(auto& g) { g.set(0, g.upstream); }
 };
 
 /// The value itself; no gradient flows through it.
@@ -2791,7 +2796,7 @@ struct broadcast_like {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
+  static constexpr void gradient(auto& g) { g.set(0, g.upstream); }
   static constexpr void fold(ir::fold_args& f) { f.use_input(0); }
 };
 
@@ -2883,7 +2888,7 @@ struct multiply;
 
 struct negate : elementwise {
   static constexpr std::string_view name = "negate";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<negate>(g.upstream)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
   }
@@ -2891,7 +2896,7 @@ struct negate : elementwise {
 
 struct add : elementwise {
   static constexpr std::string_view name = "add";
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
   }
@@ -2908,9 +2913,9 @@ struct add : elementwise {
 
 struct subtract : elementwise {
   static constexpr std::string_view name = "subtract";
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
-    g.set(1, g.emit<negate>(g.upstream));
+    g.set(1, g.emit(negate{}, g.upstream));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -2923,9 +2928,9 @@ struct subtract : elementwise {
 
 struct multiply : elementwise {
   static constexpr std::string_view name = "multiply";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.in(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.in(0)));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
+    g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -2941,9 +2946,9 @@ struct multiply : elementwise {
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
   static constexpr std::string_view name = "divide";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.in(1)));
-    g.set(1, g.emit<negate>(g.emit<divide>(g.emit<multiply>(g.upstream, g.self), g.in(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
+    g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -2957,22 +2962,22 @@ struct divide : elementwise {
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
   static constexpr std::string_view name = "maximum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<greater_equal>(g.in(0), g.in(1));
+  static constexpr void gradient(auto& g) {
+    const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
+    g.set(0, g.emit(select{}, first, g.upstream, zero));
+    g.set(1, g.emit(select{}, first, zero, g.upstream));
   }
 };
 
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
   static constexpr std::string_view name = "minimum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<less_equal>(g.in(0), g.in(1));
+  static constexpr void gradient(auto& g) {
+    const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
+    g.set(0, g.emit(select{}, first, g.upstream, zero));
+    g.set(1, g.emit(select{}, first, zero, g.upstream));
   }
 };
 
@@ -2983,15 +2988,13 @@ struct sign : elementwise {
 
 struct abs : elementwise {
   static constexpr std::string_view name = "abs";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sign>(g.in(0))));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
   static constexpr std::string_view name = "square";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(2), g.in(0))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
 };
 
@@ -3087,101 +3090,99 @@ namespace op {
 
 struct exp : elementwise {
   static constexpr std::string_view name = "exp";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.self)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
   static constexpr std::string_view name = "log";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<divide>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
   static constexpr std::string_view name = "log1p";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.emit<add>(g.in(0), g.constant(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
   static constexpr std::string_view name = "expm1";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<add>(g.self, g.constant(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
   static constexpr std::string_view name = "sqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.emit<multiply>(g.upstream, g.constant(0.5)), g.self));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
 };
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
   static constexpr std::string_view name = "rsqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto cubed = g.emit<multiply>(g.self, g.emit<square>(g.self));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(-0.5), cubed)));
+  static constexpr void gradient(auto& g) {
+    const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
   }
 };
 struct tanh : elementwise {
   static constexpr std::string_view name = "tanh";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<subtract>(g.constant(1), g.emit<square>(g.self))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
 };
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
   static constexpr std::string_view name = "sigmoid";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto slope = g.emit<multiply>(g.self, g.emit<subtract>(g.constant(1), g.self));
-    g.set(0, g.emit<multiply>(g.upstream, slope));
+  static constexpr void gradient(auto& g) {
+    const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
+    g.set(0, g.emit(multiply{}, g.upstream, slope));
   }
 };
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
   static constexpr std::string_view name = "softplus";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sigmoid>(g.in(0))));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
   static constexpr std::string_view name = "erf";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto bell = g.emit<exp>(g.emit<negate>(g.emit<square>(g.in(0))));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(1.12837916709551257390), bell)));
+  static constexpr void gradient(auto& g) {
+    const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
   }
 };
 struct cos;
 struct sin : elementwise {
   static constexpr std::string_view name = "sin";
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 struct cos : elementwise {
   static constexpr std::string_view name = "cos";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<negate>(g.emit<multiply>(g.upstream, g.emit<sin>(g.in(0)))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
 };
-constexpr void sin::gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.emit<cos>(g.in(0)))); }
+constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(cos{}, g.in(0)))); }
 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
   static constexpr std::string_view name = "power";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto lower = g.emit<power>(g.in(0), g.emit<subtract>(g.in(1), g.constant(1)));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.in(1), lower)));
+  static constexpr void gradient(auto& g) {
+    const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
     const auto zero = g.constant(0);
-    const auto positive = g.emit<greater>(g.in(0), zero);
-    const auto logarithm = g.emit<log>(g.emit<select>(positive, g.in(0), g.constant(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.emit<multiply>(g.self, logarithm)));
+    const auto positive = g.emit(greater{}, g.in(0), zero);
+    const auto logarithm = g.emit(log{}, g.emit(select{}, positive, g.in(0), g.constant(1)));
+    g.set(1, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.self, logarithm)));
   }
 };
 
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
   static constexpr std::string_view name = "relu_gradient";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
   static constexpr std::string_view name = "relu";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.self)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 
 }  // namespace op
@@ -3277,15 +3278,15 @@ struct reduction {
                            static_cast<attribute_mask>(a.attributes[1]));
   }
   /// A tensor of the shape of a reduction's result, stretched back over the reduced axes.
-  static constexpr ir::node_id spread(ir::gradient_args& g, ir::node_id value) {
-    const ir::node_id wide = g.emit_with<expand_dims>(ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
-    return g.emit<broadcast_like>(wide, g.in(0));
+  static constexpr ir::node_id spread(auto& g, ir::node_id value) {
+    const ir::node_id wide = g.emit_with(expand_dims{}, ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
+    return g.emit(broadcast_like{}, wide, g.in(0));
   }
 };
 
 struct sum : reduction {
   static constexpr std::string_view name = "sum";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, spread(g, g.upstream)); }
+  static constexpr void gradient(auto& g) { g.set(0, spread(g, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
   }
@@ -3315,11 +3316,11 @@ struct fraction {
 
 /// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
 struct extreme : reduction {
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const auto type = ir::pack_attributes(g.g.spec(g.self).type);
-    const auto hit = g.emit_with<cast>(type, g.emit<equal>(g.in(0), spread(g, g.self)));
-    const auto hits = g.emit_with<sum>(ir::pack_attributes(g.attr(0), g.attr(1)), hit);
-    g.set(0, g.emit<multiply>(hit, spread(g, g.emit<divide>(g.upstream, hits))));
+    const auto hit = g.emit_with(cast{}, type, g.emit(equal{}, g.in(0), spread(g, g.self)));
+    const auto hits = g.emit_with(sum{}, ir::pack_attributes(g.attr(0), g.attr(1)), hit);
+    g.set(0, g.emit(multiply{}, hit, spread(g, g.emit(divide{}, g.upstream, hits))));
   }
 };
 struct reduce_max : extreme {
@@ -3332,8 +3333,8 @@ struct reduce_min : extreme {
 /// The gradient divides the product by each element, so elements must not be zero where it is used.
 struct product : reduction {
   static constexpr std::string_view name = "product";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(spread(g, g.emit<multiply>(g.upstream, g.self)), g.in(0)));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
   }
 };
 
@@ -3799,7 +3800,8 @@ template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
 #define TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
 
 /// @file
-/// The devices of one process without others, and the placement of a plan on them.
+/// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
+/// has all of them is for the session to find out.
 
 // ---- tagma/graph/pass/place.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
@@ -4580,6 +4582,16 @@ template <std::size_t N>
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+// ---- tagma/place/reason.hpp
+#ifndef TAGMA_SINGLE_PLACE_REASON_HPP
+#define TAGMA_SINGLE_PLACE_REASON_HPP
+
+/// @file
+/// Why a node is on its device, as the placer notes it and a log tells it.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace tagma::ir {
 
@@ -4608,6 +4620,11 @@ enum class place_reason : std::uint8_t {
                                         "instead of what is asked for"};
   return names[static_cast<std::size_t>(r)];
 }
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_PLACE_REASON_HPP
+
+namespace tagma::ir {
 
 /// What can go wrong.
 enum class place_problem : std::uint8_t {
@@ -4649,7 +4666,7 @@ struct placement {
   place_failure failure;
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
-  [[nodiscard]] constexpr const place_reason* reasons() const { return reason.data(); }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return reason; }
 };
 
 namespace detail {
@@ -4878,33 +4895,90 @@ template <std::size_t N>
 
 namespace tagma::ir {
 
-inline constexpr device_spec local_device_names[] = {{device_text("localhost"), 0, 0, device_text("CPU"), 0}};
+inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
 inline constexpr device_text local_device_types[] = {device_text("CPU")};
 
-/// One CPU. Whether it has a kernel is asked later, where kernels are picked, for all operations at once.
-inline constexpr device_set local_devices{local_device_names,
-                                          local_device_types,
-                                          [](const op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                                          {device_text("localhost"), 0, 0, {}, -1}};
+/// The complete name of a device of this process.
+[[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
+  device_spec name = local_task;
+  name.type = device_text(type);
+  name.id = id;
+  return name;
+}
 
 /// The placement of a program without device scopes: everything is on the only device.
 struct single_placement {
   place_failure failure;
+  static constexpr fixed_array<device_spec, 1> names{{local_device("CPU", 0)}};
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
-  [[nodiscard]] constexpr const place_reason* reasons() const { return nullptr; }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return {}; }
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
 };
 
-/// Where the nodes of a plan run. Programs without device scopes do not ask the placer.
-template <class Graph, std::size_t N>
-[[nodiscard]] constexpr auto place_locally([[maybe_unused]] const fixed_array<need, N>& needs) {
+/// The placement of a program on the devices that it names. The first one is the client's, where feeds and fetches are.
+template <std::size_t Nodes, std::size_t Devices>
+struct local_placement : placement<Nodes> {
+  fixed_array<device_spec, Devices> names{};
+
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+};
+
+namespace detail {
+
+template <std::size_t Most>
+struct device_names {
+  fixed_array<device_spec, Most> names{};
+  std::size_t count = 0;
+
+  constexpr void add(const device_spec& name) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (names[i] == name) return;
+    names[count++] = name;
+  }
+};
+
+/// The first CPU, and every local device that a scope names completely; by number, whatever order they are named in.
+template <class Graph>
+[[nodiscard]] constexpr auto name_local_devices() {
+  device_names<Graph::requests + 1> list;
+  list.add(local_device("CPU", 0));
+  for (std::size_t r = 2; r < Graph::requests; ++r) {
+    const device_spec& asked = Graph::flat.requests[r];
+    if (asked.type != local_device_types[0] || asked.id < 0) continue;
+    const merged_device name = merge(local_task, asked, false);
+    if (name) list.add(name.spec);
+  }
+  for (std::size_t i = 2; i < list.count; ++i)
+    for (std::size_t k = i; k > 1 && list.names[k].id < list.names[k - 1].id; --k) {
+      const device_spec other = list.names[k];
+      list.names[k] = list.names[k - 1];
+      list.names[k - 1] = other;
+    }
+  return list;
+}
+
+}  // namespace detail
+
+/// Where the nodes of a program run. All of its runs agree, since the whole graph is placed at once; programs without
+/// device scopes do not ask the placer.
+template <class Graph>
+[[nodiscard]] constexpr auto place_locally() {
   if constexpr (Graph::requests > 0) {
-    placement<N> p = place<N>(Graph::view, needs, local_devices);
+    constexpr auto list = detail::name_local_devices<Graph>();
+    local_placement<Graph::nodes, list.count> result;
+    for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
+    // Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+    const device_set set{result.names, local_device_types,
+                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task};
+    fixed_array<need, Graph::nodes> needs{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
+    static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
     // A type without any kernel has none for the node in question either.
-    place_failure& f = p.failure;
+    place_failure& f = result.failure;
     const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
-    return p;
+    return result;
   } else {
     return single_placement{};
   }
@@ -4912,12 +4986,20 @@ template <class Graph, std::size_t N>
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+// ---- tagma/plan/transfer.hpp
+#ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
+#define TAGMA_SINGLE_PLAN_TRANSFER_HPP
+
+/// @file
+/// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
+/// travels twice in a run; a variable travels again after an update.
+
 // ---- tagma/plan/compile.hpp
 #ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
 #define TAGMA_SINGLE_PLAN_COMPILE_HPP
 
 /// @file
-/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, assign storage, write tables.
+/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
 
 // ---- tagma/plan/memory.hpp
 #ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
@@ -4959,6 +5041,7 @@ struct plan_node {
   const void* key = nullptr;
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
+  std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
@@ -4969,12 +5052,13 @@ struct plan_step {
   bool fused = false;
 };
 
-/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that
-/// reads.
+/// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the
+/// last that reads.
 struct plan_block {
   node_id node = 0;
   std::int32_t first = 0;
   std::int32_t last = 0;
+  std::int16_t device = 0;
 };
 
 /// A variable as the session keeps it.
@@ -4984,9 +5068,19 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
+  std::int16_t device = 0;    ///< a position in the devices of the program
   double number = 0;          ///< of a derived initializer
   const void* key = nullptr;  ///< of a carried initializer
   std::int32_t source = 0;
+};
+
+/// A device of a program, and the node that it is there for.
+struct plan_device {
+  device_spec name;         ///< complete; the first one is the client's
+  std::string_view op{};    ///< the first node that is asked for there, empty if none is
+  std::string_view node{};  ///< its name
+  std::string_view suffix{};
+  std::int32_t source = 0;  ///< its position in the graph of the program
 };
 
 /// A view of all tables of a plan.
@@ -5001,6 +5095,8 @@ struct plan_view {
   array_view<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
   int feeds = 0;
   bool writes_variables = false;
+  array_view<const plan_device> devices;
+  array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
 };
 
 }  // namespace tagma::plan
@@ -5015,15 +5111,18 @@ inline constexpr std::int64_t alignment = 64;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
+/// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
+/// arena.
 /// @param bytes size of each block
-/// @param offsets written, one a block
+/// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
-                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
+                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live,
+                                   std::int16_t device = 0) {
   std::size_t count = 0;
   std::int64_t peak = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].device != device) continue;
     const std::int64_t size = rounded(bytes[b]);
     std::size_t kept = 0, place = 0;
     bool found = false;
@@ -5383,12 +5482,13 @@ constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
 
 }  // namespace detail
 
-/// Writes the tables of a plan: nodes, steps, loops. Storage is still missing.
+/// Writes the tables of a plan: nodes, steps, loops. Transfers and storage are still missing.
+/// @param device where each node of the graph runs, or nothing if there is only one device
 template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 [[nodiscard]] constexpr raw_plan<N, E, A, F> write_tables(const graph_view& g, const fixed_array<node_id, F>& fetches,
                                                           const fixed_array<need, N>& needs,
-                                                          const ir::fusion<N>& fusion,
-                                                          const schedule_result<N>& order) {
+                                                          const ir::fusion<N>& fusion, const schedule_result<N>& order,
+                                                          array_view<const std::int16_t> device = {}) {
   raw_plan<N, E, A, F> p;
   p.contradictory = order.contradictory;
   if (p.contradictory) return p;
@@ -5429,6 +5529,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       out.storage = storage_kind::literal, out.slot = literals++;
     else if (kind == op_kind::constant)
       out.storage = storage_kind::constant, out.slot = literals++;
+    // Bytes are where they are written: those of a view with its input, those of a feed with the client.
+    const bool shares = kind == op_kind::view || kind == op_kind::update;
+    if (!device.empty() && kind != op_kind::placeholder)
+      out.device = shares ? p.nodes[p.inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
@@ -5568,7 +5672,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     if (!reused) {
       n.slot = static_cast<std::int32_t>(p.sizes.blocks);
       block_holder[p.sizes.blocks] = self;
-      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last};
+      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last, n.device};
     }
   }
   for (std::size_t i = 0; i < p.sizes.nodes; ++i)
@@ -5589,6 +5693,164 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_COMPILE_HPP
+
+namespace tagma::plan {
+
+/// The operation of a copy. No graph has it.
+struct transfer {
+  static constexpr std::string_view name = "transfer";
+  static constexpr op_kind kind = op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& args) {
+    args.out = args.in[0];
+    return nullptr;
+  }
+};
+
+/// True if a device computes in the memory of the host, where feeds are and fetched values are taken.
+[[nodiscard]] constexpr bool computes_on_host(const device_spec& device) { return device.type == device_text("CPU"); }
+
+namespace detail {
+
+/// Writes the steps of a plan once more, with those that bring a tensor to another device before the first that reads
+/// it there.
+/// @tparam D number of devices
+/// @tparam T room for transfers
+template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+class transfer_pass {
+ public:
+  constexpr transfer_pass(const raw_plan<N, E, A, F>& tables, array_view<const plan_device> devices)
+      : from_(tables), devices_(devices) {}
+
+  constexpr raw_plan<N + T, E + T, A, F> run() {
+    copy_tables();
+    for (std::size_t s = 0; s < from_.sizes.steps; ++s) {
+      const plan_step& step = from_.steps[s];
+      const std::int16_t device = from_.nodes[step.node].device;
+      for (int k = 0; k < step.operands; ++k)
+        if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
+      for (std::size_t f = 0; f < F; ++f)
+        if (from_.fetch_steps[f] == static_cast<std::int32_t>(s)) fetch(f);
+      copy_step(s, device);
+      if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
+    }
+    for (std::size_t f = 0; f < F; ++f)
+      if (from_.fetch_steps[f] == static_cast<std::int32_t>(from_.sizes.steps)) fetch(f);
+    for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
+      if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
+    return to_;
+  }
+
+ private:
+  struct copy {
+    node_id node = 0;  ///< one more than the node of the copy; 0 if there is none
+    std::int32_t version = 0;
+  };
+
+  constexpr void copy_tables() {
+    for (std::size_t i = 0; i < from_.sizes.nodes; ++i) to_.nodes[i] = from_.nodes[i];
+    for (std::size_t i = 0; i < from_.sizes.inputs; ++i) to_.inputs[i] = from_.inputs[i];
+    for (std::size_t i = 0; i < from_.sizes.attributes; ++i) to_.attributes[i] = from_.attributes[i];
+    for (std::size_t i = 0; i < from_.sizes.operations; ++i) to_.operations[i] = from_.operations[i];
+    to_.sizes = from_.sizes;
+    to_.sizes.steps = to_.sizes.operands = 0;
+    to_.feeds = from_.feeds;
+    to_.writes_variables = from_.writes_variables;
+    to_.fetches = from_.fetches;
+  }
+
+  [[nodiscard]] constexpr bool reads(const plan_step& step, int k) const {
+    return step.fused || !from_.nodes[step.node].op->ignores_elements(k);
+  }
+  /// The node whose bytes a node shares.
+  [[nodiscard]] constexpr node_id owner(node_id i) const {
+    while (from_.nodes[i].op->kind == op_kind::view || from_.nodes[i].op->kind == op_kind::update)
+      i = from_.inputs[from_.nodes[i].first_input];
+    return i;
+  }
+  [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }
+
+  /// The node in which `device` reads node `i`, or `no_node` if it must be brought there.
+  [[nodiscard]] constexpr node_id readable(node_id i, std::int16_t device) const {
+    const node_id bytes = owner(i);
+    const storage_kind kind = from_.nodes[bytes].storage;
+    // A scalar is made on every device that reads it.
+    if (kind == storage_kind::literal || kind == storage_kind::constant) return i;
+    if (kind == storage_kind::feed ? on_host(device) : from_.nodes[i].device == device) return i;
+    const copy& c = copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)];
+    return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
+  }
+
+  constexpr void bring(node_id i, std::int16_t device) {
+    if (readable(i, device) != ir::no_node) return;
+    const auto s = static_cast<std::int32_t>(to_.sizes.steps++);
+    const auto self = static_cast<node_id>(to_.sizes.nodes++);
+    plan_node& n = to_.nodes[self];
+    n = from_.nodes[i];
+    n.op = &ir::info<transfer>;
+    n.first_input = static_cast<std::int32_t>(to_.sizes.inputs);
+    n.inputs = 1;
+    n.attribute_count = n.controls = 0;
+    n.storage = storage_kind::none;
+    n.key = nullptr;
+    n.step = s;
+    n.device = device;
+    to_.inputs[to_.sizes.inputs++] = i;
+    to_.steps[s] = {self, static_cast<std::int32_t>(to_.sizes.operands), 1, false};
+    to_.first_operation[s] = 0;
+    to_.operands[to_.sizes.operands++] = i;
+    copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)] = {self + 1, version_[owner(i)]};
+  }
+
+  constexpr void copy_step(std::size_t s, std::int16_t device) {
+    const std::size_t now = to_.sizes.steps++;
+    plan_step step = from_.steps[s];
+    const auto first = static_cast<std::size_t>(step.first_operand);
+    step.first_operand = static_cast<std::int32_t>(to_.sizes.operands);
+    for (std::size_t k = first; k < first + static_cast<std::size_t>(step.operands); ++k) {
+      const node_id in = from_.operands[k];
+      const node_id here = reads(step, static_cast<int>(k - first)) ? readable(in, device) : in;
+      to_.loads[to_.sizes.operands] = from_.loads[k];
+      to_.loads[to_.sizes.operands].node = here;
+      to_.operands[to_.sizes.operands++] = here;
+    }
+    to_.steps[now] = step;
+    to_.first_operation[now] = from_.first_operation[s];
+    to_.operation_count[now] = from_.operation_count[s];
+    moved_[s] = static_cast<std::int32_t>(now);
+  }
+
+  /// A value that is fetched must be where the host can take it; it is taken before the next step overwrites it.
+  constexpr void fetch(std::size_t f) {
+    const node_id i = from_.fetches[f];
+    if (!on_host(from_.nodes[i].device)) {
+      bring(i, 0);
+      to_.fetches[f] = readable(i, 0);
+    }
+    to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+  }
+
+  const raw_plan<N, E, A, F>& from_;
+  array_view<const plan_device> devices_;
+  raw_plan<N + T, E + T, A, F> to_;
+  fixed_array<copy, N * D> copies_{};
+  fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
+  fixed_array<std::int32_t, N> moved_{};    // of each step
+};
+
+}  // namespace detail
+
+/// Adds the transfers of a plan whose nodes are on several devices. Feeds are read where they are by every device of
+/// the host; numbers written in place are on every device.
+/// @tparam D number of devices
+/// @tparam T room for transfers
+template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N + T, E + T, A, F> add_transfers(const raw_plan<N, E, A, F>& tables,
+                                                                   array_view<const plan_device> devices) {
+  return detail::transfer_pass<D, T, N, E, A, F>(tables, devices).run();
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_TRANSFER_HPP
 
 namespace tagma {
 
@@ -5693,9 +5955,21 @@ constexpr auto find_operation_name() {
   if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
 }
 
+/// A closure whose program is placed softly.
+template <class Closure>
+struct placed_softly {
+  Closure closure;
+  [[nodiscard]] constexpr auto operator()() const { return closure(); }
+};
+template <class Closure>
+inline constexpr bool is_placed_softly = false;
+template <class Closure>
+inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
+  static constexpr bool soft = is_placed_softly<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
@@ -5731,11 +6005,43 @@ struct compiled_graph {
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
 };
 
+/// Where the nodes of a program run, worked out when the first run or its session asks.
+template <class Graph>
+struct placed_graph {
+  static constexpr auto placed = ir::place_locally<Graph>();
+  static constexpr std::size_t device_count = placed.set().size();
+
+  static constexpr auto devices = [] {
+    fixed_array<plan::plan_device, device_count> list{};
+    for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
+    for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
+      // A feed is with the client wherever its placeholder is asked for.
+      if (placed.devices()[i] < 0 || Graph::view.request(i).empty() ||
+          Graph::view.info(i).kind == ir::op_kind::placeholder)
+        continue;
+      const ir::node& n = Graph::view[i];
+      plan::plan_device& d = list[placed.devices()[i]];
+      if (d.op.empty()) d = {d.name, n.op->info->name, n.name, n.suffix, i};
+    }
+    return list;
+  }();
+};
+
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
   fixed_array<T, N> to{};
   for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
   return to;
+}
+
+/// What is left to do for a plan once its steps are known.
+/// @tparam Room for transfers
+template <class Where, std::size_t Room, class Tables>
+[[nodiscard]] constexpr auto finish_plan(const Tables& tables) {
+  if constexpr (Where::device_count > 1)
+    return plan::assign_storage(plan::add_transfers<Where::device_count, Room>(tables, Where::devices));
+  else
+    return plan::assign_storage(tables);
 }
 
 /// The plan of some outputs of a program, in tables that are exactly as large as they must be.
@@ -5745,12 +6051,12 @@ struct compiled_plan {
   static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
   static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
-  static constexpr auto placed = ir::place_locally<Graph>(needs);
-  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, placed.devices());
+  using where = placed_graph<Graph>;
+  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices());
   static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
-      Graph::view, wanted, needs, fusion, order);
-  static constexpr auto raw = plan::assign_storage(tables);
+      Graph::view, wanted, needs, fusion, order, where::placed.devices());
+  static constexpr auto raw = finish_plan<where, edge_bound + sizeof...(Outputs)>(tables);
 
   static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
   static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
@@ -5760,11 +6066,15 @@ struct compiled_plan {
   static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
   static constexpr auto fetches = raw.fetches;
   static constexpr auto fetch_steps = raw.fetch_steps;
-  static constexpr plan::plan_view view{nodes,  inputs,  attributes,  steps,     operands,
-                                        blocks, fetches, fetch_steps, raw.feeds, raw.writes_variables};
+  static constexpr plan::plan_view view{nodes,          inputs,
+                                        attributes,     steps,
+                                        operands,       blocks,
+                                        fetches,        fetch_steps,
+                                        raw.feeds,      raw.writes_variables,
+                                        where::devices, where::placed.reasons()};
 };
 
-/// Bytes of the arena of a plan when every dynamic extent has one value.
+/// Bytes of the arenas of a plan when every dynamic extent has one value.
 template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
@@ -5791,7 +6101,11 @@ template <class Plan>
     const tensor_spec& s = specs[Plan::blocks[b].node];
     bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
   }
-  return plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks});
+  std::int64_t sum = 0;
+  for (std::size_t d = 0; d < Plan::where::device_count; ++d)
+    sum += plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks},
+                             static_cast<std::int16_t>(d));
+  return sum;
 }
 
 template <class Graph, std::size_t... I>
@@ -5866,6 +6180,17 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
   static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
                 "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"");
   if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
+}
+
+/// An option of `compile`.
+struct soft_placement_option {};
+inline constexpr soft_placement_option soft_placement{};
+
+/// The same, but a node may be elsewhere where the device that a scope asks for has no kernel for it, or is of a type
+/// that the program does not know: type and number are dropped, job, replica and task hold.
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option) {
+  return compile(detail::placed_softly<Closure>{closure});
 }
 
 }  // namespace tagma
@@ -7494,23 +7819,28 @@ void gemm(const gemm_args<T>& g) {
 
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 namespace tagma::device::cpu {
 
 namespace detail {
 
-/// The content of a small file, or nothing where it cannot be read.
-TAGMA_COLD inline std::string read_small_file(const std::string& path) {
-  std::string text;
-  if (std::FILE* file = std::fopen(path.c_str(), "r")) {
-    char buffer[4096];
-    for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
-    std::fclose(file);
+/// The content of a small file, at most 16 KiB; nothing where it cannot be read.
+class small_file {
+ public:
+  TAGMA_COLD explicit small_file(const char* path) {
+    if (std::FILE* file = std::fopen(path, "r")) {
+      size_ = std::fread(text_, 1, sizeof text_ - 1, file);
+      std::fclose(file);
+    }
   }
-  return text;
-}
+  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
+  [[nodiscard]] const char* c_str() const { return text_; }
+
+ private:
+  char text_[16384]{};
+  std::size_t size_ = 0;
+};
 
 /// Whole processors in a quota of `quota` microseconds per `period`, rounded up; 0 where there is no limit.
 TAGMA_COLD inline int cpus_of_quota(long long quota, long long period) {
@@ -7519,56 +7849,69 @@ TAGMA_COLD inline int cpus_of_quota(long long quota, long long period) {
 }
 
 /// The limit in the content of a version 2 `cpu.max`: "max 100000" or "150000 100000"; 0 where there is none.
-TAGMA_COLD inline int cpus_of_cpu_max(const std::string& content) {
+TAGMA_COLD inline int cpus_of_cpu_max(const char* content) {
   char* end = nullptr;
-  const long long quota = std::strtoll(content.c_str(), &end, 10);
-  return end == content.c_str() ? 0 : cpus_of_quota(quota, std::strtoll(end, nullptr, 10));
+  const long long quota = std::strtoll(content, &end, 10);
+  return end == content ? 0 : cpus_of_quota(quota, std::strtoll(end, nullptr, 10));
+}
+
+/// Takes from `text` what is in front of the first `separator`, or all of it.
+TAGMA_COLD inline std::string_view take_field(std::string_view& text, char separator) {
+  std::size_t size = 0;
+  while (size < text.size() && text[size] != separator) ++size;
+  const std::string_view field(text.data(), size);
+  text.remove_prefix(size < text.size() ? size + 1 : size);
+  return field;
 }
 
 /// The path of the group that has the cpu controller, from the content of /proc/self/cgroup.
 /// @param version1 receives whether a version 1 hierarchy has it
-TAGMA_COLD inline std::string cpu_cgroup(std::string_view content, bool& version1) {
-  std::string unified;
+TAGMA_COLD inline std::string_view cpu_cgroup(std::string_view content, bool& version1) {
+  std::string_view unified;
   version1 = false;
   while (!content.empty()) {
-    const std::string_view line = content.substr(0, content.find('\n'));
-    content.remove_prefix(line.size() < content.size() ? line.size() + 1 : line.size());
-    const auto first = line.find(':');
-    const auto second = first == line.npos ? line.npos : line.find(':', first + 1);
-    if (second == line.npos) continue;
-    const std::string_view path = line.substr(second + 1);
-    std::string controllers(",");
-    controllers.append(line.substr(first + 1, second - first - 1)).append(",");
-    if (controllers == ",,") unified = path;
-    if (controllers.find(",cpu,") != std::string::npos) {
+    std::string_view path = take_field(content, '\n');
+    take_field(path, ':');  // the number of the hierarchy
+    std::string_view controllers = take_field(path, ':');
+    if (path.empty()) continue;
+    if (controllers.empty()) unified = path;
+    while (!controllers.empty()) {
+      if (take_field(controllers, ',') != "cpu") continue;
       version1 = true;
-      return std::string(path);
+      return path;
     }
   }
   return unified;
 }
 
+/// A file of the group `path` in the hierarchy that is mounted at `root` and `folder`.
+TAGMA_COLD inline small_file group_file(std::string_view root, const char* folder, std::string_view path,
+                                        const char* name) {
+  char text[4096];
+  std::snprintf(text, sizeof text, "%.*s%s%.*s/%s", static_cast<int>(root.size()), root.data(), folder,
+                static_cast<int>(path.size()), path.data(), name);
+  return small_file(text);
+}
+
 /// The tightest cpu limit of the group and its ancestors; 0 where there is none.
 /// @param groups content of /proc/self/cgroup
 /// @param root   where the control groups are mounted
-TAGMA_COLD inline int cgroup_cpus(const std::string& groups, const std::string& root) {
+TAGMA_COLD inline int cgroup_cpus(std::string_view groups, std::string_view root) {
   bool version1 = false;
-  std::string path = cpu_cgroup(groups, version1);
+  std::string_view path = cpu_cgroup(groups, version1);
   int limit = 0;
   // A container often sees the path of its host, which does not exist in its own mount: the root is always tried too.
   for (;;) {
-    while (!path.empty() && path.back() == '/') path.pop_back();
+    while (!path.empty() && path.back() == '/') path.remove_suffix(1);
     int cpus = 0;
-    if (version1) {
-      const std::string folder = root + "/cpu" + path;
-      cpus = cpus_of_quota(std::atoll(read_small_file(folder + "/cpu.cfs_quota_us").c_str()),
-                           std::atoll(read_small_file(folder + "/cpu.cfs_period_us").c_str()));
-    } else {
-      cpus = cpus_of_cpu_max(read_small_file(root + path + "/cpu.max"));
-    }
+    if (version1)
+      cpus = cpus_of_quota(std::atoll(group_file(root, "/cpu", path, "cpu.cfs_quota_us").c_str()),
+                           std::atoll(group_file(root, "/cpu", path, "cpu.cfs_period_us").c_str()));
+    else
+      cpus = cpus_of_cpu_max(group_file(root, "", path, "cpu.max").c_str());
     if (cpus > 0 && (limit == 0 || cpus < limit)) limit = cpus;
     if (path.empty()) return limit;
-    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    while (!path.empty() && path.back() != '/') path.remove_suffix(1);
   }
 }
 
@@ -7593,7 +7936,7 @@ TAGMA_COLD inline int affinity_cpus() {
   int cpus = detail::affinity_cpus();
   if (cpus == 0) cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 #if defined(__linux__)
-  const int quota = detail::cgroup_cpus(detail::read_small_file("/proc/self/cgroup"), "/sys/fs/cgroup");
+  const int quota = detail::cgroup_cpus(detail::small_file("/proc/self/cgroup").view(), "/sys/fs/cgroup");
   if (quota > 0 && quota < cpus) cpus = quota;
 #endif
   return cpus > 0 ? cpus : 1;
@@ -7878,7 +8221,18 @@ class plan_printer {
 
   [[nodiscard]] std::string text() const {
     std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) rows.push_back(describe(i));
+    // Copies stand before what reads them first: at the place of their step.
+    std::size_t s = 0;
+    const auto copies_before = [&](std::size_t step) {
+      for (; s < step; ++s)
+        if (is_transfer(at(plan_.steps[s].node))) rows.push_back(describe(at(plan_.steps[s].node)));
+    };
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (is_transfer(i)) continue;
+      if (step_of_[i] >= 0) copies_before(static_cast<std::size_t>(step_of_[i]));
+      rows.push_back(describe(i));
+    }
+    copies_before(plan_.steps.size());
     std::size_t width[columns]{};
     for (const row& r : rows)
       for (std::size_t c = 0; c < columns; ++c)
@@ -7898,7 +8252,14 @@ class plan_printer {
   };
 
   [[nodiscard]] static std::size_t at(node_id i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] std::string number(std::size_t i) const { return sentence({"#", plan_.nodes[i].source}); }
+  [[nodiscard]] bool is_transfer(std::size_t i) const { return plan_.nodes[i].op == &ir::info<transfer>; }
+  [[nodiscard]] std::string number(std::size_t i) const {
+    return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
+  }
+  [[nodiscard]] std::string device_name(const plan_node& n) const {
+    const device_spec& name = plan_.devices[static_cast<std::size_t>(n.device)].name;
+    return to_string(device_spec{{}, -1, -1, name.type, name.id});
+  }
   [[nodiscard]] node_id input(const plan_node& n, int k) const {
     return plan_.inputs[static_cast<std::size_t>(n.first_input + k)];
   }
@@ -7953,10 +8314,13 @@ class plan_printer {
     std::vector<std::int32_t> live(count);
     offsets_.resize(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(at(plan_.blocks[b].node));
-    arena_ = plan_memory(plan_.blocks, bytes, offsets_, live);
+    for (std::size_t d = 0; d < plan_.devices.size(); ++d)
+      arena_.push_back(plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d)));
   }
 
-  [[nodiscard]] bool in_loop(std::size_t i) const { return passes_.is_loop_member(graph_, plan_.nodes[i].source); }
+  [[nodiscard]] bool in_loop(std::size_t i) const {
+    return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
+  }
 
   [[nodiscard]] row describe(std::size_t i) const {
     const plan_node& n = plan_.nodes[i];
@@ -7966,17 +8330,20 @@ class plan_printer {
     r.cell[2] = n.op->name;
     r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
     r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
-    r.cell[5] = device_text(n.source);
+    r.cell[5] = device_text(i);
     r.cell[6] = loop_text(i);
     r.cell[7] = storage_text(i);
     r.cell[8] = lifetime(i);
     return r;
   }
 
-  [[nodiscard]] std::string device_text(node_id source) const {
-    const ir::place_reason why = passes_.placed == nullptr ? ir::place_reason::only_choice : passes_.placed[source];
-    std::string text = std::string("/device:CPU:0, ").append(to_string(why));
-    if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(source)) + "'");
+  [[nodiscard]] std::string device_text(std::size_t i) const {
+    const plan_node& n = plan_.nodes[i];
+    if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[at(input(n, 0))]);
+    if (n.op->kind == ir::op_kind::placeholder) return device_name(n) + ", fed there";
+    const ir::place_reason why = passes_.placed == nullptr ? ir::place_reason::only_choice : passes_.placed[n.source];
+    std::string text = device_name(n).append(", ").append(to_string(why));
+    if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
     return text;
   }
 
@@ -8029,9 +8396,10 @@ class plan_printer {
   }
 
   [[nodiscard]] std::string totals() const {
-    std::int64_t separate = 0, variables = 0;
-    int fused = 0;
+    std::int64_t separate = 0, variables = 0, copied = 0;
+    int fused = 0, copies = 0;
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (is_transfer(i)) ++copies, copied += bytes_of(i);
       if (step_of_[i] >= 0 && !shares_bytes(i)) separate += bytes_of(i);
       if (in_loop(i)) {
         ++fused;
@@ -8040,9 +8408,23 @@ class plan_printer {
       if (plan_.nodes[i].op->kind == ir::op_kind::variable) variables += bytes_of(i);
     }
     return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
-           std::to_string(fused) + " operations\narena: " + std::to_string(arena_) + " bytes with dynamic extents of " +
+           std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
            std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
-           " bytes\nvariables: " + std::to_string(variables) + " bytes\n";
+           " bytes\nvariables: " + std::to_string(variables) + " bytes\n" +
+           (copies == 0
+                ? std::string()
+                : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
+  }
+
+  /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1".
+  [[nodiscard]] std::string arenas() const {
+    std::string text;
+    for (std::size_t d = 0; d < arena_.size(); ++d) {
+      text += sentence({d == 0 ? "" : ", ", arena_[d], " bytes"});
+      const device_spec& name = plan_.devices[d].name;
+      if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
+    }
+    return text;
   }
 
   const ir::graph_view& graph_;
@@ -8054,7 +8436,7 @@ class plan_printer {
   std::vector<int> last_use_;  // of each node of the plan that owns bytes
   std::vector<int> loop_;      // number of the loop of which a node of the graph is the result
   std::vector<std::int64_t> offsets_;
-  std::int64_t arena_ = 0;
+  std::vector<std::int64_t> arena_;  // of each device
   int loops_ = 0;
 };
 
@@ -8067,9 +8449,9 @@ namespace detail {
 template <class Graph, class Plan, class Use>
 [[nodiscard]] std::string with_passes(Use use) {
   const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
-  const auto placed = ir::place_locally<Graph>(needs);
+  constexpr const auto& placed = placed_graph<Graph>::placed;
   const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, placed.devices());
-  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data(), placed.reasons()});
+  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data(), placed.reasons().data()});
 }
 
 template <class Graph, class Plan>
@@ -8700,17 +9082,285 @@ inline void append_quoted(std::string& out, std::string_view text) {
 
 }  // namespace tagma::json
 #endif  // TAGMA_SINGLE_BASE_JSON_HPP
+// ---- tagma/runtime/device.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DEVICE_HPP
+#define TAGMA_SINGLE_RUNTIME_DEVICE_HPP
+
+/// @file
+/// The devices of a session, and which of them stands for each device that its program knows of.
+
+// ---- tagma/base/heap_array.hpp
+#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+
+/// @file
+/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
+/// no code: their instantiations are most of what a header of small classes costs a compiler.
+
+#include <cstddef>
+
+namespace tagma {
+
+template <class T>
+class heap_array {
+ public:
+  heap_array() = default;
+  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : new T[size]()), size_(size) {}
+  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  heap_array& operator=(heap_array&& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
+    return *this;
+  }
+  heap_array(const heap_array&) = delete;
+  heap_array& operator=(const heap_array&) = delete;
+  ~heap_array() { delete[] data_; }
+
+  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* begin() const { return data_; }
+  [[nodiscard]] T* end() const { return data_ + size_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+// ---- tagma/runtime/executor.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+/// @file
+/// What a runtime asks of the threads of a device.
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+// ---- tagma/base/owned.hpp
+#ifndef TAGMA_SINGLE_BASE_OWNED_HPP
+#define TAGMA_SINGLE_BASE_OWNED_HPP
+
+/// @file
+/// A pointer with one owner. std::unique_ptr does the same through a tuple of pointer and deleter, whose instantiation
+/// costs the compiler ten times this class for every type.
+
+#include <utility>
+
+namespace tagma {
+
+template <class T>
+class owned {
+ public:
+  constexpr owned() = default;
+  constexpr owned(decltype(nullptr)) {}
+  constexpr explicit owned(T* object) : object_(object) {}
+  constexpr owned(owned&& other) noexcept : object_(other.release()) {}
+  template <class U>
+  constexpr owned(owned<U>&& other) noexcept : object_(other.release()) {}
+  constexpr owned& operator=(owned&& other) noexcept {
+    T* const before = object_;
+    object_ = other.release();
+    delete before;
+    return *this;
+  }
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+  constexpr ~owned() { delete object_; }
+
+  [[nodiscard]] constexpr T* get() const { return object_; }
+  [[nodiscard]] constexpr T& operator*() const { return *object_; }
+  [[nodiscard]] constexpr T* operator->() const { return object_; }
+  [[nodiscard]] constexpr explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] constexpr bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
+  /// Hands the object over to the caller.
+  [[nodiscard]] constexpr T* release() {
+    T* const object = object_;
+    object_ = nullptr;
+    return object;
+  }
+
+ private:
+  T* object_ = nullptr;
+};
+
+template <class T, class... Arguments>
+[[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
+  return owned<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_OWNED_HPP
+
+namespace tagma::runtime {
+
+/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
+class shared_work {
+ public:
+  /// @param helpers how many threads may help at once, beside the one whose work it is
+  explicit shared_work(int helpers) : most_helpers(helpers) {}
+  shared_work(const shared_work&) = delete;
+  shared_work& operator=(const shared_work&) = delete;
+
+  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
+  [[nodiscard]] virtual bool open() const noexcept = 0;
+  /// Works until there is nothing more to do for this thread.
+  virtual void help() noexcept = 0;
+
+  int most_helpers;
+  /// @name What the threads keep that the work was offered to.
+  /// @{
+  int helping = 0;
+  shared_work* before = nullptr;
+  shared_work* behind = nullptr;
+  /// @}
+
+ protected:
+  ~shared_work() = default;
+};
+
+/// Threads that do the steps of runs.
+class step_pool {
+ public:
+  step_pool() = default;
+  step_pool(const step_pool&) = delete;
+  step_pool& operator=(const step_pool&) = delete;
+  virtual ~step_pool() = default;
+  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
+  virtual bool offer(shared_work& work) = 0;
+  /// Tells that as many more threads find something to do in what was offered.
+  virtual void call_helpers(int count) = 0;
+  /// Takes back what was offered; returns when no thread helps with it any more.
+  virtual void withdraw(shared_work& work) = 0;
+  /// Threads that share the steps of one run.
+  [[nodiscard]] virtual int step_threads() const = 0;
+};
+
+/// The threads of a device. The thread that calls always takes part and counts as one, so that no work ever waits for
+/// another thread to become free.
+class executor : public step_pool {
+ public:
+  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
+  virtual unsigned enter() { return 0; }
+  virtual void leave(unsigned) {}
+  /// Threads that share one kernel, the caller included.
+  [[nodiscard]] virtual int threads() const = 0;
+
+  /// The same for a callable.
+  template <class Task>
+  void parallel_for(std::int64_t count, Task&& task) {
+    using callable = std::remove_reference_t<Task>;
+    parallel_for(
+        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&task)));
+  }
+};
+
+/// The processors that this process may keep busy; defined by device/cpu.
+[[nodiscard]] int available_threads();
+
+/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
+/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
+/// @param step_threads that share the steps of one run; 0: the same number
+[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
+
+/// Threads for the steps of some runs alone; defined by device/cpu. Those who ask for the same name share them, and the
+/// threads end with the last of them.
+/// @param threads 0: as many as the affinity mask and the quota of the process allow
+/// @param name    none: threads that nobody else has
+/// Throws InvalidArgument if a pool of this name has another number of threads.
+[[nodiscard]] owned<step_pool> make_cpu_step_pool(int threads, std::string_view name);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+namespace tagma::runtime {
+
+/// A device of a session: its name, and the threads of its kernels.
+struct session_device {
+  device_spec name;
+  owned<executor> threads;
+};
+
+/// "/device:CPU:1": the name of a device inside its process.
+[[nodiscard]] TAGMA_COLD inline std::string short_name(const device_spec& name) {
+  return to_string(device_spec{{}, -1, -1, name.type, name.id});
+}
+
+/// The devices of a session. Without a program that asks for more, there is one.
+class device_table {
+ public:
+  /// Takes what the program asks for from what there is. A device where no node runs may be missing.
+  /// @param wanted the devices of the program, the client's first
+  /// @param cpus how many CPU devices the session has
+  /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
+  /// @param step_threads that share the steps of a run
+  /// @param soft a device that is missing is replaced by the first one
+  /// Throws InvalidArgument that names the node and the device that is missing.
+  TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
+                          bool soft)
+      : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+    if (threads <= 0 && cpus > 1) {
+      const int all = available_threads();
+      threads = (all + cpus - 1) / cpus;
+      if (step_threads <= 0) step_threads = all;
+    }
+    for (std::size_t d = 0; d < devices_.size(); ++d)
+      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
+                     make_cpu_executor(threads, d == 0 ? step_threads : 1)};
+    table_[0] = &devices_[0];
+    for (std::size_t w = 0; w < wanted.size(); ++w) {
+      for (const session_device& d : devices_)
+        if (d.name == wanted[w].name) table_[w] = &d;
+      if (table_[w] == nullptr && !soft && !wanted[w].op.empty())
+        fail(status_code::invalid_argument, missing_text(wanted[w]));
+      if (table_[w] == nullptr) table_[w] = &devices_[0];
+    }
+  }
+
+  /// The device that stands for number `d` of the program.
+  [[nodiscard]] const session_device& operator[](std::size_t d) const { return *table_[d]; }
+  /// How many devices the program knows of.
+  [[nodiscard]] std::size_t size() const { return table_.size(); }
+  /// The threads that the steps of a run are shared among.
+  [[nodiscard]] executor& threads() const { return *devices_[0].threads; }
+
+ private:
+  [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
+    std::string text = "Cannot assign a device for operation '";
+    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
+    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    for (const session_device& there : devices_)
+      text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
+    return text +
+           " ]. Make sure the device specification refers to a valid device; the option cpu_devices of a session says "
+           "how many CPU devices it has.";
+  }
+
+  heap_array<session_device> devices_;
+  heap_array<const session_device*> table_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_DEVICE_HPP
 // ---- tagma/runtime/gate.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_GATE_HPP
 #define TAGMA_SINGLE_RUNTIME_GATE_HPP
 
 /// @file
-/// Deadlines, cancellation, and the gate that lets runs that only read variables pass together, and runs that update
-/// them one at a time.
-
-#include <type_traits>
-
-#include <time.h>
+/// The gate that lets runs that only read variables pass together, and runs that update them one at a time.
 
 // ---- tagma/runtime/mutex.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
@@ -8786,77 +9436,263 @@ class condition {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+// ---- tagma/runtime/run_limits.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
+#define TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
 
-namespace tagma {
+/// @file
+/// What a run is given beside its feeds: when it must be done, who may stop it, whose threads do its steps.
 
-/// Cancels runs from another thread: give the same object to `run` and call `cancel`.
-class cancellation {
- public:
-  void cancel() noexcept { cancelled_.store(true, memory_order::release); }
-  void reset() noexcept { cancelled_.store(false, memory_order::release); }
-  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
+#include <sched.h>
 
- private:
-  atomic<bool> cancelled_{false};
-};
+// ---- tagma/runtime/wait_word.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+#define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 
-namespace runtime {
-class trace_sink;
-}
+/// @file
+/// Waiting for a word of memory to change: what std::atomic has as `wait` and `notify_all`, and the same until a
+/// moment.
 
-/// What a run is given beside its feeds: when it must be done, who may stop it, and who is told of its steps.
-struct run_limits {
-  std::int64_t timeout_ns = 0;  ///< 0: none
-  const void* stop = nullptr;
-  bool (*stopped)(const void*) = nullptr;
-  runtime::trace_sink* trace = nullptr;
-};
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#include <sched.h>
+#endif
 
-/// The longest time that a run may take: `timeout(500ms)` or any other std::chrono duration.
-template <class Duration>
-  requires requires(Duration d) {
-    d.count();
-    Duration::period::num;
-  }
-[[nodiscard]] constexpr run_limits timeout(Duration d) {
-  using period = typename Duration::period;
-  const auto ns =
-      static_cast<double>(d.count()) * 1e9 * static_cast<double>(period::num) / static_cast<double>(period::den);
-  return {ns < 1 ? 1 : static_cast<std::int64_t>(ns), nullptr, nullptr, nullptr};
-}
+#include <time.h>
 
-/// Stops the run when `token.stop_requested()`, as of `tagma::cancellation` and `std::stop_token`. The token must
-/// outlive the run.
-template <class Token>
-  requires requires(const Token& t) { t.stop_requested(); }
-[[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {0, &token, [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); },
-          nullptr};
-}
+#include <cstdint>
 
-namespace runtime {
+namespace tagma::runtime {
 
+/// The monotonic clock, in nanoseconds.
 [[nodiscard]] inline std::int64_t now_ns() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// A number of changes, which threads can wait for. A change costs no call of the system while nobody sleeps.
+class wait_word {
+ public:
+  [[nodiscard]] std::uint32_t load(memory_order order) const { return word_.load(order); }
+
+  /// Waits until the number is no longer `seen`: a short while awake, then asleep until somebody changes it.
+  void wait(std::uint32_t seen) { wait_until(seen, never); }
+
+  /// The same, until `end_ns` of the monotonic clock at most.
+  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+    for (int i = 0; i < 1000; ++i) {
+      if (word_.load(memory_order::acquire) != seen) return;
+      relax();
+    }
+    // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
+    // thread to sleep: one of them sees the other.
+    sleepers_.fetch_add(1);
+    while (word_.load(memory_order::acquire) == seen && (end_ns == never || now_ns() < end_ns)) sleep(seen, end_ns);
+    sleepers_.fetch_sub(1, memory_order::relaxed);
+  }
+  static constexpr std::int64_t never = 0x7fff'ffff'ffff'ffff;
+
+  /// Changes the number and wakes one thread that waits for that, or all. A signal handler may do it, too.
+  [[gnu::noinline]] void change(bool all) {
+    word_.fetch_add(1);
+    if (sleepers_.load() == 0) return;
+#if defined(__linux__)
+    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, all ? 0x7fffffff : 1, nullptr, nullptr, 0);
+#else
+    static_cast<void>(all);
+#endif
+  }
+
+ private:
+  void sleep(std::uint32_t seen, std::int64_t end_ns) {
+#if defined(__linux__)
+    timespec end{};
+    end.tv_sec = static_cast<time_t>(end_ns / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(end_ns % 1'000'000'000);
+    // Unlike FUTEX_WAIT, this takes a moment and not a duration.
+    syscall(SYS_futex, word_.address(), FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, end_ns == never ? nullptr : &end,
+            nullptr, FUTEX_BITSET_MATCH_ANY);
+#else
+    static_cast<void>(seen), static_cast<void>(end_ns);
+    sched_yield();
+#endif
+  }
+
+  atomic<std::uint32_t> word_{0};
+  atomic<std::uint32_t> sleepers_{0};
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+
+namespace tagma {
+
+/// Cancels runs from another thread or from a signal handler: give the same object to `run` and call `cancel`. A run
+/// that sleeps wakes at once.
+class cancellation {
+ public:
+  cancellation() = default;
+  cancellation(const cancellation&) = delete;
+  cancellation& operator=(const cancellation&) = delete;
+
+  void cancel() noexcept {
+    cancelled_.store(true);
+    waking_.fetch_add(1);
+    for (atomic<runtime::wait_word*>& place : sleepers_)
+      if (runtime::wait_word* const word = place.load()) word->change(true);
+    waking_.fetch_sub(1);
+  }
+  void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
+
+  class sleeper;
+
+ private:
+  static constexpr int places = 16;
+
+  atomic<bool> cancelled_{false};
+  mutable atomic<int> waking_{0};
+  mutable atomic<runtime::wait_word*> sleepers_[places]{};
+};
+
+/// `cancel` changes a word while this lives.
+class cancellation::sleeper {
+ public:
+  sleeper(const cancellation& c, runtime::wait_word& word) : cancellation_(c) {
+    while (place_ < places && !c.sleepers_[place_].replace(nullptr, &word)) ++place_;
+  }
+  sleeper(const sleeper&) = delete;
+  sleeper& operator=(const sleeper&) = delete;
+  ~sleeper() {
+    if (!placed()) return;
+    cancellation_.sleepers_[place_].store(nullptr);
+    while (cancellation_.waking_.load() != 0) sched_yield();  // whoever cancels may still have the word
+  }
+  /// False if too many sleep already: then nobody changes the word.
+  [[nodiscard]] bool placed() const { return place_ < places; }
+  /// True if `cancel` was called before, and perhaps did not see this.
+  [[nodiscard]] bool too_late() const { return cancellation_.cancelled_.load(); }
+
+ private:
+  const cancellation& cancellation_;
+  int place_ = 0;
+};
+
+namespace runtime {
+class trace_sink;
+}
+
+/// What a run is given beside its feeds.
+struct run_limits {
+  std::int64_t timeout_ns = 0;  ///< 0: that of the session, below 0: none
+  const void* stop = nullptr;
+  bool (*stopped)(const void*) = nullptr;
+  const cancellation* wakes =
+      nullptr;  ///< who wakes a run that sleeps; without it the run looks at `stopped` now and then
+  runtime::trace_sink* trace = nullptr;
+  int pool = 0;  ///< one of the session's pools; -1: the thread that calls
+};
+
+/// A duration of std::chrono without <chrono>.
+template <class T>
+concept duration_like = requires(T d) {
+  d.count();
+  T::period::num;
+};
+
+/// A length of time in the options of a session: any std::chrono duration. 0 is endless.
+class time_limit {
+ public:
+  constexpr time_limit() = default;
+  template <duration_like Duration>
+  constexpr time_limit(Duration d)
+      : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 *
+                                      static_cast<double>(Duration::period::num) /
+                                      static_cast<double>(Duration::period::den))) {}
+  /// 0 or less: endless.
+  [[nodiscard]] constexpr std::int64_t ns() const { return ns_; }
+
+ private:
+  std::int64_t ns_ = 0;
+};
+
+/// The longest time that a run may take, whatever the session allows: `timeout(500ms)` or any other std::chrono
+/// duration. A run that is given no time is late.
+template <duration_like Duration>
+[[nodiscard]] constexpr run_limits timeout(Duration d) {
+  const std::int64_t ns = time_limit(d).ns();
+  return {.timeout_ns = ns < 1 ? 1 : ns};
+}
+
+/// A run that may take as long as it likes, whatever the session allows.
+[[nodiscard]] constexpr run_limits no_timeout() { return {.timeout_ns = -1}; }
+
+/// Stops the run when `token.stop_requested()`, as of std::stop_token. The token must outlive the run. A run that
+/// sleeps looks at it every ten milliseconds.
+template <class Token>
+  requires requires(const Token& t) { t.stop_requested(); }
+[[nodiscard]] constexpr run_limits stop_with(const Token& token) {
+  return {.stop = &token,
+          .stopped = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
+}
+/// Stops the run when `token.cancel()` is called, at once if the run sleeps.
+[[nodiscard]] constexpr run_limits stop_with(const cancellation& token) {
+  return {.stop = &token,
+          .stopped = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); },
+          .wakes = &token};
+}
+
+/// Chooses the threads that do the steps of a run: those of pool `index` of the session's `inter_op_pools`.
+[[nodiscard]] constexpr run_limits on_pool(int index) { return {.pool = index}; }
+/// The steps of a run are done by the thread that calls, one after the other. Large kernels share their work with other
+/// threads as ever.
+[[nodiscard]] constexpr run_limits on_caller_thread() { return {.pool = -1}; }
+
+namespace runtime {
+
 /// Limits with an absolute end.
 class run_guard {
  public:
   explicit run_guard(const run_limits& limits)
-      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : 0) {}
+      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : wait_word::never) {}
 
-  [[nodiscard]] bool limited() const { return end_ != 0 || limits_.stopped != nullptr; }
-
+  [[nodiscard]] bool limited() const { return end_ != wait_word::never || limits_.stopped != nullptr; }
+  /// Why the run must stop: cancelled, deadline_exceeded, or ok if it need not.
+  [[nodiscard]] status_code over() const {
+    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) return status_code::cancelled;
+    return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
+  }
   /// Throws if the run was cancelled or is late.
   void check() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop))
-      fail(status_code::cancelled, "the run was cancelled");
-    if (end_ != 0 && now_ns() > end_)
-      fail(status_code::deadline_exceeded,
-           {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+    if (const status_code reason = over(); reason != status_code::ok) explain(reason);
+  }
+  [[noreturn]] TAGMA_COLD void explain(status_code reason) const {
+    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
+    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+  }
+
+  /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
+  void wait(wait_word& word, std::uint32_t seen) const {
+    if (limits_.stopped == nullptr) return word.wait_until(seen, end_);
+    if (limits_.wakes != nullptr) {
+      const cancellation::sleeper sleeper(*limits_.wakes, word);
+      if (sleeper.too_late()) return;
+      if (sleeper.placed()) return word.wait_until(seen, end_);
+    }
+    const std::int64_t look_again = now_ns() + 10'000'000;
+    word.wait_until(seen, look_again < end_ ? look_again : end_);
   }
 
  private:
@@ -8864,31 +9700,34 @@ class run_guard {
   std::int64_t end_;
 };
 
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
+
+namespace tagma::runtime {
+
 /// Many readers or one writer. Waiting writers go first, so that readers cannot starve them.
 class gate {
  public:
+  /// Waits until the caller may pass. Throws if the limits of its run end the wait.
   void enter(bool exclusive, const run_guard& guard) {
-    const mutex_lock lock(mutex_);
+    mutex_.lock();
     if (exclusive) ++waiting_;
-    const auto free = [&] { return exclusive ? readers_ == 0 && !writer_ : !writer_ && waiting_ == 0; };
-    try {
-      while (!free()) {
-        if (!guard.limited()) {
-          changed_.wait(mutex_);
-          continue;
-        }
-        guard.check();
-        changed_.wait_for(mutex_, 1'000'000);  // then look at the limits again
-      }
-    } catch (...) {
-      if (exclusive) --waiting_;
-      changed_.notify_all();
-      throw;
+    while (exclusive ? readers_ > 0 || writer_ : writer_ || waiting_ > 0) {
+      const std::uint32_t seen = changed_.load(memory_order::relaxed);
+      ++asleep_;
+      mutex_.unlock();
+      const status_code reason = guard.over();
+      if (reason == status_code::ok) guard.wait(changed_, seen);
+      mutex_.lock();
+      --asleep_;
+      if (reason != status_code::ok) give_up(exclusive, guard, reason);
     }
     if (exclusive)
       --waiting_, writer_ = true;
     else
       ++readers_;
+    mutex_.unlock();
   }
   void leave(bool exclusive) {
     const mutex_lock lock(mutex_);
@@ -8896,19 +9735,26 @@ class gate {
       writer_ = false;
     else
       --readers_;
-    changed_.notify_all();
+    if (asleep_ > 0) changed_.change(true);
   }
 
  private:
+  [[noreturn]] TAGMA_COLD void give_up(bool exclusive, const run_guard& guard, status_code reason) {
+    if (exclusive) --waiting_;
+    if (asleep_ > 0) changed_.change(true);
+    mutex_.unlock();
+    guard.explain(reason);
+  }
+
   mutex mutex_;
-  condition changed_;
+  wait_word changed_;
   int readers_ = 0;
   int waiting_ = 0;
+  int asleep_ = 0;
   bool writer_ = false;
 };
 
-}  // namespace runtime
-}  // namespace tagma
+}  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_GATE_HPP
 // ---- tagma/runtime/trace.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_TRACE_HPP
@@ -8924,130 +9770,213 @@ class gate {
 /// @file
 /// What a kernel is given, and the table of kernels that a device provides for a plan.
 
-// ---- tagma/base/owned.hpp
-#ifndef TAGMA_SINGLE_BASE_OWNED_HPP
-#define TAGMA_SINGLE_BASE_OWNED_HPP
+// ---- tagma/runtime/completion.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
+#define TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
 
 /// @file
-/// A pointer with one owner. std::unique_ptr does the same through a tuple of pointer and deleter, whose instantiation
-/// costs the compiler ten times this class for every type.
+/// How an asynchronous kernel says that it is done.
 
-#include <utility>
-
-namespace tagma {
-
-template <class T>
-class owned {
- public:
-  constexpr owned() = default;
-  constexpr owned(decltype(nullptr)) {}
-  constexpr explicit owned(T* object) : object_(object) {}
-  constexpr owned(owned&& other) noexcept : object_(other.release()) {}
-  template <class U>
-  constexpr owned(owned<U>&& other) noexcept : object_(other.release()) {}
-  constexpr owned& operator=(owned&& other) noexcept {
-    T* const before = object_;
-    object_ = other.release();
-    delete before;
-    return *this;
-  }
-  owned(const owned&) = delete;
-  owned& operator=(const owned&) = delete;
-  constexpr ~owned() { delete object_; }
-
-  [[nodiscard]] constexpr T* get() const { return object_; }
-  [[nodiscard]] constexpr T& operator*() const { return *object_; }
-  [[nodiscard]] constexpr T* operator->() const { return object_; }
-  [[nodiscard]] constexpr explicit operator bool() const { return object_ != nullptr; }
-  [[nodiscard]] constexpr bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
-  /// Hands the object over to the caller.
-  [[nodiscard]] constexpr T* release() {
-    T* const object = object_;
-    object_ = nullptr;
-    return object;
-  }
-
- private:
-  T* object_ = nullptr;
-};
-
-template <class T, class... Arguments>
-[[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
-  return owned<T>(new T(std::forward<Arguments>(arguments)...));
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_OWNED_HPP
-// ---- tagma/runtime/executor.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+// ---- tagma/runtime/run_control.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
+#define TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
 
 /// @file
-/// What a runtime asks of the threads of a device.
+/// What the threads of one run share: whether it goes on, what went wrong, and whom to tell that it ends early.
 
-#include <cstdint>
-#include <type_traits>
+#include <exception>
 
 namespace tagma::runtime {
 
-/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
-class shared_work {
+/// An operation that waits, as far as a run must know it: what is called when the run is cancelled, late, or has failed
+/// elsewhere. It lives until the run ends, as the state of a kernel does.
+class stop_hook {
  public:
-  /// @param helpers how many threads may help at once, beside the one whose work it is
-  explicit shared_work(int helpers) : most_helpers(helpers) {}
-  shared_work(const shared_work&) = delete;
-  shared_work& operator=(const shared_work&) = delete;
+  stop_hook() = default;
+  stop_hook(const stop_hook&) = delete;
+  stop_hook& operator=(const stop_hook&) = delete;
 
-  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
-  [[nodiscard]] virtual bool open() const noexcept = 0;
-  /// Works until there is nothing more to do for this thread.
-  virtual void help() noexcept = 0;
-
-  int most_helpers;
-  int helping = 0;  ///< guarded by the executor
+  /// Called once at most, by a thread of the run that holds no lock. What was waiting then ends soon; what is not
+  /// waiting any more has nothing to do.
+  virtual void stop() noexcept = 0;
 
  protected:
-  ~shared_work() = default;
+  ~stop_hook() = default;
+
+ private:
+  friend class run_control;
+  stop_hook* next_ = nullptr;
 };
 
-/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
-/// become free.
-class executor {
+/// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
+class run_control {
  public:
-  virtual ~executor() = default;
-  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
-  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
-  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
-  virtual bool offer(shared_work& work) = 0;
-  /// Tells that as many more threads find something to do in what was offered.
-  virtual void call_helpers(int count) = 0;
-  /// Takes back what was offered; returns when no thread helps with it any more.
-  virtual void withdraw(shared_work& work) = 0;
-  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
-  virtual unsigned enter() { return 0; }
-  virtual void leave(unsigned) {}
-  /// Threads that share one kernel, the caller included.
-  [[nodiscard]] virtual int threads() const = 0;
-  /// Threads that share the steps of one run, the caller included.
-  [[nodiscard]] virtual int step_threads() const = 0;
+  explicit run_control(const run_limits& limits) : guard_(limits) {}
+  run_control(const run_control&) = delete;
+  run_control& operator=(const run_control&) = delete;
 
-  /// The same for a callable.
-  template <class Task>
-  void parallel_for(std::int64_t count, Task&& task) {
-    using callable = std::remove_reference_t<Task>;
-    parallel_for(
-        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
-        const_cast<void*>(static_cast<const void*>(&task)));
+  [[nodiscard]] const run_guard& guard() const { return guard_; }
+  /// True once the run was told to stop.
+  [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
+  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as one load.
+  [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
+
+  /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
+  [[nodiscard]] bool add(stop_hook& hook) noexcept {
+    const mutex_lock lock(mutex_);
+    if (stopped()) return false;
+    hook.next_ = hooks_;
+    hooks_ = &hook;
+    return true;
   }
-};
+  /// True if the run was told to stop and somebody waits who does not know.
+  [[nodiscard]] bool must_tell() const { return stopped() && !told_.load(memory_order::acquire); }
+  /// Calls the hooks, unless another thread did.
+  TAGMA_COLD void tell() noexcept {
+    stop_hook* first = nullptr;
+    {
+      const mutex_lock lock(mutex_);
+      told_.store(true, memory_order::release);
+      first = hooks_;
+      hooks_ = nullptr;
+    }
+    while (first != nullptr) {
+      stop_hook* const hook = first;
+      first = hook->next_;  // what it stops may end the step that it belongs to, but not the run
+      hook->stop();
+    }
+  }
 
-/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
-/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
-/// @param step_threads that share the steps of one run; 0: the same number
-[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
+  /// A step failed. The first error is that of the run; what an operation says that was told to stop does not count.
+  TAGMA_COLD void failed(std::exception_ptr e) noexcept {
+    const mutex_lock lock(mutex_);
+    note(static_cast<std::exception_ptr&&>(e));
+  }
+
+  /// Waits until the word is no longer `seen`, or until the limits may have been reached.
+  void wait(wait_word& word, std::uint32_t seen) const {
+    if (stopped())
+      word.wait(seen);
+    else
+      guard_.wait(word, seen);
+  }
+
+  /// Throws the error of the run if it was told to stop, with the others that came behind it. All steps have ended.
+  void finish() {
+    if (stopped()) rethrow();
+  }
+
+ private:
+  static constexpr int most_listed = 4;
+
+  TAGMA_COLD bool over_limits() noexcept {
+    const status_code reason = guard_.over();
+    if (reason == status_code::ok) return false;
+    const mutex_lock lock(mutex_);
+    if (first_ == nullptr) {
+      try {
+        guard_.explain(reason);
+      } catch (...) {
+        note(std::current_exception());
+      }
+    }
+    return true;
+  }
+
+  void note(std::exception_ptr e) noexcept {
+    if (first_ == nullptr) {
+      first_ = static_cast<std::exception_ptr&&>(e);
+      stopped_.store(true, memory_order::release);
+      return;
+    }
+    try {
+      std::rethrow_exception(e);
+    } catch (const error& one) {
+      if (one.code() != status_code::cancelled) list(one.what());
+    } catch (const std::exception& one) {
+      list(one.what());
+    } catch (...) {
+      list("an exception that is no std::exception");
+    }
+  }
+  void list(std::string_view text) noexcept {
+    if (others_++ >= most_listed) return;
+    try {
+      listed_ += sentence({others_ > 1 ? "; " : "", text});
+    } catch (...) {  // no memory for it: it is counted
+    }
+  }
+
+  [[noreturn]] TAGMA_COLD void rethrow() {
+    if (others_ == 0) std::rethrow_exception(first_);
+    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
+                                       others_ > most_listed ? "; and so on" : ""});
+    try {
+      std::rethrow_exception(first_);
+    } catch (const error& e) {
+      const std::string_view what = e.what();
+      fail(e.code(), {what.substr(what.find(": ") + 2), more});
+    } catch (const std::exception& e) {
+      fail(status_code::internal, {e.what(), more});
+    }
+  }
+
+  const run_guard guard_;
+  atomic<bool> stopped_{false};
+  atomic<bool> told_{false};
+  mutex mutex_;
+  stop_hook* hooks_ = nullptr;
+  std::exception_ptr first_;
+  std::string listed_;
+  int others_ = 0;
+};
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+#endif  // TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
+
+namespace tagma::runtime {
+
+/// Somebody who waits for operations to end.
+class completion_target {
+ public:
+  /// @param error nullptr if the operation did what it was to do
+  virtual void complete(std::int32_t step, std::exception_ptr error) noexcept = 0;
+
+ protected:
+  ~completion_target() = default;
+};
+
+/// Ends one operation of one run. Two words, copied freely; exactly one copy is called once, by any thread, also before
+/// the kernel that got it has returned. A call runs nothing: it marks the operation as done and wakes who goes on, so a
+/// lock of the caller's may be held.
+class completion {
+ public:
+  completion() = default;
+  completion(completion_target& target, std::int32_t step) : target_(&target), step_(step) {}
+
+  /// The output is written.
+  void succeed() const noexcept { target_->complete(step_, nullptr); }
+  /// The run fails with this error, unless another one came first.
+  TAGMA_COLD void fail(std::exception_ptr error) const noexcept {
+    target_->complete(step_, static_cast<std::exception_ptr&&>(error));
+  }
+  TAGMA_COLD void fail(status_code code, std::string_view text) const noexcept {
+    try {
+      tagma::fail(code, text);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+  /// What a hook answers that is told to stop.
+  TAGMA_COLD void cancel() const noexcept { fail(status_code::cancelled, "the operation was cancelled"); }
+
+ private:
+  completion_target* target_ = nullptr;
+  std::int32_t step_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
 
 namespace tagma::runtime {
 
@@ -9078,6 +10007,12 @@ struct run_context {
   std::uint64_t seed = 0;  ///< of the session
   std::uint64_t step = 0;  ///< counts the runs of the session
   trace_sink* trace = nullptr;
+  int step_threads = 1;            ///< the most threads that share the steps of a run
+  run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+
+  /// True if the run was cancelled, is late, or has failed elsewhere: a kernel that takes long asks now and then, and
+  /// returns or throws. As cheap as a load; with limits, as looking at the clock.
+  [[nodiscard]] bool cancelled() const { return control != nullptr && control->stopping(); }
 };
 
 /// Arguments of one kernel call.
@@ -9094,11 +10029,16 @@ struct kernel_args {
 
 using kernel_function = void (*)(const kernel_args&, const run_context&);
 using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
+/// Begins an operation that may wait, and returns; `done` ends it, now or later. It throws instead if it cannot begin.
+/// What it needs meanwhile is in the state of the kernel. An operation that may wait for long adds a hook to
+/// `context.control` and ends when the hook is called.
+using start_function = void (*)(const kernel_args&, const run_context&, completion done);
 
-/// One entry of a kernel table; `prepare` may be missing.
+/// One entry of a kernel table: `run`, or `start` for an operation that may wait; `prepare` may be missing.
 struct kernel_entry {
   kernel_function run = nullptr;
   prepare_function prepare = nullptr;
+  start_function start = nullptr;
 };
 
 /// The kernels of the steps of a plan, in their order; defined by the device.
@@ -9113,6 +10053,7 @@ namespace tagma::runtime {
 /// A step that has ended, or failed.
 struct traced_step {
   const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  const device_spec& device;     ///< where it ran
   bool loop = false;             ///< several element-wise operations in one
   array_view<const operand> in;  ///< addresses are those of this run
   const operand& out;
@@ -9158,10 +10099,13 @@ class trace final : public runtime::trace_sink {
   [[nodiscard]] std::string json() const {
     const mutex_lock lock(mutex_);
     std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-    text += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"args\":{\"name\":\"/device:CPU:0\"}}";
-    for (std::size_t t = 0; t < threads_.size(); ++t)
-      text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":", t,
-                        ",\"args\":{\"name\":\"thread ", t, "\"}}"});
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", d,
+                        ",\"args\":{\"name\":", json::quoted(runtime::short_name(devices_[d])), "}}"});
+      for (std::size_t t = 0; t < threads_.size(); ++t)
+        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", d, ",\"tid\":", t,
+                          ",\"args\":{\"name\":\"thread ", t, "\"}}"});
+    }
     return text + events_ + "\n]}\n";
   }
 
@@ -9182,12 +10126,17 @@ class trace final : public runtime::trace_sink {
       bytes += bytes_of(o);
     }
     const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
-    const std::string_view category = n.op->kind == ir::op_kind::update ? "update" : s.loop ? "loop" : "kernel";
+    const std::string_view category = n.op == &ir::info<plan::transfer>   ? "transfer"
+                                      : n.op->kind == ir::op_kind::update ? "update"
+                                      : s.loop                            ? "loop"
+                                                                          : "kernel";
     events_ += sentence({",\n{\"name\":",
                          json::quoted(name),
                          ",\"cat\":\"",
                          category,
-                         "\",\"ph\":\"X\",\"pid\":0,\"tid\":",
+                         "\",\"ph\":\"X\",\"pid\":",
+                         number_of(devices_, s.device),
+                         ",\"tid\":",
                          thread_number(),
                          ",\"ts\":",
                          microseconds(s.begin_ns - begin_ns_),
@@ -9216,6 +10165,13 @@ class trace final : public runtime::trace_sink {
   [[nodiscard]] static std::string microseconds(std::int64_t ns) {
     return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
   }
+  /// The place of a device in the order in which devices appeared.
+  [[nodiscard]] static std::size_t number_of(std::vector<device_spec>& known, const device_spec& device) {
+    for (std::size_t d = 0; d < known.size(); ++d)
+      if (known[d] == device) return d;
+    known.push_back(device);
+    return known.size() - 1;
+  }
   /// The calling thread's place in the order in which threads appeared.
   [[nodiscard]] std::size_t thread_number() {
     const pthread_t self = pthread_self();
@@ -9228,13 +10184,14 @@ class trace final : public runtime::trace_sink {
   mutable mutex mutex_;
   std::string events_;
   std::vector<pthread_t> threads_;
+  std::vector<device_spec> devices_{ir::local_device("CPU", 0)};  // in the order in which they appeared
   std::size_t size_ = 0;
   std::size_t lost_ = 0;
   std::int64_t begin_ns_;
 };
 
 /// Records the steps of a run: give it to `run`.
-[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {0, nullptr, nullptr, &timeline}; }
+[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {.trace = &timeline}; }
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_OBSERVE_TRACE_HPP

@@ -199,19 +199,20 @@ struct source_line {
   }
 };
 
-/// A part of a sentence: text or a whole number.
+/// A part of a sentence: text or a whole number. Text has a constructor for each form that it comes in, since a
+/// template for all of them would be instantiated for every length of a literal.
 class text_part {
  public:
-  template <class Text>
-    requires std::is_convertible_v<const Text&, std::string_view>
-  constexpr text_part(const Text& text) : text_(text) {}
+  constexpr text_part(const char* text) : text_(text) {}
+  constexpr text_part(std::string_view text) : text_(text) {}
+  constexpr text_part(const std::string& text) : text_(text) {}
   template <class Number>
     requires std::is_integral_v<Number>
   constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
 
   TAGMA_COLD void append_to(std::string& to) const {
     if (!is_number_) {
-      to.append(text_);
+      to.append(text_.data(), text_.size());
       return;
     }
     char digits[24];
@@ -252,8 +253,9 @@ class error : public std::exception {
   std::string what_;
 };
 
-/// Throws `error`; kept out of line so that hot code stays small.
-[[noreturn]] TAGMA_COLD inline void fail(status_code code, std::string_view text) { throw error(code, text); }
+/// Throws `error`; kept out of line so that hot code stays small. The first takes no string view, which a list of two
+/// parts would be tried for as a pair of iterators.
+[[noreturn]] TAGMA_COLD inline void fail(status_code code, text_part text) { throw error(code, sentence({text})); }
 [[noreturn]] TAGMA_COLD inline void fail(status_code code, std::initializer_list<text_part> parts) {
   throw error(code, sentence(parts));
 }
@@ -449,8 +451,8 @@ class device_spelling {
 };
 
 /// The same at run time.
-[[nodiscard]] inline std::string to_string(const device_spec& spec) {
-  return std::string(device_spelling(spec).view());
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const device_spec& spec) {
+  return sentence({device_spelling(spec).view()});
 }
 
 /// What a parser found: a spec, or the byte at which the text stops being one and the reason.
@@ -568,8 +570,8 @@ class device_parser {
 [[nodiscard]] inline device_spec device_from(std::string_view text) {
   const parsed_device parsed = parse_device(text);
   if (!parsed)
-    fail(status_code::invalid_argument, "device string \"" + std::string(text) + "\", position " +
-                                            std::to_string(parsed.position) + ": " + std::string(parsed.reason));
+    fail(status_code::invalid_argument,
+         {"device string \"", text, "\", position ", parsed.position, ": ", parsed.reason});
   return *parsed;
 }
 
@@ -684,8 +686,8 @@ struct merged_device {
 [[nodiscard]] inline device_spec merge_or_fail(const device_spec& a, const device_spec& b, bool soft = false) {
   const merged_device merged = merge(a, b, soft);
   if (!merged)
-    fail(status_code::invalid_argument, "cannot merge devices with " + std::string(merged.conflict) + ": '" +
-                                            to_string(a) + "' and '" + to_string(b) + "'");
+    fail(status_code::invalid_argument,
+         {"cannot merge devices with ", merged.conflict, ": '", to_string(a), "' and '", to_string(b), "'"});
   return merged.spec;
 }
 
@@ -1120,15 +1122,12 @@ struct shape {
 
 /// "[32, 784]", with "?" for a dynamic extent.
 [[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
-  std::string text = "[";
+  std::string text = sentence({"["});
   for (int i = 0; i < s.rank; ++i) {
-    if (i > 0) text += ", ";
-    if (s[i] == dyn)
-      text += '?';
-    else
-      text_part(s[i]).append_to(text);
+    if (i > 0) text_part(", ").append_to(text);
+    (s[i] == dyn ? text_part("?") : text_part(s[i])).append_to(text);
   }
-  text += ']';
+  text_part("]").append_to(text);
   return text;
 }
 
@@ -1314,6 +1313,10 @@ class atomic {
   }
   T exchange(T value, memory_order order = memory_order::seq_cst) {
     return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// Puts `value` where `expected` is; false if something else is there.
+  bool replace(T expected, T value) {
+    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   }
   /// These return the value before.
   T fetch_add(T value, memory_order order = memory_order::seq_cst) {
@@ -1611,18 +1614,14 @@ namespace detail {
 
 template <class Op>
 constexpr op_info make_info() {
-  op_info info;
-  info.key = &key<Op>;
-  info.name = Op::name;
-  info.id = hash_text(Op::name);
-  info.kind = Op::kind;
+  // An assignment to `name` would be overload resolution among the assignments of a string view, for every operation.
+  op_info info{.key = &key<Op>, .name = Op::name, .id = hash_text(Op::name), .kind = Op::kind, .infer = &Op::infer};
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
-  info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
 }
@@ -1637,8 +1636,7 @@ namespace detail {
 
 template <class Op>
 constexpr op_rules make_rules() {
-  op_rules rules;
-  rules.info = &info<Op>;
+  op_rules rules{.info = &info<Op>};
   if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
@@ -1658,6 +1656,7 @@ struct attributes {
   attribute values[Count > 0 ? Count : 1]{};
 
   [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
+  constexpr operator attribute_list() const { return list(); }
 };
 
 /// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
@@ -1911,7 +1910,9 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
   return args.result;
 }
 
-/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs.
+/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
+/// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
+/// have the operation, not wherever its header is included.
 struct gradient_args {
   graph& g;
   node_id self;
@@ -1923,16 +1924,20 @@ struct gradient_args {
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
-  /// A new node of operation `Op` over other nodes.
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
   template <class Op, class... Node>
-  constexpr node_id emit(Node... inputs) {
+  constexpr node_id emit(Op, Node... inputs) {
     const node_id ids[] = {inputs...};
     return g.emit(rules<Op>, {ids, sizeof...(Node)});
   }
-  template <class Op, std::size_t Count, class... Node>
-  constexpr node_id emit_with(const ir::attributes<Count>& attributes, Node... inputs) {
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
     const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes.list());
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
+    return g.emit(rules<Op>, inputs, attributes);
   }
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
@@ -2843,10 +2848,10 @@ struct select {
   static constexpr std::string_view name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0);
-    g.set(1, g.emit<select>(g.in(0), g.upstream, zero));
-    g.set(2, g.emit<select>(g.in(0), zero, g.upstream));
+    g.set(1, g.emit(select{}, g.in(0), g.upstream, zero));
+    g.set(2, g.emit(select{}, g.in(0), zero, g.upstream));
   }
 };
 
@@ -2858,9 +2863,9 @@ struct cast {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     if (!is_floating(g.in_spec(0).type) || !is_floating(g.g.spec(g.self).type)) return;
-    g.set(0, g.emit_with<cast>(ir::pack_attributes(g.in_spec(0).type), g.upstream));
+    g.set(0, g.emit_with(cast{}, ir::pack_attributes(g.in_spec(0).type), g.upstream));
   }
 };
 
@@ -2996,7 +3001,7 @@ struct multiply;
 
 struct negate : elementwise {
   static constexpr std::string_view name = "negate";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<negate>(g.upstream)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
   }
@@ -3004,7 +3009,7 @@ struct negate : elementwise {
 
 struct add : elementwise {
   static constexpr std::string_view name = "add";
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
   }
@@ -3021,9 +3026,9 @@ struct add : elementwise {
 
 struct subtract : elementwise {
   static constexpr std::string_view name = "subtract";
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
-    g.set(1, g.emit<negate>(g.upstream));
+    g.set(1, g.emit(negate{}, g.upstream));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -3036,9 +3041,9 @@ struct subtract : elementwise {
 
 struct multiply : elementwise {
   static constexpr std::string_view name = "multiply";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.in(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.in(0)));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
+    g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -3054,9 +3059,9 @@ struct multiply : elementwise {
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
   static constexpr std::string_view name = "divide";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.in(1)));
-    g.set(1, g.emit<negate>(g.emit<divide>(g.emit<multiply>(g.upstream, g.self), g.in(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
+    g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -3070,22 +3075,22 @@ struct divide : elementwise {
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
   static constexpr std::string_view name = "maximum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<greater_equal>(g.in(0), g.in(1));
+  static constexpr void gradient(auto& g) {
+    const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
+    g.set(0, g.emit(select{}, first, g.upstream, zero));
+    g.set(1, g.emit(select{}, first, zero, g.upstream));
   }
 };
 
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
   static constexpr std::string_view name = "minimum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<less_equal>(g.in(0), g.in(1));
+  static constexpr void gradient(auto& g) {
+    const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
+    g.set(0, g.emit(select{}, first, g.upstream, zero));
+    g.set(1, g.emit(select{}, first, zero, g.upstream));
   }
 };
 
@@ -3096,15 +3101,13 @@ struct sign : elementwise {
 
 struct abs : elementwise {
   static constexpr std::string_view name = "abs";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sign>(g.in(0))));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
   static constexpr std::string_view name = "square";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(2), g.in(0))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
 };
 
@@ -3276,7 +3279,7 @@ struct reshape {
     if (open >= 0) a.out.dims[open] = total / known;
     return a.out.dims.elements() == total ? nullptr : "the new shape has another number of elements";
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
 };
 
 /// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
@@ -3293,7 +3296,7 @@ struct expand_dims {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
   }
@@ -3314,7 +3317,7 @@ struct squeeze {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
 };
 
 /// The value itself under another node.
@@ -3325,7 +3328,7 @@ struct identity {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
+  static constexpr void gradient(auto& g) { g.set(0, g.upstream); }
 };
 
 /// The value itself; no gradient flows through it.
@@ -3349,7 +3352,7 @@ struct broadcast_like {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
+  static constexpr void gradient(auto& g) { g.set(0, g.upstream); }
   static constexpr void fold(ir::fold_args& f) { f.use_input(0); }
 };
 
@@ -3425,101 +3428,99 @@ namespace op {
 
 struct exp : elementwise {
   static constexpr std::string_view name = "exp";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.self)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
   static constexpr std::string_view name = "log";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<divide>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
   static constexpr std::string_view name = "log1p";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.emit<add>(g.in(0), g.constant(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
   static constexpr std::string_view name = "expm1";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<add>(g.self, g.constant(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
   static constexpr std::string_view name = "sqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.emit<multiply>(g.upstream, g.constant(0.5)), g.self));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
 };
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
   static constexpr std::string_view name = "rsqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto cubed = g.emit<multiply>(g.self, g.emit<square>(g.self));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(-0.5), cubed)));
+  static constexpr void gradient(auto& g) {
+    const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
   }
 };
 struct tanh : elementwise {
   static constexpr std::string_view name = "tanh";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<subtract>(g.constant(1), g.emit<square>(g.self))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
 };
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
   static constexpr std::string_view name = "sigmoid";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto slope = g.emit<multiply>(g.self, g.emit<subtract>(g.constant(1), g.self));
-    g.set(0, g.emit<multiply>(g.upstream, slope));
+  static constexpr void gradient(auto& g) {
+    const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
+    g.set(0, g.emit(multiply{}, g.upstream, slope));
   }
 };
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
   static constexpr std::string_view name = "softplus";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sigmoid>(g.in(0))));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
   static constexpr std::string_view name = "erf";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto bell = g.emit<exp>(g.emit<negate>(g.emit<square>(g.in(0))));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(1.12837916709551257390), bell)));
+  static constexpr void gradient(auto& g) {
+    const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
   }
 };
 struct cos;
 struct sin : elementwise {
   static constexpr std::string_view name = "sin";
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 struct cos : elementwise {
   static constexpr std::string_view name = "cos";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<negate>(g.emit<multiply>(g.upstream, g.emit<sin>(g.in(0)))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
 };
-constexpr void sin::gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.emit<cos>(g.in(0)))); }
+constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(cos{}, g.in(0)))); }
 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
   static constexpr std::string_view name = "power";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto lower = g.emit<power>(g.in(0), g.emit<subtract>(g.in(1), g.constant(1)));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.in(1), lower)));
+  static constexpr void gradient(auto& g) {
+    const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
     const auto zero = g.constant(0);
-    const auto positive = g.emit<greater>(g.in(0), zero);
-    const auto logarithm = g.emit<log>(g.emit<select>(positive, g.in(0), g.constant(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.emit<multiply>(g.self, logarithm)));
+    const auto positive = g.emit(greater{}, g.in(0), zero);
+    const auto logarithm = g.emit(log{}, g.emit(select{}, positive, g.in(0), g.constant(1)));
+    g.set(1, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.self, logarithm)));
   }
 };
 
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
   static constexpr std::string_view name = "relu_gradient";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
   static constexpr std::string_view name = "relu";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.self)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 
 }  // namespace op
@@ -3622,15 +3623,15 @@ struct reduction {
                            static_cast<attribute_mask>(a.attributes[1]));
   }
   /// A tensor of the shape of a reduction's result, stretched back over the reduced axes.
-  static constexpr ir::node_id spread(ir::gradient_args& g, ir::node_id value) {
-    const ir::node_id wide = g.emit_with<expand_dims>(ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
-    return g.emit<broadcast_like>(wide, g.in(0));
+  static constexpr ir::node_id spread(auto& g, ir::node_id value) {
+    const ir::node_id wide = g.emit_with(expand_dims{}, ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
+    return g.emit(broadcast_like{}, wide, g.in(0));
   }
 };
 
 struct sum : reduction {
   static constexpr std::string_view name = "sum";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, spread(g, g.upstream)); }
+  static constexpr void gradient(auto& g) { g.set(0, spread(g, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
   }
@@ -3660,11 +3661,11 @@ struct fraction {
 
 /// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
 struct extreme : reduction {
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const auto type = ir::pack_attributes(g.g.spec(g.self).type);
-    const auto hit = g.emit_with<cast>(type, g.emit<equal>(g.in(0), spread(g, g.self)));
-    const auto hits = g.emit_with<sum>(ir::pack_attributes(g.attr(0), g.attr(1)), hit);
-    g.set(0, g.emit<multiply>(hit, spread(g, g.emit<divide>(g.upstream, hits))));
+    const auto hit = g.emit_with(cast{}, type, g.emit(equal{}, g.in(0), spread(g, g.self)));
+    const auto hits = g.emit_with(sum{}, ir::pack_attributes(g.attr(0), g.attr(1)), hit);
+    g.set(0, g.emit(multiply{}, hit, spread(g, g.emit(divide{}, g.upstream, hits))));
   }
 };
 struct reduce_max : extreme {
@@ -3677,8 +3678,8 @@ struct reduce_min : extreme {
 /// The gradient divides the product by each element, so elements must not be zero where it is used.
 struct product : reduction {
   static constexpr std::string_view name = "product";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(spread(g, g.emit<multiply>(g.upstream, g.self)), g.in(0)));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
   }
 };
 
@@ -3888,14 +3889,13 @@ struct matmul {
 
   static constexpr double work(const ir::infer_args& a) {
     const shape& x = a.in[0].dims;
-    return static_cast<double>(a.out.dims.elements()) *
-           static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
+    return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
   }
 
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
     const auto product = [&g](ir::node_id x, bool tx, ir::node_id y, bool ty, int to) {
-      const auto value = g.emit_with<matmul>(ir::pack_attributes(tx, ty), x, y);
+      const auto value = g.emit_with(matmul{}, ir::pack_attributes(tx, ty), x, y);
       g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
     };
     if (ta)
@@ -3967,28 +3967,28 @@ struct row_operation {
     return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
   }
   /// Sums over the last axis, kept with extent 1.
-  static constexpr ir::node_id row_sum(ir::gradient_args& g, ir::node_id value) {
+  static constexpr ir::node_id row_sum(auto& g, ir::node_id value) {
     const ir::attribute last = ir::attribute{1} << (g.g.spec(value).dims.rank - 1);
-    return g.emit_with<sum>(ir::pack_attributes(last, last), value);
+    return g.emit_with(sum{}, ir::pack_attributes(last, last), value);
   }
 };
 
 /// exp(x) / sum(exp(x)) over the last axis, computed after subtracting the maximum.
 struct softmax : row_operation {
   static constexpr std::string_view name = "softmax";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto weighted = g.emit<multiply>(g.upstream, g.self);
+  static constexpr void gradient(auto& g) {
+    const auto weighted = g.emit(multiply{}, g.upstream, g.self);
     const auto total = row_sum(g, weighted);
-    g.set(0, g.emit<multiply>(g.emit<subtract>(g.upstream, total), g.self));
+    g.set(0, g.emit(multiply{}, g.emit(subtract{}, g.upstream, total), g.self));
   }
 };
 
 /// x - log(sum(exp(x))) over the last axis.
 struct log_softmax : row_operation {
   static constexpr std::string_view name = "log_softmax";
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const auto total = row_sum(g, g.upstream);
-    g.set(0, g.emit<subtract>(g.upstream, g.emit<multiply>(g.emit<exp>(g.self), total)));
+    g.set(0, g.emit(subtract{}, g.upstream, g.emit(multiply{}, g.emit(exp{}, g.self), total)));
   }
 };
 
@@ -4001,20 +4001,21 @@ struct sparse_softmax_cross_entropy_gradient {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     // d/dlogits: with p = softmax, rows u_i * (diag(p) - p p^T) applied to the new upstream; d/du: its row sum with (p
     // - y).
-    const auto p = g.emit<softmax>(g.in(0));
+    const auto p = g.emit(softmax{}, g.in(0));
     const auto wide = [&g](ir::node_id row) {
-      return g.emit_with<expand_dims>(ir::pack_attributes(ir::attribute{1} << g.g.spec(row).dims.rank), row);
+      return g.emit_with(expand_dims{}, ir::pack_attributes(ir::attribute{1} << g.g.spec(row).dims.rank), row);
     };
-    const auto total = row_operation::row_sum(g, g.emit<multiply>(g.upstream, p));
-    const auto through = g.emit<multiply>(p, g.emit<subtract>(g.upstream, total));
-    g.set(0, g.emit<multiply>(through, wide(g.in(2))));
-    const auto ones = g.emit<broadcast_like>(g.constant(1), g.in(1));
-    const auto difference = g.emit<sparse_softmax_cross_entropy_gradient>(g.in(0), g.in(1), ones);
+    const auto total = row_operation::row_sum(g, g.emit(multiply{}, g.upstream, p));
+    const auto through = g.emit(multiply{}, p, g.emit(subtract{}, g.upstream, total));
+    g.set(0, g.emit(multiply{}, through, wide(g.in(2))));
+    const auto ones = g.emit(broadcast_like{}, g.constant(1), g.in(1));
+    const auto difference = g.emit(sparse_softmax_cross_entropy_gradient{}, g.in(0), g.in(1), ones);
     const ir::attribute last = ir::attribute{1} << (g.in_spec(0).dims.rank - 1);
-    g.set(2, g.emit_with<sum>(ir::pack_attributes(last, ir::attribute{0}), g.emit<multiply>(g.upstream, difference)));
+    g.set(2,
+          g.emit_with(sum{}, ir::pack_attributes(last, ir::attribute{0}), g.emit(multiply{}, g.upstream, difference)));
   }
 };
 
@@ -4026,8 +4027,8 @@ struct sparse_softmax_cross_entropy {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return compatible(a.out.dims, a.in[1].dims) ? nullptr : "labels need one element for each row of logits";
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<sparse_softmax_cross_entropy_gradient>(g.in(0), g.in(1), g.upstream));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(sparse_softmax_cross_entropy_gradient{}, g.in(0), g.in(1), g.upstream));
   }
 };
 
@@ -4253,7 +4254,7 @@ struct scatter_rows {
     for (int i = axis + 1; i < a.out.dims.rank; ++i) expected.push_back(a.out.dims[i]);
     return compatible(expected, a.in[0].dims) ? nullptr : "the values need one slice for each index";
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// The slices of input 0 that input 1 names along the axis in attribute 0.
@@ -4270,13 +4271,13 @@ struct gather {
     for (int i = axis + 1; i < from.rank; ++i) a.out.dims.push_back(from[i]);
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit_with<scatter_rows>(ir::pack_attributes(g.attr(0)), g.upstream, g.in(1), g.in(0)));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(scatter_rows{}, ir::pack_attributes(g.attr(0)), g.upstream, g.in(1), g.in(0)));
   }
 };
 
-constexpr void scatter_rows::gradient(ir::gradient_args& g) {
-  g.set(0, g.emit_with<gather>(ir::pack_attributes(g.attr(0)), g.upstream, g.in(1)));
+constexpr void scatter_rows::gradient(auto& g) {
+  g.set(0, g.emit_with(gather{}, ir::pack_attributes(g.attr(0)), g.upstream, g.in(1)));
 }
 
 /// Rows of the length in attribute 0, of the element type in attribute 1: 1 where the index points, else 0.
@@ -4559,7 +4560,7 @@ struct slice {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
   static constexpr void fold(ir::fold_args& f) {
     for (std::size_t i = 0; i < f.attributes.size(); i += 2)
       if (f.attributes[i] != 0 || f.attributes[i + 1] != to_end) return;
@@ -4580,14 +4581,11 @@ struct slice_gradient {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.g.emit(ir::rules<slice>, {&g.upstream, 1}, g.g.attributes(g.self)));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(slice{}, g.g.attributes(g.self), g.upstream)); }
 };
 
-constexpr void slice::gradient(ir::gradient_args& g) {
-  const ir::node_id pair[] = {g.upstream, g.in(0)};
-  g.set(0, g.g.emit(ir::rules<slice_gradient>, pair, g.g.attributes(g.self)));
+constexpr void slice::gradient(auto& g) {
+  g.set(0, g.emit_with(slice_gradient{}, g.g.attributes(g.self), g.upstream, g.in(0)));
 }
 
 /// Input 0 in a frame of elements equal to input 1; attributes 2 i and 2 i + 1 are the padding of axis i.
@@ -4603,21 +4601,21 @@ struct pad {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     ir::attribute ranges[2 * max_rank]{};
     const int rank = g.in_spec(0).dims.rank;
     for (int i = 0; i < rank; ++i) {
       ranges[2 * i] = g.attr(2 * i);
       ranges[2 * i + 1] = g.attr(2 * i + 1) == 0 ? to_end : -g.attr(2 * i + 1);
     }
-    const auto inside = g.g.emit(ir::rules<slice>, {&g.upstream, 1}, {ranges, 2 * static_cast<std::size_t>(rank)});
+    const auto inside = g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream);
     g.set(0, inside);
     const auto filler = g.g.info(g.in(1)).kind;
     if (filler == ir::op_kind::literal || filler == ir::op_kind::constant) return;
     const auto total = [&g, rank](ir::node_id value) {
-      return g.emit_with<sum>(ir::pack_attributes((ir::attribute{1} << rank) - 1, ir::attribute{0}), value);
+      return g.emit_with(sum{}, ir::pack_attributes((ir::attribute{1} << rank) - 1, ir::attribute{0}), value);
     };
-    g.set(1, g.emit<subtract>(total(g.upstream), total(inside)));
+    g.set(1, g.emit(subtract{}, total(g.upstream), total(inside)));
   }
   static constexpr void fold(ir::fold_args& f) {
     for (const ir::attribute a : f.attributes)
@@ -4765,7 +4763,7 @@ struct scatter_last {
     a.out = {a.in[0].type, a.in[2].dims};
     return compatible(a.in[0].dims, a.in[1].dims) ? nullptr : "every element needs one position";
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// Elements of input 0 at positions of its last axis, row by row.
@@ -4780,10 +4778,10 @@ struct gather_last {
                ? nullptr
                : "every row needs its positions";
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<scatter_last>(g.upstream, g.in(1), g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(scatter_last{}, g.upstream, g.in(1), g.in(0))); }
 };
 
-constexpr void scatter_last::gradient(ir::gradient_args& g) { g.set(0, g.emit<gather_last>(g.upstream, g.in(1))); }
+constexpr void scatter_last::gradient(auto& g) { g.set(0, g.emit(gather_last{}, g.upstream, g.in(1))); }
 
 }  // namespace op
 
@@ -4880,11 +4878,11 @@ struct transpose {
     for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     ir::attribute inverse[max_rank]{};
     const int rank = g.in_spec(0).dims.rank;
     for (int i = 0; i < rank; ++i) inverse[g.attr(i)] = i;
-    g.set(0, g.g.emit(ir::rules<transpose>, {&g.upstream, 1}, {inverse, static_cast<std::size_t>(rank)}));
+    g.set(0, g.emit_with(transpose{}, {inverse, static_cast<std::size_t>(rank)}, g.upstream));
   }
   static constexpr void fold(ir::fold_args& f) {
     for (std::size_t i = 0; i < f.attributes.size(); ++i)
@@ -5073,7 +5071,7 @@ struct concat {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
   static constexpr void fold(ir::fold_args& f) {
     if (f.inputs.size() == 1) f.use_input(0);
   }
@@ -5090,28 +5088,28 @@ struct concat_part {
     return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
   }
   /// The same place, of other tensors.
-  static constexpr void emit_same_place(ir::gradient_args& g, const ir::op_rules& to) {
+  static constexpr void emit_same_place(auto& g, auto to) {
     ir::node_id inputs[64]{g.upstream, g.in(0)};
     for (int i = 2; i < g.input_count(); ++i) inputs[i] = g.in(i);
-    g.set(0, g.g.emit(to, {inputs, static_cast<std::size_t>(g.input_count())}, g.g.attributes(g.self)));
+    g.set(0, g.emit_over(to, {inputs, static_cast<std::size_t>(g.input_count())}, g.g.attributes(g.self)));
   }
 };
 
 /// What one operand has contributed to the concatenation that is input 0.
 struct part_of_whole : concat_part {
   static constexpr std::string_view name = "part_of_whole";
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// Zeros in the shape of the whole, with input 0 in the place of one operand.
 struct part_into_whole : concat_part {
   static constexpr std::string_view name = "part_into_whole";
-  static constexpr void gradient(ir::gradient_args& g) { emit_same_place(g, ir::rules<part_of_whole>); }
+  static constexpr void gradient(auto& g) { emit_same_place(g, part_of_whole{}); }
 };
 
-constexpr void part_of_whole::gradient(ir::gradient_args& g) { emit_same_place(g, ir::rules<part_into_whole>); }
+constexpr void part_of_whole::gradient(auto& g) { emit_same_place(g, part_into_whole{}); }
 
-constexpr void concat::gradient(ir::gradient_args& g) {
+constexpr void concat::gradient(auto& g) {
   const int axis = static_cast<int>(g.attr(0)), rank = g.in_spec(0).dims.rank, count = g.input_count();
   bool known = true;
   for (int k = 0; k < count; ++k) known = known && g.in_spec(k).dims[axis] != dyn;
@@ -5122,15 +5120,14 @@ constexpr void concat::gradient(ir::gradient_args& g) {
       for (int i = 0; i < rank; ++i) ranges[2 * i + 1] = to_end;
       ranges[2 * axis] = at;
       ranges[2 * axis + 1] = at += g.in_spec(k).dims[axis];
-      g.set(k, g.g.emit(ir::rules<slice>, {&g.upstream, 1}, {ranges, 2 * static_cast<std::size_t>(rank)}));
+      g.set(k, g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream));
       continue;
     }
     const bool from_end = 2 * k > count;  // the shorter way: no node has more than half of the operands
     ir::node_id inputs[64]{g.upstream, g.in(k)};
     std::size_t used = 2;
     for (int i = from_end ? k + 1 : 0; i < (from_end ? count : k); ++i) inputs[used++] = g.in(i);
-    const auto place = ir::pack_attributes(axis, from_end);
-    g.set(k, g.g.emit(ir::rules<part_of_whole>, {inputs, used}, place.list()));
+    g.set(k, g.emit_over(part_of_whole{}, {inputs, used}, ir::pack_attributes(axis, from_end)));
   }
 }
 
@@ -5147,7 +5144,7 @@ struct tile {
       if (a.out.dims[i] != dyn) a.out.dims[i] *= a.attributes[static_cast<std::size_t>(i)];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
   static constexpr void fold(ir::fold_args& f) {
     for (const ir::attribute a : f.attributes)
       if (a != 1) return;
@@ -5168,14 +5165,11 @@ struct tile_gradient {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.g.emit(ir::rules<tile>, {&g.upstream, 1}, g.g.attributes(g.self)));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(tile{}, g.g.attributes(g.self), g.upstream)); }
 };
 
-constexpr void tile::gradient(ir::gradient_args& g) {
-  const ir::node_id pair[] = {g.upstream, g.in(0)};
-  g.set(0, g.g.emit(ir::rules<tile_gradient>, pair, g.g.attributes(g.self)));
+constexpr void tile::gradient(auto& g) {
+  g.set(0, g.emit_with(tile_gradient{}, g.g.attributes(g.self), g.upstream, g.in(0)));
 }
 
 }  // namespace op
@@ -5397,9 +5391,7 @@ struct convolution {
     return static_cast<double>(y.elements()) * static_cast<double>(filter[0] * filter[1] * filter[2]);
   }
   static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
-  static constexpr auto options(const ir::gradient_args& g) {
-    return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2));
-  }
+  static constexpr auto options(const auto& g) { return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2)); }
 };
 
 /// The transposed convolution: inputs are the gradient of the output, the filter, and the images, of which only the
@@ -5428,7 +5420,7 @@ struct conv2d_input_gradient : convolution {
     return nullptr;
   }
   static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// A convolution.
@@ -5439,8 +5431,8 @@ struct conv2d : convolution {
     a.out.type = a.in[0].type;
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
   }
-  static constexpr void gradient(ir::gradient_args& g) { set_gradients(g, g.upstream); }
-  static constexpr void set_gradients(ir::gradient_args& g, ir::node_id upstream);
+  static constexpr void gradient(auto& g) { set_gradients(g, g.upstream); }
+  static constexpr void set_gradients(auto& g, ir::node_id upstream);
 };
 
 /// Inputs are the images, the gradient of the output, and the filter, of which only the shape counts.
@@ -5456,20 +5448,20 @@ struct conv2d_filter_gradient : convolution {
     return nullptr;
   }
   static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit_with<conv2d_input_gradient>(options(g), g.in(1), g.upstream, g.in(0)));
-    g.set(1, g.emit_with<conv2d>(options(g), g.in(0), g.upstream));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(conv2d_input_gradient{}, options(g), g.in(1), g.upstream, g.in(0)));
+    g.set(1, g.emit_with(conv2d{}, options(g), g.in(0), g.upstream));
   }
 };
 
-constexpr void conv2d_input_gradient::gradient(ir::gradient_args& g) {
-  g.set(0, g.emit_with<conv2d>(options(g), g.upstream, g.in(1)));
-  g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.upstream, g.in(0), g.in(1)));
+constexpr void conv2d_input_gradient::gradient(auto& g) {
+  g.set(0, g.emit_with(conv2d{}, options(g), g.upstream, g.in(1)));
+  g.set(1, g.emit_with(conv2d_filter_gradient{}, options(g), g.upstream, g.in(0), g.in(1)));
 }
 
-constexpr void conv2d::set_gradients(ir::gradient_args& g, ir::node_id upstream) {
-  g.set(0, g.emit_with<conv2d_input_gradient>(options(g), upstream, g.in(1), g.in(0)));
-  g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.in(0), upstream, g.in(1)));
+constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
+  g.set(0, g.emit_with(conv2d_input_gradient{}, options(g), upstream, g.in(1), g.in(0)));
+  g.set(1, g.emit_with(conv2d_filter_gradient{}, options(g), g.in(0), upstream, g.in(1)));
 }
 
 /// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.
@@ -5481,10 +5473,10 @@ struct conv2d_bias : convolution {
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
     return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto upstream = g.attr(3) != 0 ? g.emit<relu_gradient>(g.upstream, g.self) : g.upstream;
+  static constexpr void gradient(auto& g) {
+    const auto upstream = g.attr(3) != 0 ? g.emit(relu_gradient{}, g.upstream, g.self) : g.upstream;
     conv2d::set_gradients(g, upstream);
-    g.set(2, g.emit_with<sum>(ir::pack_attributes(0b111, 0), upstream));
+    g.set(2, g.emit_with(sum{}, ir::pack_attributes(0b111, 0), upstream));
   }
 };
 
@@ -5817,7 +5809,7 @@ struct pooling {
     a.out.type = a.in[0].type;
     return infer_output(a, a.in[0].dims, a.out.dims);
   }
-  static constexpr auto options(const ir::gradient_args& g) {
+  static constexpr auto options(const auto& g) {
     return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2), g.attr(3));
   }
 };
@@ -5831,7 +5823,7 @@ struct max_pool_select : pooling {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
     return pooling::infer(a);
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
@@ -5845,20 +5837,20 @@ struct max_pool_gradient : pooling {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(2, g.emit_with<max_pool_select>(options(g), g.in(0), g.in(1), g.upstream));
+  static constexpr void gradient(auto& g) {
+    g.set(2, g.emit_with(max_pool_select{}, options(g), g.in(0), g.in(1), g.upstream));
   }
 };
 
-constexpr void max_pool_select::gradient(ir::gradient_args& g) {
-  g.set(2, g.emit_with<max_pool_gradient>(options(g), g.in(0), g.in(1), g.upstream));
+constexpr void max_pool_select::gradient(auto& g) {
+  g.set(2, g.emit_with(max_pool_gradient{}, options(g), g.in(0), g.in(1), g.upstream));
 }
 
 /// The largest element of each window; padding never wins.
 struct max_pool : pooling {
   static constexpr std::string_view name = "max_pool";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit_with<max_pool_gradient>(options(g), g.in(0), g.self, g.upstream));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(max_pool_gradient{}, options(g), g.in(0), g.self, g.upstream));
   }
 };
 
@@ -5867,7 +5859,7 @@ struct average_pool_gradient;
 /// The mean of each window; padding does not count.
 struct average_pool : pooling {
   static constexpr std::string_view name = "average_pool";
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// Inputs are the gradient of the means and the images, of which only the shape counts.
@@ -5881,11 +5873,11 @@ struct average_pool_gradient : pooling {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit_with<average_pool>(options(g), g.upstream)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(average_pool{}, options(g), g.upstream)); }
 };
 
-constexpr void average_pool::gradient(ir::gradient_args& g) {
-  g.set(0, g.emit_with<average_pool_gradient>(options(g), g.upstream, g.in(0)));
+constexpr void average_pool::gradient(auto& g) {
+  g.set(0, g.emit_with(average_pool_gradient{}, options(g), g.upstream, g.in(0)));
 }
 
 }  // namespace op
@@ -6595,6 +6587,118 @@ inline constexpr auto leaky_relu = []<expression E, class A = detail::default_sl
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_NN_ACTIVATIONS_HPP
+// ---- tagma/nn/average_gradients.hpp
+#ifndef TAGMA_SINGLE_NN_AVERAGE_GRADIENTS_HPP
+#define TAGMA_SINGLE_NN_AVERAGE_GRADIENTS_HPP
+
+/// @file
+/// The gradients of several towers as one, for replication inside a graph.
+
+#include <tuple>
+#include <utility>
+
+namespace tagma {
+
+namespace diagnose {
+/// All towers have gradients of the same variables. The arguments are the first names that differ, void where a tower
+/// has no more.
+template <class First, class Other>
+inline constexpr bool towers_have_the_same_variables = std::is_same_v<First, Other>;
+}  // namespace diagnose
+
+namespace detail {
+
+/// Two names as types, for messages; void if there is none.
+template <class First, class Other>
+struct difference {
+  using first = First;
+  using other = Other;
+};
+
+/// The variable of pair `I` of a tower.
+template <class Tower, std::size_t I>
+using tower_variable = typename std::tuple_element_t<I, Tower>::first_type;
+
+template <class Tower, std::size_t I>
+struct spelled_variable {
+  static constexpr std::string_view name = tower_variable<Tower, I>::record().name;
+  using type = spelled<fixed_copy<&name>()>;
+};
+
+/// Where the variables of two towers differ first.
+template <class A, class B, std::size_t I = 0>
+[[nodiscard]] constexpr auto compare_towers() {
+  if constexpr (I < std::tuple_size_v<A> && I < std::tuple_size_v<B>) {
+    if constexpr (tower_variable<A, I>::record().name == tower_variable<B, I>::record().name)
+      return compare_towers<A, B, I + 1>();
+    else
+      return difference<typename spelled_variable<A, I>::type, typename spelled_variable<B, I>::type>{};
+  } else if constexpr (I < std::tuple_size_v<A>) {
+    return difference<typename spelled_variable<A, I>::type, void>{};
+  } else if constexpr (I < std::tuple_size_v<B>) {
+    return difference<void, typename spelled_variable<B, I>::type>{};
+  } else {
+    return difference<void, void>{};
+  }
+}
+template <class A>
+[[nodiscard]] constexpr auto first_difference() {
+  return difference<void, void>{};
+}
+template <class A, class B, class... More>
+[[nodiscard]] constexpr auto first_difference() {
+  using found = decltype(compare_towers<A, B>());
+  if constexpr (std::is_same_v<typename found::first, typename found::other>)
+    return first_difference<A, More...>();
+  else
+    return found{};
+}
+
+/// first + second + ..., from left to right.
+template <class Place, int Index, class Sum>
+[[nodiscard]] constexpr auto sum_of(const Sum& sum) {
+  return sum;
+}
+template <class Place, int Index, class Sum, class Next, class... More>
+[[nodiscard]] constexpr auto sum_of(const Sum& sum, const Next& next, const More&... more) {
+  return sum_of<Place, Index + 1>(step<op::add, Place, Index>(sum, next), more...);
+}
+
+template <class Place, class... G>
+[[nodiscard]] constexpr auto mean_of(const G&... gradients) {
+  using T = typename std::tuple_element_t<0, std::tuple<G...>>::element_type;
+  return step<op::divide, Place, 0>(sum_of<Place, 1>(gradients...), make_constant<T, bits_of(sizeof...(G))>());
+}
+
+template <class Place, std::size_t I, class First, class... More>
+[[nodiscard]] constexpr auto mean_pair(const First& first, const More&... more) {
+  const auto& [variable, gradient] = std::get<I>(first);
+  return std::make_pair(variable, mean_of<part<Place, static_cast<int>(I)>>(gradient, std::get<I>(more).second...));
+}
+
+}  // namespace detail
+
+/// The averages of the gradients that towers found for their variables, as pairs for `apply_gradients`. Where each
+/// tower has an equal share of a batch and a loss that is a mean over it, these are the gradients of the mean over the
+/// whole batch. They are summed from left to right. An average is a dense gradient, even of sparse ones.
+/// @param first,more tuples of pairs (variable, gradient), as `compute_gradients` returns, with the same variables in
+/// the same order
+/// Raises TAGMA-E152 if the variables of two towers differ.
+template <class... Pairs, class... Tower, class Place = TAGMA_FRESH_TYPE(Pairs..., Tower...),
+          class Found = decltype(detail::first_difference<std::tuple<Pairs...>, Tower...>())>
+[[nodiscard]] constexpr auto average_gradients(const std::tuple<Pairs...>& first, const Tower&... more) {
+  using a = typename Found::first;
+  using b = typename Found::other;
+  static_assert(diagnose::towers_have_the_same_variables<a, b>,
+                "TAGMA-E152 average_gradients: all towers need gradients of the same variables, in the same order");
+  if constexpr (std::is_same_v<a, b>) return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return std::make_tuple(detail::mean_pair<Place, I>(first, more...)...);
+    }
+  (std::index_sequence_for<Pairs...>{});
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_NN_AVERAGE_GRADIENTS_HPP
 // ---- tagma/nn/clip.hpp
 #ifndef TAGMA_SINGLE_NN_CLIP_HPP
 #define TAGMA_SINGLE_NN_CLIP_HPP
@@ -7165,7 +7269,6 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 /// first axis, its gradient stays sparse: the rows of one index are summed, and then these rows of the variable and of
 /// its slots are updated, all others keep their bytes. Adam and AdamW move all rows, as in TensorFlow.
 
-#include <array>
 #include <utility>
 
 // ---- tagma/nn/schedules.hpp
@@ -7455,42 +7558,42 @@ struct optimizer_update : update {
 
 struct apply_sgd : optimizer_update<0> {
   static constexpr std::string_view name = "apply_sgd", rows_name = "apply_sgd_rows";
-  static constexpr std::array<slot, 0> slots{};
+  static constexpr fixed_array<slot, 0> slots{};
 };
 struct apply_momentum : optimizer_update<1> {
   static constexpr std::string_view name = "apply_momentum", rows_name = "apply_momentum_rows";
-  static constexpr std::array<slot, 1> slots{slot{"/momentum"}};
+  static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
 };
 struct apply_adagrad : optimizer_update<1> {
   static constexpr std::string_view name = "apply_adagrad", rows_name = "apply_adagrad_rows";
-  static constexpr std::array<slot, 1> slots{slot{"/adagrad", 0, 2}};
+  static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
 };
 struct apply_adadelta : optimizer_update<2> {
   static constexpr std::string_view name = "apply_adadelta", rows_name = "apply_adadelta_rows";
-  static constexpr std::array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
 };
 struct apply_rmsprop : optimizer_update<2> {
   static constexpr std::string_view name = "apply_rmsprop", rows_name = "apply_rmsprop_rows";
-  static constexpr std::array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
 };
 struct apply_centered_rmsprop : optimizer_update<3> {
   static constexpr std::string_view name = "apply_centered_rmsprop", rows_name = "apply_centered_rmsprop_rows";
-  static constexpr std::array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
-                                             slot{"/rmsprop_mean"}};
+  static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
+                                              slot{"/rmsprop_mean"}};
 };
 struct apply_adam : optimizer_update<2> {
   static constexpr std::string_view name = "apply_adam", rows_name = "apply_adam_rows";
   static constexpr bool moves_all_rows = true;
-  static constexpr std::array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
 };
 struct apply_adamw : optimizer_update<2> {
   static constexpr std::string_view name = "apply_adamw", rows_name = "apply_adamw_rows";
   static constexpr bool moves_all_rows = true;
-  static constexpr std::array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
 };
 struct apply_ftrl : optimizer_update<2> {
   static constexpr std::string_view name = "apply_ftrl", rows_name = "apply_ftrl_rows";
-  static constexpr std::array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
 
 /// The same update for a sparse gradient. It is given by parts, as many as attribute 0 says: a part has rows and the
@@ -7531,9 +7634,10 @@ struct sparse_gradient {
   /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
   constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
     const ir::node& n = g[gradient];
-    if (n.op == &ir::rules<op::add> && g.spec(g.input(gradient, 0)) == n.spec && g.spec(g.input(gradient, 1)) == n.spec)
+    if (n.op->info->key == &ir::key<op::add> && g.spec(g.input(gradient, 0)) == n.spec &&
+        g.spec(g.input(gradient, 1)) == n.spec)
       return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
-    if (n.op != &ir::rules<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
+    if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
     // Rows of the variable itself would change while they are read.
     ir::node_id from = g.input(gradient, 0);
     while (g.info(from).kind == ir::op_kind::view || g.info(from).kind == ir::op_kind::update) from = g.input(from, 0);
@@ -7602,55 +7706,55 @@ template <>
 struct optimizer_traits<sgd> {
   using update = op::apply_sgd;
   static constexpr fixed_string step = "sgd/step";
-  static std::array<double, 0> numbers(const sgd&) { return {}; }
+  static fixed_array<double, 0> numbers(const sgd&) { return {}; }
 };
 template <>
 struct optimizer_traits<momentum> {
   using update = op::apply_momentum;
   static constexpr fixed_string step = "momentum/step";
-  static std::array<double, 2> numbers(const momentum& o) { return {o.momentum, o.nesterov ? 1.0 : 0.0}; }
+  static fixed_array<double, 2> numbers(const momentum& o) { return {o.momentum, o.nesterov ? 1.0 : 0.0}; }
 };
 template <>
 struct optimizer_traits<adagrad> {
   using update = op::apply_adagrad;
   static constexpr fixed_string step = "adagrad/step";
-  static std::array<double, 1> numbers(const adagrad& o) { return {o.initial_accumulator}; }
+  static fixed_array<double, 1> numbers(const adagrad& o) { return {o.initial_accumulator}; }
 };
 template <>
 struct optimizer_traits<adadelta> {
   using update = op::apply_adadelta;
   static constexpr fixed_string step = "adadelta/step";
-  static std::array<double, 2> numbers(const adadelta& o) { return {o.rho, o.epsilon}; }
+  static fixed_array<double, 2> numbers(const adadelta& o) { return {o.rho, o.epsilon}; }
 };
 template <>
 struct optimizer_traits<rmsprop> {
   using update = op::apply_rmsprop;
   static constexpr fixed_string step = "rmsprop/step";
-  static std::array<double, 3> numbers(const rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
+  static fixed_array<double, 3> numbers(const rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
 };
 template <>
 struct optimizer_traits<centered_rmsprop> {
   using update = op::apply_centered_rmsprop;
   static constexpr fixed_string step = "centered_rmsprop/step";
-  static std::array<double, 3> numbers(const centered_rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
+  static fixed_array<double, 3> numbers(const centered_rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
 };
 template <>
 struct optimizer_traits<adam> {
   using update = op::apply_adam;
   static constexpr fixed_string step = "adam/step";
-  static std::array<double, 3> numbers(const adam& o) { return {o.beta1, o.beta2, o.epsilon}; }
+  static fixed_array<double, 3> numbers(const adam& o) { return {o.beta1, o.beta2, o.epsilon}; }
 };
 template <>
 struct optimizer_traits<adamw> {
   using update = op::apply_adamw;
   static constexpr fixed_string step = "adamw/step";
-  static std::array<double, 4> numbers(const adamw& o) { return {o.beta1, o.beta2, o.epsilon, o.weight_decay}; }
+  static fixed_array<double, 4> numbers(const adamw& o) { return {o.beta1, o.beta2, o.epsilon, o.weight_decay}; }
 };
 template <>
 struct optimizer_traits<ftrl> {
   using update = op::apply_ftrl;
   static constexpr fixed_string step = "ftrl/step";
-  static std::array<double, 5> numbers(const ftrl& o) {
+  static fixed_array<double, 5> numbers(const ftrl& o) {
     return {o.power, o.initial_accumulator, o.l1, o.l2, o.shrinkage};
   }
 };
@@ -7666,8 +7770,8 @@ template <class Place, class Optimizer, int Pairs, class... E, std::size_t... I>
 }
 
 template <class Optimizer>
-using number_sequence = std::make_index_sequence<
-    std::tuple_size_v<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))>>;
+using number_sequence =
+    std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
 
 }  // namespace detail
 
@@ -8032,7 +8136,8 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 #define TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
 
 /// @file
-/// The devices of one process without others, and the placement of a plan on them.
+/// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
+/// has all of them is for the session to find out.
 
 // ---- tagma/graph/pass/place.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
@@ -8813,6 +8918,16 @@ template <std::size_t N>
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+// ---- tagma/place/reason.hpp
+#ifndef TAGMA_SINGLE_PLACE_REASON_HPP
+#define TAGMA_SINGLE_PLACE_REASON_HPP
+
+/// @file
+/// Why a node is on its device, as the placer notes it and a log tells it.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace tagma::ir {
 
@@ -8841,6 +8956,11 @@ enum class place_reason : std::uint8_t {
                                         "instead of what is asked for"};
   return names[static_cast<std::size_t>(r)];
 }
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_PLACE_REASON_HPP
+
+namespace tagma::ir {
 
 /// What can go wrong.
 enum class place_problem : std::uint8_t {
@@ -8882,7 +9002,7 @@ struct placement {
   place_failure failure;
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
-  [[nodiscard]] constexpr const place_reason* reasons() const { return reason.data(); }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return reason; }
 };
 
 namespace detail {
@@ -9111,33 +9231,90 @@ template <std::size_t N>
 
 namespace tagma::ir {
 
-inline constexpr device_spec local_device_names[] = {{device_text("localhost"), 0, 0, device_text("CPU"), 0}};
+inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
 inline constexpr device_text local_device_types[] = {device_text("CPU")};
 
-/// One CPU. Whether it has a kernel is asked later, where kernels are picked, for all operations at once.
-inline constexpr device_set local_devices{local_device_names,
-                                          local_device_types,
-                                          [](const op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                                          {device_text("localhost"), 0, 0, {}, -1}};
+/// The complete name of a device of this process.
+[[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
+  device_spec name = local_task;
+  name.type = device_text(type);
+  name.id = id;
+  return name;
+}
 
 /// The placement of a program without device scopes: everything is on the only device.
 struct single_placement {
   place_failure failure;
+  static constexpr fixed_array<device_spec, 1> names{{local_device("CPU", 0)}};
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
-  [[nodiscard]] constexpr const place_reason* reasons() const { return nullptr; }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return {}; }
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
 };
 
-/// Where the nodes of a plan run. Programs without device scopes do not ask the placer.
-template <class Graph, std::size_t N>
-[[nodiscard]] constexpr auto place_locally([[maybe_unused]] const fixed_array<need, N>& needs) {
+/// The placement of a program on the devices that it names. The first one is the client's, where feeds and fetches are.
+template <std::size_t Nodes, std::size_t Devices>
+struct local_placement : placement<Nodes> {
+  fixed_array<device_spec, Devices> names{};
+
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+};
+
+namespace detail {
+
+template <std::size_t Most>
+struct device_names {
+  fixed_array<device_spec, Most> names{};
+  std::size_t count = 0;
+
+  constexpr void add(const device_spec& name) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (names[i] == name) return;
+    names[count++] = name;
+  }
+};
+
+/// The first CPU, and every local device that a scope names completely; by number, whatever order they are named in.
+template <class Graph>
+[[nodiscard]] constexpr auto name_local_devices() {
+  device_names<Graph::requests + 1> list;
+  list.add(local_device("CPU", 0));
+  for (std::size_t r = 2; r < Graph::requests; ++r) {
+    const device_spec& asked = Graph::flat.requests[r];
+    if (asked.type != local_device_types[0] || asked.id < 0) continue;
+    const merged_device name = merge(local_task, asked, false);
+    if (name) list.add(name.spec);
+  }
+  for (std::size_t i = 2; i < list.count; ++i)
+    for (std::size_t k = i; k > 1 && list.names[k].id < list.names[k - 1].id; --k) {
+      const device_spec other = list.names[k];
+      list.names[k] = list.names[k - 1];
+      list.names[k - 1] = other;
+    }
+  return list;
+}
+
+}  // namespace detail
+
+/// Where the nodes of a program run. All of its runs agree, since the whole graph is placed at once; programs without
+/// device scopes do not ask the placer.
+template <class Graph>
+[[nodiscard]] constexpr auto place_locally() {
   if constexpr (Graph::requests > 0) {
-    placement<N> p = place<N>(Graph::view, needs, local_devices);
+    constexpr auto list = detail::name_local_devices<Graph>();
+    local_placement<Graph::nodes, list.count> result;
+    for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
+    // Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+    const device_set set{result.names, local_device_types,
+                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task};
+    fixed_array<need, Graph::nodes> needs{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
+    static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
     // A type without any kernel has none for the node in question either.
-    place_failure& f = p.failure;
+    place_failure& f = result.failure;
     const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
-    return p;
+    return result;
   } else {
     return single_placement{};
   }
@@ -9145,12 +9322,20 @@ template <class Graph, std::size_t N>
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+// ---- tagma/plan/transfer.hpp
+#ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
+#define TAGMA_SINGLE_PLAN_TRANSFER_HPP
+
+/// @file
+/// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
+/// travels twice in a run; a variable travels again after an update.
+
 // ---- tagma/plan/compile.hpp
 #ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
 #define TAGMA_SINGLE_PLAN_COMPILE_HPP
 
 /// @file
-/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, assign storage, write tables.
+/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
 
 // ---- tagma/plan/memory.hpp
 #ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
@@ -9192,6 +9377,7 @@ struct plan_node {
   const void* key = nullptr;
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
+  std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
@@ -9202,12 +9388,13 @@ struct plan_step {
   bool fused = false;
 };
 
-/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that
-/// reads.
+/// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the
+/// last that reads.
 struct plan_block {
   node_id node = 0;
   std::int32_t first = 0;
   std::int32_t last = 0;
+  std::int16_t device = 0;
 };
 
 /// A variable as the session keeps it.
@@ -9217,9 +9404,19 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
+  std::int16_t device = 0;    ///< a position in the devices of the program
   double number = 0;          ///< of a derived initializer
   const void* key = nullptr;  ///< of a carried initializer
   std::int32_t source = 0;
+};
+
+/// A device of a program, and the node that it is there for.
+struct plan_device {
+  device_spec name;         ///< complete; the first one is the client's
+  std::string_view op{};    ///< the first node that is asked for there, empty if none is
+  std::string_view node{};  ///< its name
+  std::string_view suffix{};
+  std::int32_t source = 0;  ///< its position in the graph of the program
 };
 
 /// A view of all tables of a plan.
@@ -9234,6 +9431,8 @@ struct plan_view {
   array_view<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
   int feeds = 0;
   bool writes_variables = false;
+  array_view<const plan_device> devices;
+  array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
 };
 
 }  // namespace tagma::plan
@@ -9248,15 +9447,18 @@ inline constexpr std::int64_t alignment = 64;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
+/// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
+/// arena.
 /// @param bytes size of each block
-/// @param offsets written, one a block
+/// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
-                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
+                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live,
+                                   std::int16_t device = 0) {
   std::size_t count = 0;
   std::int64_t peak = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].device != device) continue;
     const std::int64_t size = rounded(bytes[b]);
     std::size_t kept = 0, place = 0;
     bool found = false;
@@ -9616,12 +9818,13 @@ constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
 
 }  // namespace detail
 
-/// Writes the tables of a plan: nodes, steps, loops. Storage is still missing.
+/// Writes the tables of a plan: nodes, steps, loops. Transfers and storage are still missing.
+/// @param device where each node of the graph runs, or nothing if there is only one device
 template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 [[nodiscard]] constexpr raw_plan<N, E, A, F> write_tables(const graph_view& g, const fixed_array<node_id, F>& fetches,
                                                           const fixed_array<need, N>& needs,
-                                                          const ir::fusion<N>& fusion,
-                                                          const schedule_result<N>& order) {
+                                                          const ir::fusion<N>& fusion, const schedule_result<N>& order,
+                                                          array_view<const std::int16_t> device = {}) {
   raw_plan<N, E, A, F> p;
   p.contradictory = order.contradictory;
   if (p.contradictory) return p;
@@ -9662,6 +9865,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       out.storage = storage_kind::literal, out.slot = literals++;
     else if (kind == op_kind::constant)
       out.storage = storage_kind::constant, out.slot = literals++;
+    // Bytes are where they are written: those of a view with its input, those of a feed with the client.
+    const bool shares = kind == op_kind::view || kind == op_kind::update;
+    if (!device.empty() && kind != op_kind::placeholder)
+      out.device = shares ? p.nodes[p.inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
@@ -9801,7 +10008,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     if (!reused) {
       n.slot = static_cast<std::int32_t>(p.sizes.blocks);
       block_holder[p.sizes.blocks] = self;
-      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last};
+      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last, n.device};
     }
   }
   for (std::size_t i = 0; i < p.sizes.nodes; ++i)
@@ -9822,6 +10029,164 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_COMPILE_HPP
+
+namespace tagma::plan {
+
+/// The operation of a copy. No graph has it.
+struct transfer {
+  static constexpr std::string_view name = "transfer";
+  static constexpr op_kind kind = op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& args) {
+    args.out = args.in[0];
+    return nullptr;
+  }
+};
+
+/// True if a device computes in the memory of the host, where feeds are and fetched values are taken.
+[[nodiscard]] constexpr bool computes_on_host(const device_spec& device) { return device.type == device_text("CPU"); }
+
+namespace detail {
+
+/// Writes the steps of a plan once more, with those that bring a tensor to another device before the first that reads
+/// it there.
+/// @tparam D number of devices
+/// @tparam T room for transfers
+template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+class transfer_pass {
+ public:
+  constexpr transfer_pass(const raw_plan<N, E, A, F>& tables, array_view<const plan_device> devices)
+      : from_(tables), devices_(devices) {}
+
+  constexpr raw_plan<N + T, E + T, A, F> run() {
+    copy_tables();
+    for (std::size_t s = 0; s < from_.sizes.steps; ++s) {
+      const plan_step& step = from_.steps[s];
+      const std::int16_t device = from_.nodes[step.node].device;
+      for (int k = 0; k < step.operands; ++k)
+        if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
+      for (std::size_t f = 0; f < F; ++f)
+        if (from_.fetch_steps[f] == static_cast<std::int32_t>(s)) fetch(f);
+      copy_step(s, device);
+      if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
+    }
+    for (std::size_t f = 0; f < F; ++f)
+      if (from_.fetch_steps[f] == static_cast<std::int32_t>(from_.sizes.steps)) fetch(f);
+    for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
+      if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
+    return to_;
+  }
+
+ private:
+  struct copy {
+    node_id node = 0;  ///< one more than the node of the copy; 0 if there is none
+    std::int32_t version = 0;
+  };
+
+  constexpr void copy_tables() {
+    for (std::size_t i = 0; i < from_.sizes.nodes; ++i) to_.nodes[i] = from_.nodes[i];
+    for (std::size_t i = 0; i < from_.sizes.inputs; ++i) to_.inputs[i] = from_.inputs[i];
+    for (std::size_t i = 0; i < from_.sizes.attributes; ++i) to_.attributes[i] = from_.attributes[i];
+    for (std::size_t i = 0; i < from_.sizes.operations; ++i) to_.operations[i] = from_.operations[i];
+    to_.sizes = from_.sizes;
+    to_.sizes.steps = to_.sizes.operands = 0;
+    to_.feeds = from_.feeds;
+    to_.writes_variables = from_.writes_variables;
+    to_.fetches = from_.fetches;
+  }
+
+  [[nodiscard]] constexpr bool reads(const plan_step& step, int k) const {
+    return step.fused || !from_.nodes[step.node].op->ignores_elements(k);
+  }
+  /// The node whose bytes a node shares.
+  [[nodiscard]] constexpr node_id owner(node_id i) const {
+    while (from_.nodes[i].op->kind == op_kind::view || from_.nodes[i].op->kind == op_kind::update)
+      i = from_.inputs[from_.nodes[i].first_input];
+    return i;
+  }
+  [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }
+
+  /// The node in which `device` reads node `i`, or `no_node` if it must be brought there.
+  [[nodiscard]] constexpr node_id readable(node_id i, std::int16_t device) const {
+    const node_id bytes = owner(i);
+    const storage_kind kind = from_.nodes[bytes].storage;
+    // A scalar is made on every device that reads it.
+    if (kind == storage_kind::literal || kind == storage_kind::constant) return i;
+    if (kind == storage_kind::feed ? on_host(device) : from_.nodes[i].device == device) return i;
+    const copy& c = copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)];
+    return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
+  }
+
+  constexpr void bring(node_id i, std::int16_t device) {
+    if (readable(i, device) != ir::no_node) return;
+    const auto s = static_cast<std::int32_t>(to_.sizes.steps++);
+    const auto self = static_cast<node_id>(to_.sizes.nodes++);
+    plan_node& n = to_.nodes[self];
+    n = from_.nodes[i];
+    n.op = &ir::info<transfer>;
+    n.first_input = static_cast<std::int32_t>(to_.sizes.inputs);
+    n.inputs = 1;
+    n.attribute_count = n.controls = 0;
+    n.storage = storage_kind::none;
+    n.key = nullptr;
+    n.step = s;
+    n.device = device;
+    to_.inputs[to_.sizes.inputs++] = i;
+    to_.steps[s] = {self, static_cast<std::int32_t>(to_.sizes.operands), 1, false};
+    to_.first_operation[s] = 0;
+    to_.operands[to_.sizes.operands++] = i;
+    copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)] = {self + 1, version_[owner(i)]};
+  }
+
+  constexpr void copy_step(std::size_t s, std::int16_t device) {
+    const std::size_t now = to_.sizes.steps++;
+    plan_step step = from_.steps[s];
+    const auto first = static_cast<std::size_t>(step.first_operand);
+    step.first_operand = static_cast<std::int32_t>(to_.sizes.operands);
+    for (std::size_t k = first; k < first + static_cast<std::size_t>(step.operands); ++k) {
+      const node_id in = from_.operands[k];
+      const node_id here = reads(step, static_cast<int>(k - first)) ? readable(in, device) : in;
+      to_.loads[to_.sizes.operands] = from_.loads[k];
+      to_.loads[to_.sizes.operands].node = here;
+      to_.operands[to_.sizes.operands++] = here;
+    }
+    to_.steps[now] = step;
+    to_.first_operation[now] = from_.first_operation[s];
+    to_.operation_count[now] = from_.operation_count[s];
+    moved_[s] = static_cast<std::int32_t>(now);
+  }
+
+  /// A value that is fetched must be where the host can take it; it is taken before the next step overwrites it.
+  constexpr void fetch(std::size_t f) {
+    const node_id i = from_.fetches[f];
+    if (!on_host(from_.nodes[i].device)) {
+      bring(i, 0);
+      to_.fetches[f] = readable(i, 0);
+    }
+    to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+  }
+
+  const raw_plan<N, E, A, F>& from_;
+  array_view<const plan_device> devices_;
+  raw_plan<N + T, E + T, A, F> to_;
+  fixed_array<copy, N * D> copies_{};
+  fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
+  fixed_array<std::int32_t, N> moved_{};    // of each step
+};
+
+}  // namespace detail
+
+/// Adds the transfers of a plan whose nodes are on several devices. Feeds are read where they are by every device of
+/// the host; numbers written in place are on every device.
+/// @tparam D number of devices
+/// @tparam T room for transfers
+template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N + T, E + T, A, F> add_transfers(const raw_plan<N, E, A, F>& tables,
+                                                                   array_view<const plan_device> devices) {
+  return detail::transfer_pass<D, T, N, E, A, F>(tables, devices).run();
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_TRANSFER_HPP
 
 namespace tagma {
 
@@ -9926,9 +10291,21 @@ constexpr auto find_operation_name() {
   if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
 }
 
+/// A closure whose program is placed softly.
+template <class Closure>
+struct placed_softly {
+  Closure closure;
+  [[nodiscard]] constexpr auto operator()() const { return closure(); }
+};
+template <class Closure>
+inline constexpr bool is_placed_softly = false;
+template <class Closure>
+inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
+  static constexpr bool soft = is_placed_softly<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
@@ -9964,11 +10341,43 @@ struct compiled_graph {
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
 };
 
+/// Where the nodes of a program run, worked out when the first run or its session asks.
+template <class Graph>
+struct placed_graph {
+  static constexpr auto placed = ir::place_locally<Graph>();
+  static constexpr std::size_t device_count = placed.set().size();
+
+  static constexpr auto devices = [] {
+    fixed_array<plan::plan_device, device_count> list{};
+    for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
+    for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
+      // A feed is with the client wherever its placeholder is asked for.
+      if (placed.devices()[i] < 0 || Graph::view.request(i).empty() ||
+          Graph::view.info(i).kind == ir::op_kind::placeholder)
+        continue;
+      const ir::node& n = Graph::view[i];
+      plan::plan_device& d = list[placed.devices()[i]];
+      if (d.op.empty()) d = {d.name, n.op->info->name, n.name, n.suffix, i};
+    }
+    return list;
+  }();
+};
+
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
   fixed_array<T, N> to{};
   for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
   return to;
+}
+
+/// What is left to do for a plan once its steps are known.
+/// @tparam Room for transfers
+template <class Where, std::size_t Room, class Tables>
+[[nodiscard]] constexpr auto finish_plan(const Tables& tables) {
+  if constexpr (Where::device_count > 1)
+    return plan::assign_storage(plan::add_transfers<Where::device_count, Room>(tables, Where::devices));
+  else
+    return plan::assign_storage(tables);
 }
 
 /// The plan of some outputs of a program, in tables that are exactly as large as they must be.
@@ -9978,12 +10387,12 @@ struct compiled_plan {
   static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
   static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
-  static constexpr auto placed = ir::place_locally<Graph>(needs);
-  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, placed.devices());
+  using where = placed_graph<Graph>;
+  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices());
   static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
-      Graph::view, wanted, needs, fusion, order);
-  static constexpr auto raw = plan::assign_storage(tables);
+      Graph::view, wanted, needs, fusion, order, where::placed.devices());
+  static constexpr auto raw = finish_plan<where, edge_bound + sizeof...(Outputs)>(tables);
 
   static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
   static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
@@ -9993,11 +10402,15 @@ struct compiled_plan {
   static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
   static constexpr auto fetches = raw.fetches;
   static constexpr auto fetch_steps = raw.fetch_steps;
-  static constexpr plan::plan_view view{nodes,  inputs,  attributes,  steps,     operands,
-                                        blocks, fetches, fetch_steps, raw.feeds, raw.writes_variables};
+  static constexpr plan::plan_view view{nodes,          inputs,
+                                        attributes,     steps,
+                                        operands,       blocks,
+                                        fetches,        fetch_steps,
+                                        raw.feeds,      raw.writes_variables,
+                                        where::devices, where::placed.reasons()};
 };
 
-/// Bytes of the arena of a plan when every dynamic extent has one value.
+/// Bytes of the arenas of a plan when every dynamic extent has one value.
 template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
@@ -10024,7 +10437,11 @@ template <class Plan>
     const tensor_spec& s = specs[Plan::blocks[b].node];
     bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
   }
-  return plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks});
+  std::int64_t sum = 0;
+  for (std::size_t d = 0; d < Plan::where::device_count; ++d)
+    sum += plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks},
+                             static_cast<std::int16_t>(d));
+  return sum;
 }
 
 template <class Graph, std::size_t... I>
@@ -10101,6 +10518,17 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
   if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
 }
 
+/// An option of `compile`.
+struct soft_placement_option {};
+inline constexpr soft_placement_option soft_placement{};
+
+/// The same, but a node may be elsewhere where the device that a scope asks for has no kernel for it, or is of a type
+/// that the program does not know: type and number are dropped, job, replica and task hold.
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option) {
+  return compile(detail::placed_softly<Closure>{closure});
+}
+
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_PROGRAM_HPP
 
@@ -10113,6 +10541,215 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
 
 #include <tuple>
 
+// ---- tagma/runtime/feed.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_FEED_HPP
+#define TAGMA_SINGLE_RUNTIME_FEED_HPP
+
+/// @file
+/// What a run may be fed with. A placeholder must be fed; any other tensor that an operation computes may be, and then
+/// the operation is left out, with everything that only it needs.
+
+namespace tagma {
+
+/// What can be wrong with a feed: types whose names tell what it is about.
+namespace diagnose {
+template <class Spec>
+struct not_in_program {};
+template <class Operation, class Spec>
+struct not_computed {};
+template <class Operation, class Spec>
+struct waited_for {};
+template <class Spec>
+struct fed_twice {};
+template <class Tensor, class Value>
+struct other_element_type {};
+template <class Tensor, class Value>
+struct number_for_a_tensor {};
+}  // namespace diagnose
+
+namespace detail {
+
+template <class T>
+concept tensor_like = requires(const T& t) {
+  t.data();
+  t.dims();
+  t.span();
+};
+template <class T>
+concept text_like = std::is_convertible_v<const T&, std::string_view>;
+template <class T>
+concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
+  t.data();
+  t.size();
+};
+
+/// The element type of a value that can be fed; void if there is none.
+template <class T>
+constexpr auto fed_element() {
+  if constexpr (text_like<T>)
+    return string_element{};
+  else if constexpr (tensor_like<T> || range_like<T>)
+    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
+  else if constexpr (scalar<T>)
+    return T{};
+}
+
+/// Placeholders and variables of a graph, in its order.
+template <class Graph>
+struct graph_tables {
+  static constexpr std::size_t count(ir::op_kind kind) {
+    std::size_t n = 0;
+    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
+    return n;
+  }
+  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
+
+  static constexpr auto make_variables() {
+    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i) {
+      const ir::node& node = Graph::view[i];
+      if (node.op->info->kind != ir::op_kind::variable) continue;
+      const auto a = Graph::view.attributes(i);
+      const auto where = placed_graph<Graph>::placed.devices();
+      const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.key, i};
+    }
+    return list;
+  }
+  static constexpr auto variables = make_variables();
+
+  /// The rank of a placeholder among all.
+  static constexpr int placeholder_position(ir::node_id placeholder) {
+    int n = 0;
+    for (ir::node_id i = 0; i < placeholder; ++i) n += Graph::view.info(i).kind == ir::op_kind::placeholder;
+    return n;
+  }
+};
+
+/// The node of a graph that a handle stands for, or `no_node`. The graph is built once more with the handle among its
+/// roots; if nothing is added to it, the node was there.
+template <class Graph, class Id>
+[[nodiscard]] constexpr ir::node_id find_node() {
+  constexpr const ir::record* record = find_record<Id>();
+  for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+    if (Graph::view.info(i).kind == ir::op_kind::placeholder && record->op == &ir::rules<op::placeholder> &&
+        Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
+      return i;
+  if constexpr (record->op != &ir::rules<op::placeholder>) {
+    fixed_array<const ir::record*, Graph::output_count + 1> roots{};
+    for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
+    roots[Graph::output_count] = record;
+    const auto built = ir::build_graph<Graph::capacity, Graph::output_count + 1, Graph::has_scopes>(roots);
+    if (built.status.problem == ir::build_problem::none && static_cast<std::size_t>(built.nodes) == Graph::nodes)
+      return built.roots[Graph::output_count];
+  }
+  return ir::no_node;
+}
+
+/// A graph in which `Fed` are placeholders.
+template <class Graph, ir::node_id... Fed>
+struct fed_graph : Graph {
+  static constexpr auto flat = [] {
+    auto copy = Graph::flat;
+    for (const ir::node_id i : {Fed...}) {
+      ir::node& n = copy.nodes[i];
+      n.op = &ir::rules<op::placeholder>;
+      n.inputs = n.controls = n.colocated = n.attribute_count = 0;
+      n.key = nullptr;
+    }
+    return copy;
+  }();
+  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+};
+/// Nodes stay where they are, whatever is fed.
+template <class Graph, ir::node_id... Fed>
+struct placed_graph<fed_graph<Graph, Fed...>> : placed_graph<Graph> {};
+
+/// What a feed is for.
+template <class Graph, class Argument>
+struct feed_traits {
+  static constexpr ir::node_id node = ir::no_node;
+  static constexpr bool replaces = false;
+  template <class RunGraph>
+  static constexpr int position = -1;
+  static constexpr auto fault() {}  // a limit
+};
+template <class Graph, class Id, class Value>
+struct feed_traits<Graph, feed<Id, Value>> {
+  static constexpr tensor_spec declared = find_record<Id>()->spec;
+  static constexpr ir::node_id node = find_node<Graph, Id>();
+  /// True if the node is computed where it is not fed.
+  static constexpr bool replaces = node != ir::no_node && Graph::view.info(node).kind != ir::op_kind::placeholder;
+  /// The rank among the placeholders of the graph of the run.
+  template <class RunGraph>
+  static constexpr int position = graph_tables<RunGraph>::placeholder_position(node);
+  using spec_type = spec_of<declared>;
+  static constexpr std::string_view operation = node == ir::no_node ? std::string_view() : Graph::view.info(node).name;
+
+  static constexpr bool is_computed() {
+    const ir::op_kind kind = Graph::view.info(node).kind;
+    return kind == ir::op_kind::compute || kind == ir::op_kind::elementwise || kind == ir::op_kind::view;
+  }
+  static constexpr bool is_waited_for() {
+    for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+      for (const ir::node_id c : Graph::view.controls(i))
+        if (c == node) return true;
+    return false;
+  }
+  static constexpr auto fault() {
+    if constexpr (node == ir::no_node)
+      return diagnose::not_in_program<spec_type>{};
+    else if constexpr (replaces && !is_computed())
+      return diagnose::not_computed<spelled<fixed_copy<&operation>()>, spec_type>{};
+    else if constexpr (replaces && is_waited_for())
+      return diagnose::waited_for<spelled<fixed_copy<&operation>()>, spec_type>{};
+    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
+      return diagnose::other_element_type<spec_type, Value>{};
+    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
+      return diagnose::number_for_a_tensor<spec_type, Value>{};
+  }
+};
+
+/// Whether one tensor is fed twice.
+template <class Graph, class... Arguments>
+struct repeated_feeds {
+  static constexpr ir::node_id find() {
+    const ir::node_id fed[] = {feed_traits<Graph, Arguments>::node..., ir::no_node};
+    for (std::size_t i = 0; i < sizeof...(Arguments); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (fed[i] == fed[k] && fed[i] != ir::no_node) return fed[i];
+    return ir::no_node;
+  }
+  static constexpr ir::node_id twice = find();
+  static constexpr tensor_spec declared = twice == ir::no_node ? tensor_spec{} : Graph::view[twice].spec;
+  static constexpr auto fault() {
+    if constexpr (twice != ir::no_node) return diagnose::fed_twice<spec_of<declared>>{};
+  }
+};
+
+/// The graph of a run with these arguments: a program's own, unless something else than placeholders is fed.
+template <class Graph, class Fed, class... Arguments>
+struct run_graph {
+  using type = Graph;
+};
+template <class Graph, ir::node_id First, ir::node_id... Rest>
+struct run_graph<Graph, std::integer_sequence<ir::node_id, First, Rest...>> {
+  using type = fed_graph<Graph, First, Rest...>;
+};
+template <class Graph, ir::node_id... Fed, class Argument, class... Arguments>
+struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Arguments...>
+    : run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Arguments...> {};
+template <class Graph, ir::node_id... Fed, class Argument, class... Arguments>
+  requires(feed_traits<Graph, Argument>::replaces)
+struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Arguments...>
+    : run_graph<Graph, std::integer_sequence<ir::node_id, Fed..., feed_traits<Graph, Argument>::node>, Arguments...> {};
+template <class Graph, class... Arguments>
+using graph_of_run = typename run_graph<Graph, std::integer_sequence<ir::node_id>, Arguments...>::type;
+
+}  // namespace detail
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_FEED_HPP
 // ---- tagma/runtime/kernel.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_KERNEL_HPP
 #define TAGMA_SINGLE_RUNTIME_KERNEL_HPP
@@ -10174,6 +10811,555 @@ template <class T, class... Arguments>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_OWNED_HPP
+// ---- tagma/runtime/completion.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
+#define TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
+
+/// @file
+/// How an asynchronous kernel says that it is done.
+
+// ---- tagma/runtime/run_control.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
+#define TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
+
+/// @file
+/// What the threads of one run share: whether it goes on, what went wrong, and whom to tell that it ends early.
+
+#include <exception>
+
+// ---- tagma/runtime/mutex.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+
+/// @file
+/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
+/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
+
+#include <pthread.h>
+#include <time.h>
+
+#include <cstdint>
+
+namespace tagma {
+
+class mutex {
+ public:
+  mutex() = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+  ~mutex() { pthread_mutex_destroy(&mutex_); }
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  friend class condition;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/// Holds a mutex while it lives.
+class mutex_lock {
+ public:
+  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
+  mutex_lock(const mutex_lock&) = delete;
+  mutex_lock& operator=(const mutex_lock&) = delete;
+  ~mutex_lock() { mutex_.unlock(); }
+
+ private:
+  mutex& mutex_;
+};
+
+/// Threads wait here for a change of what a mutex guards.
+class condition {
+ public:
+  condition() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+  condition(const condition&) = delete;
+  condition& operator=(const condition&) = delete;
+  ~condition() { pthread_cond_destroy(&condition_); }
+
+  /// Gives up the mutex, waits, and takes it again; may return without a reason.
+  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
+  /// The same for at most `ns` nanoseconds.
+  void wait_for(mutex& m, std::int64_t ns) {
+    timespec end{};
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const std::int64_t total = end.tv_nsec + ns;
+    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
+    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
+  }
+  void notify_all() { pthread_cond_broadcast(&condition_); }
+
+ private:
+  pthread_cond_t condition_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
+// ---- tagma/runtime/run_limits.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
+#define TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
+
+/// @file
+/// What a run is given beside its feeds: when it must be done, who may stop it, whose threads do its steps.
+
+#include <sched.h>
+
+// ---- tagma/runtime/wait_word.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+#define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+
+/// @file
+/// Waiting for a word of memory to change: what std::atomic has as `wait` and `notify_all`, and the same until a
+/// moment.
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#include <sched.h>
+#endif
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace tagma::runtime {
+
+/// The monotonic clock, in nanoseconds.
+[[nodiscard]] inline std::int64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
+
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// A number of changes, which threads can wait for. A change costs no call of the system while nobody sleeps.
+class wait_word {
+ public:
+  [[nodiscard]] std::uint32_t load(memory_order order) const { return word_.load(order); }
+
+  /// Waits until the number is no longer `seen`: a short while awake, then asleep until somebody changes it.
+  void wait(std::uint32_t seen) { wait_until(seen, never); }
+
+  /// The same, until `end_ns` of the monotonic clock at most.
+  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+    for (int i = 0; i < 1000; ++i) {
+      if (word_.load(memory_order::acquire) != seen) return;
+      relax();
+    }
+    // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
+    // thread to sleep: one of them sees the other.
+    sleepers_.fetch_add(1);
+    while (word_.load(memory_order::acquire) == seen && (end_ns == never || now_ns() < end_ns)) sleep(seen, end_ns);
+    sleepers_.fetch_sub(1, memory_order::relaxed);
+  }
+  static constexpr std::int64_t never = 0x7fff'ffff'ffff'ffff;
+
+  /// Changes the number and wakes one thread that waits for that, or all. A signal handler may do it, too.
+  [[gnu::noinline]] void change(bool all) {
+    word_.fetch_add(1);
+    if (sleepers_.load() == 0) return;
+#if defined(__linux__)
+    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, all ? 0x7fffffff : 1, nullptr, nullptr, 0);
+#else
+    static_cast<void>(all);
+#endif
+  }
+
+ private:
+  void sleep(std::uint32_t seen, std::int64_t end_ns) {
+#if defined(__linux__)
+    timespec end{};
+    end.tv_sec = static_cast<time_t>(end_ns / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(end_ns % 1'000'000'000);
+    // Unlike FUTEX_WAIT, this takes a moment and not a duration.
+    syscall(SYS_futex, word_.address(), FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, end_ns == never ? nullptr : &end,
+            nullptr, FUTEX_BITSET_MATCH_ANY);
+#else
+    static_cast<void>(seen), static_cast<void>(end_ns);
+    sched_yield();
+#endif
+  }
+
+  atomic<std::uint32_t> word_{0};
+  atomic<std::uint32_t> sleepers_{0};
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+
+namespace tagma {
+
+/// Cancels runs from another thread or from a signal handler: give the same object to `run` and call `cancel`. A run
+/// that sleeps wakes at once.
+class cancellation {
+ public:
+  cancellation() = default;
+  cancellation(const cancellation&) = delete;
+  cancellation& operator=(const cancellation&) = delete;
+
+  void cancel() noexcept {
+    cancelled_.store(true);
+    waking_.fetch_add(1);
+    for (atomic<runtime::wait_word*>& place : sleepers_)
+      if (runtime::wait_word* const word = place.load()) word->change(true);
+    waking_.fetch_sub(1);
+  }
+  void reset() noexcept { cancelled_.store(false, memory_order::release); }
+  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
+
+  class sleeper;
+
+ private:
+  static constexpr int places = 16;
+
+  atomic<bool> cancelled_{false};
+  mutable atomic<int> waking_{0};
+  mutable atomic<runtime::wait_word*> sleepers_[places]{};
+};
+
+/// `cancel` changes a word while this lives.
+class cancellation::sleeper {
+ public:
+  sleeper(const cancellation& c, runtime::wait_word& word) : cancellation_(c) {
+    while (place_ < places && !c.sleepers_[place_].replace(nullptr, &word)) ++place_;
+  }
+  sleeper(const sleeper&) = delete;
+  sleeper& operator=(const sleeper&) = delete;
+  ~sleeper() {
+    if (!placed()) return;
+    cancellation_.sleepers_[place_].store(nullptr);
+    while (cancellation_.waking_.load() != 0) sched_yield();  // whoever cancels may still have the word
+  }
+  /// False if too many sleep already: then nobody changes the word.
+  [[nodiscard]] bool placed() const { return place_ < places; }
+  /// True if `cancel` was called before, and perhaps did not see this.
+  [[nodiscard]] bool too_late() const { return cancellation_.cancelled_.load(); }
+
+ private:
+  const cancellation& cancellation_;
+  int place_ = 0;
+};
+
+namespace runtime {
+class trace_sink;
+}
+
+/// What a run is given beside its feeds.
+struct run_limits {
+  std::int64_t timeout_ns = 0;  ///< 0: that of the session, below 0: none
+  const void* stop = nullptr;
+  bool (*stopped)(const void*) = nullptr;
+  const cancellation* wakes =
+      nullptr;  ///< who wakes a run that sleeps; without it the run looks at `stopped` now and then
+  runtime::trace_sink* trace = nullptr;
+  int pool = 0;  ///< one of the session's pools; -1: the thread that calls
+};
+
+/// A duration of std::chrono without <chrono>.
+template <class T>
+concept duration_like = requires(T d) {
+  d.count();
+  T::period::num;
+};
+
+/// A length of time in the options of a session: any std::chrono duration. 0 is endless.
+class time_limit {
+ public:
+  constexpr time_limit() = default;
+  template <duration_like Duration>
+  constexpr time_limit(Duration d)
+      : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 *
+                                      static_cast<double>(Duration::period::num) /
+                                      static_cast<double>(Duration::period::den))) {}
+  /// 0 or less: endless.
+  [[nodiscard]] constexpr std::int64_t ns() const { return ns_; }
+
+ private:
+  std::int64_t ns_ = 0;
+};
+
+/// The longest time that a run may take, whatever the session allows: `timeout(500ms)` or any other std::chrono
+/// duration. A run that is given no time is late.
+template <duration_like Duration>
+[[nodiscard]] constexpr run_limits timeout(Duration d) {
+  const std::int64_t ns = time_limit(d).ns();
+  return {.timeout_ns = ns < 1 ? 1 : ns};
+}
+
+/// A run that may take as long as it likes, whatever the session allows.
+[[nodiscard]] constexpr run_limits no_timeout() { return {.timeout_ns = -1}; }
+
+/// Stops the run when `token.stop_requested()`, as of std::stop_token. The token must outlive the run. A run that
+/// sleeps looks at it every ten milliseconds.
+template <class Token>
+  requires requires(const Token& t) { t.stop_requested(); }
+[[nodiscard]] constexpr run_limits stop_with(const Token& token) {
+  return {.stop = &token,
+          .stopped = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
+}
+/// Stops the run when `token.cancel()` is called, at once if the run sleeps.
+[[nodiscard]] constexpr run_limits stop_with(const cancellation& token) {
+  return {.stop = &token,
+          .stopped = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); },
+          .wakes = &token};
+}
+
+/// Chooses the threads that do the steps of a run: those of pool `index` of the session's `inter_op_pools`.
+[[nodiscard]] constexpr run_limits on_pool(int index) { return {.pool = index}; }
+/// The steps of a run are done by the thread that calls, one after the other. Large kernels share their work with other
+/// threads as ever.
+[[nodiscard]] constexpr run_limits on_caller_thread() { return {.pool = -1}; }
+
+namespace runtime {
+
+/// Limits with an absolute end.
+class run_guard {
+ public:
+  explicit run_guard(const run_limits& limits)
+      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : wait_word::never) {}
+
+  [[nodiscard]] bool limited() const { return end_ != wait_word::never || limits_.stopped != nullptr; }
+  /// Why the run must stop: cancelled, deadline_exceeded, or ok if it need not.
+  [[nodiscard]] status_code over() const {
+    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) return status_code::cancelled;
+    return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
+  }
+  /// Throws if the run was cancelled or is late.
+  void check() const {
+    if (const status_code reason = over(); reason != status_code::ok) explain(reason);
+  }
+  [[noreturn]] TAGMA_COLD void explain(status_code reason) const {
+    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
+    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+  }
+
+  /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
+  void wait(wait_word& word, std::uint32_t seen) const {
+    if (limits_.stopped == nullptr) return word.wait_until(seen, end_);
+    if (limits_.wakes != nullptr) {
+      const cancellation::sleeper sleeper(*limits_.wakes, word);
+      if (sleeper.too_late()) return;
+      if (sleeper.placed()) return word.wait_until(seen, end_);
+    }
+    const std::int64_t look_again = now_ns() + 10'000'000;
+    word.wait_until(seen, look_again < end_ ? look_again : end_);
+  }
+
+ private:
+  run_limits limits_;
+  std::int64_t end_;
+};
+
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
+
+namespace tagma::runtime {
+
+/// An operation that waits, as far as a run must know it: what is called when the run is cancelled, late, or has failed
+/// elsewhere. It lives until the run ends, as the state of a kernel does.
+class stop_hook {
+ public:
+  stop_hook() = default;
+  stop_hook(const stop_hook&) = delete;
+  stop_hook& operator=(const stop_hook&) = delete;
+
+  /// Called once at most, by a thread of the run that holds no lock. What was waiting then ends soon; what is not
+  /// waiting any more has nothing to do.
+  virtual void stop() noexcept = 0;
+
+ protected:
+  ~stop_hook() = default;
+
+ private:
+  friend class run_control;
+  stop_hook* next_ = nullptr;
+};
+
+/// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
+class run_control {
+ public:
+  explicit run_control(const run_limits& limits) : guard_(limits) {}
+  run_control(const run_control&) = delete;
+  run_control& operator=(const run_control&) = delete;
+
+  [[nodiscard]] const run_guard& guard() const { return guard_; }
+  /// True once the run was told to stop.
+  [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
+  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as one load.
+  [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
+
+  /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
+  [[nodiscard]] bool add(stop_hook& hook) noexcept {
+    const mutex_lock lock(mutex_);
+    if (stopped()) return false;
+    hook.next_ = hooks_;
+    hooks_ = &hook;
+    return true;
+  }
+  /// True if the run was told to stop and somebody waits who does not know.
+  [[nodiscard]] bool must_tell() const { return stopped() && !told_.load(memory_order::acquire); }
+  /// Calls the hooks, unless another thread did.
+  TAGMA_COLD void tell() noexcept {
+    stop_hook* first = nullptr;
+    {
+      const mutex_lock lock(mutex_);
+      told_.store(true, memory_order::release);
+      first = hooks_;
+      hooks_ = nullptr;
+    }
+    while (first != nullptr) {
+      stop_hook* const hook = first;
+      first = hook->next_;  // what it stops may end the step that it belongs to, but not the run
+      hook->stop();
+    }
+  }
+
+  /// A step failed. The first error is that of the run; what an operation says that was told to stop does not count.
+  TAGMA_COLD void failed(std::exception_ptr e) noexcept {
+    const mutex_lock lock(mutex_);
+    note(static_cast<std::exception_ptr&&>(e));
+  }
+
+  /// Waits until the word is no longer `seen`, or until the limits may have been reached.
+  void wait(wait_word& word, std::uint32_t seen) const {
+    if (stopped())
+      word.wait(seen);
+    else
+      guard_.wait(word, seen);
+  }
+
+  /// Throws the error of the run if it was told to stop, with the others that came behind it. All steps have ended.
+  void finish() {
+    if (stopped()) rethrow();
+  }
+
+ private:
+  static constexpr int most_listed = 4;
+
+  TAGMA_COLD bool over_limits() noexcept {
+    const status_code reason = guard_.over();
+    if (reason == status_code::ok) return false;
+    const mutex_lock lock(mutex_);
+    if (first_ == nullptr) {
+      try {
+        guard_.explain(reason);
+      } catch (...) {
+        note(std::current_exception());
+      }
+    }
+    return true;
+  }
+
+  void note(std::exception_ptr e) noexcept {
+    if (first_ == nullptr) {
+      first_ = static_cast<std::exception_ptr&&>(e);
+      stopped_.store(true, memory_order::release);
+      return;
+    }
+    try {
+      std::rethrow_exception(e);
+    } catch (const error& one) {
+      if (one.code() != status_code::cancelled) list(one.what());
+    } catch (const std::exception& one) {
+      list(one.what());
+    } catch (...) {
+      list("an exception that is no std::exception");
+    }
+  }
+  void list(std::string_view text) noexcept {
+    if (others_++ >= most_listed) return;
+    try {
+      listed_ += sentence({others_ > 1 ? "; " : "", text});
+    } catch (...) {  // no memory for it: it is counted
+    }
+  }
+
+  [[noreturn]] TAGMA_COLD void rethrow() {
+    if (others_ == 0) std::rethrow_exception(first_);
+    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
+                                       others_ > most_listed ? "; and so on" : ""});
+    try {
+      std::rethrow_exception(first_);
+    } catch (const error& e) {
+      const std::string_view what = e.what();
+      fail(e.code(), {what.substr(what.find(": ") + 2), more});
+    } catch (const std::exception& e) {
+      fail(status_code::internal, {e.what(), more});
+    }
+  }
+
+  const run_guard guard_;
+  atomic<bool> stopped_{false};
+  atomic<bool> told_{false};
+  mutex mutex_;
+  stop_hook* hooks_ = nullptr;
+  std::exception_ptr first_;
+  std::string listed_;
+  int others_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
+
+namespace tagma::runtime {
+
+/// Somebody who waits for operations to end.
+class completion_target {
+ public:
+  /// @param error nullptr if the operation did what it was to do
+  virtual void complete(std::int32_t step, std::exception_ptr error) noexcept = 0;
+
+ protected:
+  ~completion_target() = default;
+};
+
+/// Ends one operation of one run. Two words, copied freely; exactly one copy is called once, by any thread, also before
+/// the kernel that got it has returned. A call runs nothing: it marks the operation as done and wakes who goes on, so a
+/// lock of the caller's may be held.
+class completion {
+ public:
+  completion() = default;
+  completion(completion_target& target, std::int32_t step) : target_(&target), step_(step) {}
+
+  /// The output is written.
+  void succeed() const noexcept { target_->complete(step_, nullptr); }
+  /// The run fails with this error, unless another one came first.
+  TAGMA_COLD void fail(std::exception_ptr error) const noexcept {
+    target_->complete(step_, static_cast<std::exception_ptr&&>(error));
+  }
+  TAGMA_COLD void fail(status_code code, std::string_view text) const noexcept {
+    try {
+      tagma::fail(code, text);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+  /// What a hook answers that is told to stop.
+  TAGMA_COLD void cancel() const noexcept { fail(status_code::cancelled, "the operation was cancelled"); }
+
+ private:
+  completion_target* target_ = nullptr;
+  std::int32_t step_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
 // ---- tagma/runtime/executor.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
 #define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
@@ -10182,6 +11368,7 @@ template <class T, class... Arguments>
 /// What a runtime asks of the threads of a device.
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace tagma::runtime {
@@ -10200,32 +11387,45 @@ class shared_work {
   virtual void help() noexcept = 0;
 
   int most_helpers;
-  int helping = 0;  ///< guarded by the executor
+  /// @name What the threads keep that the work was offered to.
+  /// @{
+  int helping = 0;
+  shared_work* before = nullptr;
+  shared_work* behind = nullptr;
+  /// @}
 
  protected:
   ~shared_work() = default;
 };
 
-/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
-/// become free.
-class executor {
+/// Threads that do the steps of runs.
+class step_pool {
  public:
-  virtual ~executor() = default;
-  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
-  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  step_pool() = default;
+  step_pool(const step_pool&) = delete;
+  step_pool& operator=(const step_pool&) = delete;
+  virtual ~step_pool() = default;
   /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
   virtual bool offer(shared_work& work) = 0;
   /// Tells that as many more threads find something to do in what was offered.
   virtual void call_helpers(int count) = 0;
   /// Takes back what was offered; returns when no thread helps with it any more.
   virtual void withdraw(shared_work& work) = 0;
+  /// Threads that share the steps of one run.
+  [[nodiscard]] virtual int step_threads() const = 0;
+};
+
+/// The threads of a device. The thread that calls always takes part and counts as one, so that no work ever waits for
+/// another thread to become free.
+class executor : public step_pool {
+ public:
+  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
   /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
   virtual unsigned enter() { return 0; }
   virtual void leave(unsigned) {}
   /// Threads that share one kernel, the caller included.
   [[nodiscard]] virtual int threads() const = 0;
-  /// Threads that share the steps of one run, the caller included.
-  [[nodiscard]] virtual int step_threads() const = 0;
 
   /// The same for a callable.
   template <class Task>
@@ -10237,10 +11437,20 @@ class executor {
   }
 };
 
+/// The processors that this process may keep busy; defined by device/cpu.
+[[nodiscard]] int available_threads();
+
 /// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
 /// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
 /// @param step_threads that share the steps of one run; 0: the same number
 [[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
+
+/// Threads for the steps of some runs alone; defined by device/cpu. Those who ask for the same name share them, and the
+/// threads end with the last of them.
+/// @param threads 0: as many as the affinity mask and the quota of the process allow
+/// @param name    none: threads that nobody else has
+/// Throws InvalidArgument if a pool of this name has another number of threads.
+[[nodiscard]] owned<step_pool> make_cpu_step_pool(int threads, std::string_view name);
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
@@ -10274,6 +11484,12 @@ struct run_context {
   std::uint64_t seed = 0;  ///< of the session
   std::uint64_t step = 0;  ///< counts the runs of the session
   trace_sink* trace = nullptr;
+  int step_threads = 1;            ///< the most threads that share the steps of a run
+  run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+
+  /// True if the run was cancelled, is late, or has failed elsewhere: a kernel that takes long asks now and then, and
+  /// returns or throws. As cheap as a load; with limits, as looking at the clock.
+  [[nodiscard]] bool cancelled() const { return control != nullptr && control->stopping(); }
 };
 
 /// Arguments of one kernel call.
@@ -10290,11 +11506,16 @@ struct kernel_args {
 
 using kernel_function = void (*)(const kernel_args&, const run_context&);
 using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
+/// Begins an operation that may wait, and returns; `done` ends it, now or later. It throws instead if it cannot begin.
+/// What it needs meanwhile is in the state of the kernel. An operation that may wait for long adds a hook to
+/// `context.control` and ends when the hook is called.
+using start_function = void (*)(const kernel_args&, const run_context&, completion done);
 
-/// One entry of a kernel table; `prepare` may be missing.
+/// One entry of a kernel table: `run`, or `start` for an operation that may wait; `prepare` may be missing.
 struct kernel_entry {
   kernel_function run = nullptr;
   prepare_function prepare = nullptr;
+  start_function start = nullptr;
 };
 
 /// The kernels of the steps of a plan, in their order; defined by the device.
@@ -10318,12 +11539,6 @@ template <expression... E>
 namespace diagnose {
 template <class Spec>
 struct no_output {};
-template <class Spec>
-struct no_placeholder {};
-template <class Placeholder, class Value>
-struct other_element_type {};
-template <class Placeholder, class Value>
-struct number_for_a_tensor {};
 template <class Name, class Placeholder>
 struct not_fed {};
 struct no_order {};
@@ -10342,9 +11557,21 @@ inline constexpr bool fetches_outputs = true;
 template <class Spec>
 inline constexpr bool fetches_outputs<no_output<Spec>> = false;
 template <class Fault>
-inline constexpr bool feeds_placeholders = true;
+inline constexpr bool feeds_tensors_of_the_program = true;
 template <class Spec>
-inline constexpr bool feeds_placeholders<no_placeholder<Spec>> = false;
+inline constexpr bool feeds_tensors_of_the_program<not_in_program<Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_what_is_computed = true;
+template <class Operation, class Spec>
+inline constexpr bool feeds_what_is_computed<not_computed<Operation, Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_what_nothing_waits_for = true;
+template <class Operation, class Spec>
+inline constexpr bool feeds_what_nothing_waits_for<waited_for<Operation, Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_once = true;
+template <class Spec>
+inline constexpr bool feeds_once<fed_twice<Spec>> = false;
 template <class Fault>
 inline constexpr bool feeds_have_element_types = true;
 template <class Placeholder, class Value>
@@ -10379,83 +11606,29 @@ template <class Operation, class Device, class Other, class OtherDevice>
 inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice>> = false;
 }  // namespace diagnose
 
-#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                 \
-  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");     \
-  static_assert(diagnose::feeds_placeholders<Fault>, "TAGMA-E054 run: what is fed is no placeholder of this program"); \
-  static_assert(diagnose::feeds_have_element_types<Fault>,                                                             \
-                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                    \
-  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");    \
-  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed");  \
-  static_assert(diagnose::has_an_order<Fault>,                                                                         \
-                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");  \
-  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");             \
-  static_assert(diagnose::has_kernels_there<Fault>,                                                                    \
-                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                      \
-  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");        \
-  static_assert(diagnose::colocates_what_fits<Fault>,                                                                  \
+#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                \
+  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");    \
+  static_assert(diagnose::feeds_tensors_of_the_program<Fault>,                                                        \
+                "TAGMA-E054 run: what is fed is no part of this program");                                            \
+  static_assert(diagnose::feeds_what_is_computed<Fault>,                                                              \
+                "TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead");      \
+  static_assert(diagnose::feeds_what_nothing_waits_for<Fault>,                                                        \
+                "TAGMA-E150 run: what is fed is not computed, but tagma::after waits for its operation");             \
+  static_assert(diagnose::feeds_once<Fault>, "TAGMA-E151 run: one tensor is fed twice");                              \
+  static_assert(diagnose::feeds_have_element_types<Fault>,                                                            \
+                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                   \
+  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");   \
+  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed"); \
+  static_assert(diagnose::has_an_order<Fault>,                                                                        \
+                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after"); \
+  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");            \
+  static_assert(diagnose::has_kernels_there<Fault>,                                                                   \
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                     \
+  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");       \
+  static_assert(diagnose::colocates_what_fits<Fault>,                                                                 \
                 "TAGMA-E147 run: two operations that are bound to one device are asked for in different places")
 
 namespace detail {
-
-template <class T>
-concept tensor_like = requires(const T& t) {
-  t.data();
-  t.dims();
-  t.span();
-};
-template <class T>
-concept text_like = std::is_convertible_v<const T&, std::string_view>;
-template <class T>
-concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
-  t.data();
-  t.size();
-};
-
-/// The element type of a value that can be fed; void if there is none.
-template <class T>
-constexpr auto fed_element() {
-  if constexpr (text_like<T>)
-    return string_element{};
-  else if constexpr (tensor_like<T> || range_like<T>)
-    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
-  else if constexpr (scalar<T>)
-    return T{};
-}
-
-/// Placeholders and variables of a graph, in its order.
-template <class Graph>
-struct graph_tables {
-  static constexpr std::size_t count(ir::op_kind kind) {
-    std::size_t n = 0;
-    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
-    return n;
-  }
-  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
-
-  static constexpr auto make_variables() {
-    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
-    std::size_t n = 0;
-    for (int i = 0; i < Graph::view.size(); ++i) {
-      const ir::node& node = Graph::view[i];
-      if (node.op->info->kind != ir::op_kind::variable) continue;
-      const auto a = Graph::view.attributes(i);
-      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
-    }
-    return list;
-  }
-  static constexpr auto variables = make_variables();
-
-  /// The rank of a placeholder among all, by its record, or -1.
-  static constexpr int placeholder_position(const ir::record* record) {
-    int n = 0;
-    for (const ir::node& node : Graph::flat.nodes) {
-      if (node.op->info->kind != ir::op_kind::placeholder) continue;
-      if (node.name == record->name && node.spec == record->spec) return n;
-      ++n;
-    }
-    return -1;
-  }
-};
 
 template <expression E>
 [[nodiscard]] constexpr fetch_list<E> as_list(const E&) {
@@ -10478,28 +11651,6 @@ template <class Plan>
   }
   return -1;
 }
-
-/// What a feed is for.
-template <class Graph, class Argument>
-struct feed_traits {
-  static constexpr int position = -1;
-  static constexpr auto fault() {}  // a limit
-};
-template <class Graph, class Id, class Value>
-struct feed_traits<Graph, feed<Id, Value>> {
-  static constexpr tensor_spec declared = find_record<Id>()->spec;
-  static constexpr int position = graph_tables<Graph>::placeholder_position(find_record<Id>());
-  using spec_type = spec_of<declared>;
-
-  static constexpr auto fault() {
-    if constexpr (position < 0)
-      return diagnose::no_placeholder<spec_type>{};
-    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
-      return diagnose::other_element_type<spec_type, Value>{};
-    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
-      return diagnose::number_for_a_tensor<spec_type, Value>{};
-  }
-};
 
 template <class Graph, class E>
 struct fetch_traits {
@@ -10527,7 +11678,7 @@ struct first_fault<First, Rest...> {
 /// What a message about a placement is about.
 template <class Graph, class Plan>
 struct misplaced {
-  static constexpr ir::place_failure failure = Plan::placed.failure;
+  static constexpr ir::place_failure failure = Plan::where::placed.failure;
   static constexpr int node = failure.node, other = failure.other < 0 ? node : failure.other;
   static constexpr device_spelling asked{failure.asked}, other_asked{failure.other_asked};
   static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
@@ -10540,15 +11691,16 @@ template <class Graph, class... Arguments>
 struct run_check {
   template <class... E>
   static auto find(fetch_list<E...>) {
-    using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...>::type;
+    using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...,
+                                           repeated_feeds<Graph, Arguments...>>::type;
     if constexpr (std::is_void_v<arguments>)
-      return find_in_plan<compiled_plan<Graph, fetch_traits<Graph, E>::position...>>();
+      return find_in_plan<compiled_plan<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
     else
       return arguments{};
   }
   template <class Plan>
   static auto find_in_plan() {
-    static constexpr int fed[] = {feed_traits<Graph, Arguments>::position..., -1};
+    static constexpr int fed[] = {feed_traits<Graph, Arguments>::template position<typename Plan::graph>..., -1};
     constexpr int missing = first_missing<Plan>(fed);
     if constexpr (Plan::raw.contradictory) {
       return diagnose::no_order{};
@@ -10565,7 +11717,7 @@ struct run_check {
     if constexpr (Kernels::missing != nullptr) {
       static constexpr std::string_view name = Kernels::missing->name;
       return diagnose::no_kernel<spelled<fixed_copy<&name>()>>{};
-    } else if constexpr (Plan::placed.failure.problem != ir::place_problem::none) {
+    } else if constexpr (Plan::where::placed.failure.problem != ir::place_problem::none) {
       return find_misplaced<Plan>();
     }
   }
@@ -10765,195 +11917,113 @@ class heap_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+// ---- tagma/runtime/device.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DEVICE_HPP
+#define TAGMA_SINGLE_RUNTIME_DEVICE_HPP
+
+/// @file
+/// The devices of a session, and which of them stands for each device that its program knows of.
+
+namespace tagma::runtime {
+
+/// A device of a session: its name, and the threads of its kernels.
+struct session_device {
+  device_spec name;
+  owned<executor> threads;
+};
+
+/// "/device:CPU:1": the name of a device inside its process.
+[[nodiscard]] TAGMA_COLD inline std::string short_name(const device_spec& name) {
+  return to_string(device_spec{{}, -1, -1, name.type, name.id});
+}
+
+/// The devices of a session. Without a program that asks for more, there is one.
+class device_table {
+ public:
+  /// Takes what the program asks for from what there is. A device where no node runs may be missing.
+  /// @param wanted the devices of the program, the client's first
+  /// @param cpus how many CPU devices the session has
+  /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
+  /// @param step_threads that share the steps of a run
+  /// @param soft a device that is missing is replaced by the first one
+  /// Throws InvalidArgument that names the node and the device that is missing.
+  TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
+                          bool soft)
+      : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+    if (threads <= 0 && cpus > 1) {
+      const int all = available_threads();
+      threads = (all + cpus - 1) / cpus;
+      if (step_threads <= 0) step_threads = all;
+    }
+    for (std::size_t d = 0; d < devices_.size(); ++d)
+      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
+                     make_cpu_executor(threads, d == 0 ? step_threads : 1)};
+    table_[0] = &devices_[0];
+    for (std::size_t w = 0; w < wanted.size(); ++w) {
+      for (const session_device& d : devices_)
+        if (d.name == wanted[w].name) table_[w] = &d;
+      if (table_[w] == nullptr && !soft && !wanted[w].op.empty())
+        fail(status_code::invalid_argument, missing_text(wanted[w]));
+      if (table_[w] == nullptr) table_[w] = &devices_[0];
+    }
+  }
+
+  /// The device that stands for number `d` of the program.
+  [[nodiscard]] const session_device& operator[](std::size_t d) const { return *table_[d]; }
+  /// How many devices the program knows of.
+  [[nodiscard]] std::size_t size() const { return table_.size(); }
+  /// The threads that the steps of a run are shared among.
+  [[nodiscard]] executor& threads() const { return *devices_[0].threads; }
+
+ private:
+  [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
+    std::string text = "Cannot assign a device for operation '";
+    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
+    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    for (const session_device& there : devices_)
+      text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
+    return text +
+           " ]. Make sure the device specification refers to a valid device; the option cpu_devices of a session says "
+           "how many CPU devices it has.";
+  }
+
+  heap_array<session_device> devices_;
+  heap_array<const session_device*> table_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_DEVICE_HPP
 // ---- tagma/runtime/gate.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_GATE_HPP
 #define TAGMA_SINGLE_RUNTIME_GATE_HPP
 
 /// @file
-/// Deadlines, cancellation, and the gate that lets runs that only read variables pass together, and runs that update
-/// them one at a time.
+/// The gate that lets runs that only read variables pass together, and runs that update them one at a time.
 
-#include <type_traits>
-
-#include <time.h>
-
-// ---- tagma/runtime/mutex.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-
-/// @file
-/// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
-/// semaphores, stop tokens and streams: a tenth of what all of tagma.hpp costs a compiler.
-
-#include <pthread.h>
-#include <time.h>
-
-#include <cstdint>
-
-namespace tagma {
-
-class mutex {
- public:
-  mutex() = default;
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
-  ~mutex() { pthread_mutex_destroy(&mutex_); }
-  void lock() { pthread_mutex_lock(&mutex_); }
-  void unlock() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  friend class condition;
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-};
-
-/// Holds a mutex while it lives.
-class mutex_lock {
- public:
-  explicit mutex_lock(mutex& m) : mutex_(m) { mutex_.lock(); }
-  mutex_lock(const mutex_lock&) = delete;
-  mutex_lock& operator=(const mutex_lock&) = delete;
-  ~mutex_lock() { mutex_.unlock(); }
-
- private:
-  mutex& mutex_;
-};
-
-/// Threads wait here for a change of what a mutex guards.
-class condition {
- public:
-  condition() {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&condition_, &attributes);
-    pthread_condattr_destroy(&attributes);
-  }
-  condition(const condition&) = delete;
-  condition& operator=(const condition&) = delete;
-  ~condition() { pthread_cond_destroy(&condition_); }
-
-  /// Gives up the mutex, waits, and takes it again; may return without a reason.
-  void wait(mutex& m) { pthread_cond_wait(&condition_, &m.mutex_); }
-  /// The same for at most `ns` nanoseconds.
-  void wait_for(mutex& m, std::int64_t ns) {
-    timespec end{};
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    const std::int64_t total = end.tv_nsec + ns;
-    end.tv_sec += static_cast<time_t>(total / 1'000'000'000);
-    end.tv_nsec = static_cast<long>(total % 1'000'000'000);
-    pthread_cond_timedwait(&condition_, &m.mutex_, &end);
-  }
-  void notify_all() { pthread_cond_broadcast(&condition_); }
-
- private:
-  pthread_cond_t condition_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-
-namespace tagma {
-
-/// Cancels runs from another thread: give the same object to `run` and call `cancel`.
-class cancellation {
- public:
-  void cancel() noexcept { cancelled_.store(true, memory_order::release); }
-  void reset() noexcept { cancelled_.store(false, memory_order::release); }
-  [[nodiscard]] bool stop_requested() const noexcept { return cancelled_.load(memory_order::acquire); }
-
- private:
-  atomic<bool> cancelled_{false};
-};
-
-namespace runtime {
-class trace_sink;
-}
-
-/// What a run is given beside its feeds: when it must be done, who may stop it, and who is told of its steps.
-struct run_limits {
-  std::int64_t timeout_ns = 0;  ///< 0: none
-  const void* stop = nullptr;
-  bool (*stopped)(const void*) = nullptr;
-  runtime::trace_sink* trace = nullptr;
-};
-
-/// The longest time that a run may take: `timeout(500ms)` or any other std::chrono duration.
-template <class Duration>
-  requires requires(Duration d) {
-    d.count();
-    Duration::period::num;
-  }
-[[nodiscard]] constexpr run_limits timeout(Duration d) {
-  using period = typename Duration::period;
-  const auto ns =
-      static_cast<double>(d.count()) * 1e9 * static_cast<double>(period::num) / static_cast<double>(period::den);
-  return {ns < 1 ? 1 : static_cast<std::int64_t>(ns), nullptr, nullptr, nullptr};
-}
-
-/// Stops the run when `token.stop_requested()`, as of `tagma::cancellation` and `std::stop_token`. The token must
-/// outlive the run.
-template <class Token>
-  requires requires(const Token& t) { t.stop_requested(); }
-[[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {0, &token, [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); },
-          nullptr};
-}
-
-namespace runtime {
-
-[[nodiscard]] inline std::int64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-}
-
-/// Limits with an absolute end.
-class run_guard {
- public:
-  explicit run_guard(const run_limits& limits)
-      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : 0) {}
-
-  [[nodiscard]] bool limited() const { return end_ != 0 || limits_.stopped != nullptr; }
-
-  /// Throws if the run was cancelled or is late.
-  void check() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop))
-      fail(status_code::cancelled, "the run was cancelled");
-    if (end_ != 0 && now_ns() > end_)
-      fail(status_code::deadline_exceeded,
-           {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
-  }
-
- private:
-  run_limits limits_;
-  std::int64_t end_;
-};
+namespace tagma::runtime {
 
 /// Many readers or one writer. Waiting writers go first, so that readers cannot starve them.
 class gate {
  public:
+  /// Waits until the caller may pass. Throws if the limits of its run end the wait.
   void enter(bool exclusive, const run_guard& guard) {
-    const mutex_lock lock(mutex_);
+    mutex_.lock();
     if (exclusive) ++waiting_;
-    const auto free = [&] { return exclusive ? readers_ == 0 && !writer_ : !writer_ && waiting_ == 0; };
-    try {
-      while (!free()) {
-        if (!guard.limited()) {
-          changed_.wait(mutex_);
-          continue;
-        }
-        guard.check();
-        changed_.wait_for(mutex_, 1'000'000);  // then look at the limits again
-      }
-    } catch (...) {
-      if (exclusive) --waiting_;
-      changed_.notify_all();
-      throw;
+    while (exclusive ? readers_ > 0 || writer_ : writer_ || waiting_ > 0) {
+      const std::uint32_t seen = changed_.load(memory_order::relaxed);
+      ++asleep_;
+      mutex_.unlock();
+      const status_code reason = guard.over();
+      if (reason == status_code::ok) guard.wait(changed_, seen);
+      mutex_.lock();
+      --asleep_;
+      if (reason != status_code::ok) give_up(exclusive, guard, reason);
     }
     if (exclusive)
       --waiting_, writer_ = true;
     else
       ++readers_;
+    mutex_.unlock();
   }
   void leave(bool exclusive) {
     const mutex_lock lock(mutex_);
@@ -10961,29 +12031,34 @@ class gate {
       writer_ = false;
     else
       --readers_;
-    changed_.notify_all();
+    if (asleep_ > 0) changed_.change(true);
   }
 
  private:
+  [[noreturn]] TAGMA_COLD void give_up(bool exclusive, const run_guard& guard, status_code reason) {
+    if (exclusive) --waiting_;
+    if (asleep_ > 0) changed_.change(true);
+    mutex_.unlock();
+    guard.explain(reason);
+  }
+
   mutex mutex_;
-  condition changed_;
+  wait_word changed_;
   int readers_ = 0;
   int waiting_ = 0;
+  int asleep_ = 0;
   bool writer_ = false;
 };
 
-}  // namespace runtime
-}  // namespace tagma
+}  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_GATE_HPP
 // ---- tagma/runtime/step_runner.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
 #define TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
 
 /// @file
-/// Runs the steps of a plan on several threads: each as soon as those that it waits for are done, the one with most
-/// work behind it first.
-
-#include <exception>
+/// Runs the steps of a plan in any order that it allows, on one thread or several: each as soon as those that it waits
+/// for are done, the one with most work behind it first.
 
 // ---- tagma/plan/step_graph.hpp
 #ifndef TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
@@ -11024,12 +12099,12 @@ class step_graph {
     return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
   }
 
-  /// Chooses an offset for each block so that a block lies over another only if every step that uses the other one is
-  /// done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
   /// @param bytes size of each block
-  /// @param offsets written, one a block
+  /// @param offsets written, one a block of that device
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
-                                                     array_view<std::int64_t> offsets) const {
+                                                     array_view<std::int64_t> offsets, std::int16_t device = 0) const {
     const std::size_t blocks = plan_->blocks.size();
     const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
     for (std::size_t s = 0; s < size(); ++s)
@@ -11045,11 +12120,13 @@ class step_graph {
       return true;
     };
     const heap_array<std::size_t> placed(blocks);  // by offset
+    std::size_t count = 0;
     std::int64_t peak = 0;
     for (std::size_t b = 0; b < blocks; ++b) {
+      if (plan_->blocks[b].device != device) continue;
       const std::int64_t size = rounded(bytes[b]);
       std::int64_t end = 0, offset = -1;
-      for (std::size_t i = 0; i < b && offset < 0; ++i) {
+      for (std::size_t i = 0; i < count && offset < 0; ++i) {
         const std::size_t other = placed[i];
         if (ended(other, b)) continue;
         if (offsets[other] - end >= size) offset = end;
@@ -11057,7 +12134,7 @@ class step_graph {
         if (other_end > end) end = other_end;
       }
       offsets[b] = offset < 0 ? end : offset;
-      std::size_t place = b;
+      std::size_t place = count++;
       for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
       placed[place] = b;
       if (offsets[b] + size > peak) peak = offsets[b] + size;
@@ -11174,85 +12251,32 @@ class step_graph {
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
-// ---- tagma/runtime/wait_word.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
-#define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
-
-/// @file
-/// Waiting for a word of memory to change: what std::atomic has as `wait` and `notify_all`.
-
-#if defined(__linux__)
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#else
-#include <sched.h>
-#endif
-
-#include <cstdint>
 
 namespace tagma::runtime {
 
-inline void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-/// A number of changes, which threads can wait for. A change costs no call of the system while nobody sleeps.
-class wait_word {
+/// The steps of one run, as who runs them sees them.
+class run_steps {
  public:
-  [[nodiscard]] std::uint32_t load(memory_order order) const { return word_.load(order); }
+  /// Does step `s`; may throw.
+  virtual void step(std::size_t s) = 0;
+  /// Begins step `s`, which is asynchronous; `done` ends it. Throws if it did not begin.
+  virtual void start(std::size_t s, completion done) = 0;
+  /// What went wrong in step `s`, in words that name it.
+  [[nodiscard]] virtual std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept = 0;
+  /// Called by the thread that asked for the run, once all steps are done that need no variable and none is left but
+  /// those that do, or that wait for one which does; may wait and throw.
+  virtual void enter() {}
 
-  /// Waits until the number is no longer `seen`: a short while awake, then asleep until somebody changes it.
-  [[gnu::noinline]] void wait(std::uint32_t seen) {
-    for (int i = 0; i < 1000; ++i) {
-      if (word_.load(memory_order::acquire) != seen) return;
-      relax();
-    }
-    // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
-    // thread to sleep: one of them sees the other.
-    sleepers_.fetch_add(1);
-    while (word_.load(memory_order::acquire) == seen) {
-#if defined(__linux__)
-      syscall(SYS_futex, word_.address(), FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
-#else
-      sched_yield();
-#endif
-    }
-    sleepers_.fetch_sub(1, memory_order::relaxed);
-  }
-
-  /// Changes the number and wakes one thread that waits for that, or all.
-  [[gnu::noinline]] void change(bool all) {
-    word_.fetch_add(1);
-    if (sleepers_.load() == 0) return;
-#if defined(__linux__)
-    syscall(SYS_futex, word_.address(), FUTEX_WAKE_PRIVATE, all ? 0x7fffffff : 1, nullptr, nullptr, 0);
-#else
-    static_cast<void>(all);
-#endif
-  }
-
- private:
-  atomic<std::uint32_t> word_{0};
-  atomic<std::uint32_t> sleepers_{0};
+ protected:
+  ~run_steps() = default;
 };
 
-}  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
-
-namespace tagma::runtime {
-
-/// One run at a time. The thread that calls `run` takes part, idle threads of the executor help, and a step that uses
-/// several threads itself gets those that no step keeps busy. A run allocates nothing.
-class step_runner final : public shared_work {
+/// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
+/// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
+/// run allocates nothing.
+class step_runner final : public shared_work, completion_target {
  public:
   using step_id = plan::step_graph::step_id;
-  /// Does step `s`; may throw.
-  using step_function = void (*)(void* context, std::size_t s);
 
   step_runner() : shared_work(0) {}
   TAGMA_COLD ~step_runner() = default;
@@ -11267,57 +12291,84 @@ class step_runner final : public shared_work {
     graph_ = {};
     steps_ = {};
   }
+  /// Step `s` is begun with `start`.
+  void set_asynchronous(std::size_t s) { steps_[s].asynchronous = steps_[s].cheap = true; }
+  /// Keeps back the steps that need a variable, and those behind them, until all others are done, and asks to `enter`
+  /// then: what waits for long keeps no other run from the variables meanwhile.
+  /// @param needs tells which steps they are
+  template <class Needs>
+  TAGMA_COLD void keep_back(const Needs& needs) {
+    for (std::size_t s = 0; s < graph_.size(); ++s) {
+      if (!steps_[s].late && !needs(s)) continue;
+      steps_[s].late = true;
+      ++late_;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+        steps_[index(graph_[e].after)].late = true;
+    }
+  }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
   TAGMA_COLD void set_cost(std::size_t s, double cost) {
     step_state& own = steps_[s];
-    own.cheap = cost < cheap_below;
+    own.cheap = own.asynchronous || cost < cheap_below;
     for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
       if (const double after = steps_[index(graph_[e].after)].urgency; after > own.urgency) own.urgency = after;
     own.urgency += cost;
     if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
   }
-  /// From now on as many threads share the steps.
-  void set_threads(int threads) { most_helpers = threads - 1; }
+  /// From now on as many threads share the steps, where the thread that calls takes part.
+  void set_threads(int threads) { sharing_ = threads; }
   /// False until `set_threads` asked for more than one.
-  [[nodiscard]] bool shares() const { return most_helpers > 0; }
+  [[nodiscard]] bool shares() const { return sharing_ > 1; }
 
   [[nodiscard]] const plan::step_graph& graph() const { return graph_; }
   /// The time of the longest chain of steps, in nanoseconds.
   [[nodiscard]] double longest_chain() const { return longest_chain_; }
 
-  /// Does every step once and returns when all have ended. The first exception is thrown again here; steps that had
-  /// not begun by then are left out.
-  void run(executor& threads, step_function step, void* context) {
+  /// Does every step once and returns when all have ended. If something goes wrong, no step begins any more, and
+  /// `control` knows why.
+  /// @param threads who does the steps; nullptr: the thread that calls
+  /// @param takes_part the thread that calls does steps, too
+  void run(run_control& control, step_pool* threads, bool takes_part, run_steps& steps) {
     const std::size_t n = graph_.size();
-    step_ = step;
-    context_ = context;
-    threads_ = &threads;
-    failed_.store(false, memory_order::relaxed);
-    error_ = nullptr;
-    remaining_.store(static_cast<std::int32_t>(n), memory_order::relaxed);
+    run_ = &steps;
+    control_ = &control;
+    threads_ = shares() || !takes_part ? threads : nullptr;
+    takes_part_ = takes_part;
+    most_helpers = takes_part ? sharing_ - 1 : 1 << 16;
+    holds_back_ = late_ > 0;
+    remaining_.store(static_cast<std::int32_t>(n) - late_, memory_order::relaxed);
     for (std::size_t s = 0; s < n; ++s) {
       steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
-      if (graph_.waits(s) == 0) insert(static_cast<step_id>(s));
+      if (graph_.waits(s) == 0 && !steps_[s].late) insert(static_cast<step_id>(s));
     }
-    offered_ = threads.offer(*this);
-    if (offered_ && ready_count_.load(memory_order::relaxed) > 1)
-      threads.call_helpers(ready_count_.load(memory_order::relaxed) - 1);
+    offered_ = threads_ != nullptr && threads_->offer(*this);
+    if (!offered_) takes_part_ = true;
+    call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
     for (;;) {
       const std::uint32_t seen = events_.load(memory_order::acquire);
-      help();
-      if (remaining_.load(memory_order::acquire) == 0) break;
-      events_.wait(seen);
+      if (control.stopping() || takes_part_) help();
+      if (remaining_.load(memory_order::acquire) == 0) {
+        if (!holds_back_ || control.stopping()) break;
+        let_go();
+      } else {
+        control.wait(events_, seen);
+      }
     }
-    if (offered_) threads.withdraw(*this);
-    if (error_) std::rethrow_exception(error_);
+    if (offered_) threads_->withdraw(*this);
+    const mutex_lock lock(mutex_);  // who completed a step from elsewhere is out of this object
   }
 
-  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(memory_order::relaxed) > 0; }
+  [[nodiscard]] bool open() const noexcept override {
+    return ready_count_.load(memory_order::relaxed) > 0 || control_->must_tell();
+  }
 
   void help() noexcept override {
     local_steps local;
-    for (step_id s; (s = take()) >= 0;)
-      while (s >= 0) s = finish(s, local);
+    do {
+      if (control_->must_tell()) control_->tell();
+      for (step_id s; (s = take()) >= 0;)
+        while (s >= 0) s = finish(s, local);
+    } while (control_->must_tell());
   }
 
  private:
@@ -11328,6 +12379,8 @@ class step_runner final : public shared_work {
     atomic<std::int32_t> pending{0};
     step_id ready = 0;  ///< an entry of the heap, not of this step
     bool cheap = false;
+    bool asynchronous = false;
+    bool late = false;
   };
 
   /// Cheap steps that this thread does next.
@@ -11341,21 +12394,31 @@ class step_runner final : public shared_work {
     return static_cast<std::size_t>(i);
   }
 
+  /// Does `s`, or begins it; false if it has not ended yet.
+  bool did(step_id s) noexcept {
+    if (control_->stopping()) return true;
+    try {
+      if (steps_[index(s)].asynchronous) {
+        run_->start(index(s), completion(*this, s));
+        return false;
+      }
+      run_->step(index(s));
+    } catch (...) {
+      control_->failed(run_->named(index(s), std::current_exception()));
+      control_->tell();
+    }
+    return true;
+  }
+
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!failed_.load(memory_order::relaxed)) {
-      try {
-        step_(context_, index(s));
-      } catch (...) {
-        if (!failed_.exchange(true, memory_order::relaxed)) error_ = std::current_exception();
-      }
-    }
+    if (!did(s)) return local.count > 0 ? local.steps[--local.count] : -1;
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
       step_id t = graph_[e].after;
-      if (steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) != 1) continue;
+      if (!becomes_ready(t)) continue;
       if (steps_[index(t)].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
@@ -11375,14 +12438,56 @@ class step_runner final : public shared_work {
       if (next >= 0) share(next), ++shared;
       next = local.steps[--local.count];
     }
-    if (shared > 0) announce(shared);
-    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) announce(0);
+    ended(shared);
     return next;
   }
 
-  void announce(int steps) noexcept {
-    events_.change(true);  // for the caller of `run`, should it wait
-    if (steps > 0 && offered_) threads_->call_helpers(steps);
+  /// An asynchronous step has ended, on a thread that need not be one of the run's.
+  void complete(std::int32_t s, std::exception_ptr error) noexcept override {
+    const bool failed = error != nullptr;
+    if (failed) control_->failed(run_->named(index(s), static_cast<std::exception_ptr&&>(error)));
+    const mutex_lock lock(mutex_);  // once it is open, the run may be gone
+    int shared = 0;
+    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next)
+      if (becomes_ready(graph_[e].after)) insert(graph_[e].after), ++shared;
+    if (failed) {  // whoever comes first tells those that wait: not this thread, which may hold a lock
+      events_.change(true);
+      call_helpers(1);
+    }
+    ended(shared);
+  }
+
+  [[nodiscard]] bool becomes_ready(step_id t) noexcept {
+    return steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) == 1 && !(holds_back_ && steps_[index(t)].late);
+  }
+
+  /// A step has ended and made others ready for everybody.
+  void ended(int shared) noexcept {
+    if (shared > 0) {
+      if (takes_part_) events_.change(true);
+      call_helpers(shared);
+    }
+    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) events_.change(true);
+  }
+
+  void call_helpers(int count) noexcept {
+    if (offered_ && count > 0) threads_->call_helpers(count);
+  }
+
+  /// Lets the steps go that were kept back.
+  TAGMA_COLD void let_go() {
+    try {
+      run_->enter();
+    } catch (...) {
+      control_->failed(std::current_exception());
+      return;
+    }
+    const mutex_lock lock(mutex_);
+    holds_back_ = false;
+    remaining_.store(late_, memory_order::relaxed);
+    for (std::size_t s = 0; s < graph_.size(); ++s)
+      if (steps_[s].late && steps_[s].pending.load(memory_order::acquire) == 0) insert(static_cast<step_id>(s));
+    call_helpers(ready_count_.load(memory_order::relaxed));
   }
 
   void share(step_id s) noexcept {
@@ -11423,16 +12528,18 @@ class step_runner final : public shared_work {
   plan::step_graph graph_;
   heap_array<step_state> steps_;
   double longest_chain_ = 0;
+  int sharing_ = 1;
+  std::int32_t late_ = 0;  ///< steps that are kept back
   atomic<std::int32_t> ready_count_{0};
   atomic<std::int32_t> remaining_{0};
   wait_word events_;
-  atomic<bool> failed_{false};
-  std::exception_ptr error_;
   mutex mutex_;
-  step_function step_ = nullptr;
-  void* context_ = nullptr;
-  executor* threads_ = nullptr;
+  run_steps* run_ = nullptr;
+  run_control* control_ = nullptr;
+  step_pool* threads_ = nullptr;
   bool offered_ = false;
+  bool takes_part_ = true;
+  bool holds_back_ = false;
 };
 
 }  // namespace tagma::runtime
@@ -11449,6 +12556,7 @@ namespace tagma::runtime {
 /// A step that has ended, or failed.
 struct traced_step {
   const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  const device_spec& device;     ///< where it ran
   bool loop = false;             ///< several element-wise operations in one
   array_view<const operand> in;  ///< addresses are those of this run
   const operand& out;
@@ -11705,19 +12813,19 @@ class bound_plan {
  public:
   TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
                         array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
-                        const run_context& context)
-      : plan_(plan), kernels_(kernels) {
+                        const run_context& context, const device_table& devices)
+      : plan_(plan), kernels_(kernels), devices_(devices) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     infer_extents(feeds);
-    share_steps(*context.threads);
+    share_steps(*context.threads, context.step_threads);
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
     states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (kernels_[s].prepare != nullptr) {
-        states_[s] = kernels_[s].prepare(calls_[s], context);
+        states_[s] = kernels_[s].prepare(calls_[s], on_device(s, context));
         calls_[s].state = states_[s].get();
       }
   }
@@ -11736,18 +12844,36 @@ class bound_plan {
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
-  /// What runs the steps on several threads, or nullptr where that would not pay.
-  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() ? &runner_ : nullptr; }
+  /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
+  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// True if a step may wait without a thread.
+  [[nodiscard]] bool asynchronous() const { return asynchronous_; }
+  /// True if a step or a fetch needs a variable.
+  [[nodiscard]] bool uses_variables() const { return uses_variables_; }
   void run_step(std::size_t s, const run_context& context) {
+    if (context.trace == nullptr && devices_.size() == 1) return kernels_[s].run(calls_[s], context);
+    const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
+    kernels_[s].run(calls_[s], on_device(s, context));
+    if (context.trace != nullptr) add_to_trace(s, context, begin);
+  }
+  /// Begins an asynchronous step.
+  void start_step(std::size_t s, const run_context& context, completion done) {
+    if (context.trace == nullptr) return kernels_[s].start(calls_[s], context, done);
+    waits_[s].begin(*this, s, context, done);
+    kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
+  }
+  /// The error of a step in words that name it: operation, device, what it was given.
+  [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
     try {
-      if (context.trace != nullptr)
-        run_traced(s, context);
-      else
-        kernels_[s].run(calls_[s], context);
-    } catch (const error& e) {
-      fail(e.code(), explain_failure(s, e.what()));
-    } catch (const std::exception& e) {
-      fail(status_code::internal, explain_failure(s, e.what()));
+      try {
+        std::rethrow_exception(error_of_kernel);
+      } catch (const error& e) {
+        fail(e.code(), explain_failure(s, e.what()));
+      } catch (const std::exception& e) {
+        fail(status_code::internal, explain_failure(s, e.what()));
+      }
+    } catch (...) {
+      return std::current_exception();
     }
   }
 
@@ -11756,7 +12882,30 @@ class bound_plan {
     const auto id = static_cast<std::size_t>(plan_.fetches[f]);
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
-  [[nodiscard]] std::size_t arena_bytes() const { return arena_.size(); }
+  /// Bytes of the arenas of all devices.
+  [[nodiscard]] std::size_t arena_bytes() const {
+    std::size_t bytes = 0;
+    for (const aligned_bytes& a : arenas_) bytes += a.size();
+    return bytes;
+  }
+  /// Where each node runs and why, and each copy between devices, as lines of text.
+  [[nodiscard]] TAGMA_COLD std::string placement_text() const {
+    std::string text;
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      const plan::plan_node& n = plan_.nodes[i];
+      if (n.op == &ir::info<plan::transfer>) {
+        const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
+        text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
+                          bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
+        continue;
+      }
+      text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
+      const ir::place_reason why = plan_.reasons.empty() ? ir::place_reason::only_choice : plan_.reasons[n.source];
+      text += sentence({": (", n.op->name, "): ", to_string(devices_[static_cast<std::size_t>(n.device)].name), ", ",
+                        n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
+    }
+    return text;
+  }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
   owned<bound_plan> next;  ///< for lists of idle plans
@@ -11785,7 +12934,7 @@ class bound_plan {
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
         if (!compatible(n.spec.dims, dims_[i]))
-          fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(dims_[i]),
+          fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
       } else if (has_dynamic_input(n)) {
         dims_[i] = infer(n);
@@ -11845,7 +12994,8 @@ class bound_plan {
 
   [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
     const kernel_args& call = calls_[s];
-    std::string text = sentence({detail::describe(plan_.nodes[plan_.steps[s].node]), " on /device:CPU:0"});
+    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
+    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
     const char* before = " of ";
     for (const operand& o : call.in) {
       append_spec(text, before, o.type, o.dims);
@@ -11856,12 +13006,11 @@ class bound_plan {
     return text;
   }
 
-  TAGMA_COLD void run_traced(std::size_t s, const run_context& context) {
+  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
     const plan::plan_step& step = plan_.steps[s];
     const kernel_args& call = calls_[s];
-    const std::int64_t begin = now_ns();
-    kernels_[s].run(call, context);
     context.trace->add({plan_.nodes[step.node],
+                        device_of(s).name,
                         step.fused,
                         {call.in.data(), call.in.size()},
                         call.out,
@@ -11869,6 +13018,47 @@ class bound_plan {
                         begin,
                         now_ns()});
   }
+
+  [[nodiscard]] const session_device& device_of(std::size_t s) const {
+    return devices_[static_cast<std::size_t>(plan_.nodes[plan_.steps[s].node].device)];
+  }
+  [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
+    return short_name(devices_[static_cast<std::size_t>(n.device)].name);
+  }
+  /// The context with the threads of the device of step `s`.
+  [[nodiscard]] run_context on_device(std::size_t s, run_context context) const {
+    context.threads = device_of(s).threads.get();
+    return context;
+  }
+  /// Bytes of the value of a node.
+  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
+    const auto i = static_cast<std::size_t>(id);
+    const std::size_t size = size_of(plan_.nodes[i].spec.type);
+    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+  }
+  /// An asynchronous step whose run is recorded: stands between the kernel and who waits for it.
+  class traced_wait final : public completion_target {
+   public:
+    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
+      plan_ = &plan;
+      step_ = s;
+      context_ = &context;
+      done_ = done;
+      begin_ns_ = now_ns();
+    }
+    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+      if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
+      plan_->add_to_trace(step_, *context_, begin_ns_);
+      done_.succeed();
+    }
+
+   private:
+    const bound_plan* plan_ = nullptr;
+    std::size_t step_ = 0;
+    const run_context* context_ = nullptr;
+    completion done_;
+    std::int64_t begin_ns_ = 0;
+  };
 
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
@@ -11889,14 +13079,18 @@ class bound_plan {
     return 200 + moved / 8 + products / 20;
   }
 
-  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other.
-  TAGMA_COLD void share_steps(const executor& e) {
-    const int threads = e.step_threads();
+  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other,
+  /// or if a step may wait without a thread.
+  TAGMA_COLD void share_steps(const executor& e, int threads) {
     const std::size_t n = plan_.steps.size();
-    if (threads < 2 || n < 2 || n > most_shared_steps) return;
+    for (const plan::plan_node& node : plan_.nodes)
+      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+    for (std::size_t s = 0; s < n; ++s) asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+    if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
+      if (kernels_[s].start != nullptr) runner_.set_asynchronous(s);
       const double own = cost(plan_.steps[s]);
       runner_.set_cost(s, own);
       work += own;
@@ -11906,8 +13100,17 @@ class bound_plan {
     const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
     if (together + start_of_sharing < 0.9 * in_order)
       runner_.set_threads(threads);
-    else
-      runner_.forget_plan();
+    else if (!asynchronous_)
+      return runner_.forget_plan();
+    if (!asynchronous_) return;
+    waits_ = heap_array<traced_wait>(n);
+    runner_.keep_back([this](std::size_t s) { return needs_variable(plan_.steps[s]); });
+  }
+  [[nodiscard]] bool needs_variable(const plan::plan_step& step) const {
+    bool needs = plan_.nodes[step.node].storage == plan::storage_kind::variable;
+    for (int k = 0; k < step.operands; ++k)
+      needs = needs || plan_.nodes[plan_.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
+    return needs;
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -11917,16 +13120,18 @@ class bound_plan {
     const std::size_t count = plan_.blocks.size();
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) {
-      const auto id = static_cast<std::size_t>(plan_.blocks[b].node);
-      bytes[b] = static_cast<std::int64_t>(count_elements(dims_[id], size_of(plan_.nodes[id].spec.type))) *
-                 static_cast<std::int64_t>(size_of(plan_.nodes[id].spec.type));
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
+    arenas_ = heap_array<aligned_bytes>(devices_.size());
+    for (std::size_t d = 0; d < arenas_.size(); ++d) {
+      const auto device = static_cast<std::int16_t>(d);
+      const std::int64_t size = shared_steps() != nullptr
+                                    ? runner_.graph().place_blocks(bytes, offsets, device)
+                                    : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
     }
-    const std::int64_t size = runner_.shares() ? runner_.graph().place_blocks(bytes, offsets)
-                                               : plan::plan_memory(plan_.blocks, bytes, offsets, live);
-    arena_ = aligned_bytes(static_cast<std::size_t>(size));
     block_address_ = heap_array<std::byte*>(count);
-    for (std::size_t b = 0; b < count; ++b) block_address_[b] = arena_.data() + offsets[b];
+    for (std::size_t b = 0; b < count; ++b)
+      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data() + offsets[b];
   }
 
   TAGMA_COLD void store_scalars(const carried& values) {
@@ -12002,16 +13207,20 @@ class bound_plan {
 
   const plan::plan_view& plan_;
   array_view<const kernel_entry> kernels_;
+  const device_table& devices_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  aligned_bytes arena_;
+  heap_array<aligned_bytes> arenas_;  // one a device
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
+  heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
+  bool asynchronous_ = false;
+  bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;
@@ -12123,6 +13332,145 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
+#include <cstdio>
+
+// ---- tagma/runtime/session_pools.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
+#define TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
+
+/// @file
+/// The pools of threads among which the runs of a session choose.
+
+namespace tagma {
+
+/// Threads for the steps of runs. They are as many as they are: the thread that calls `run` sleeps meanwhile.
+struct inter_op_pool {
+  int threads = 0;            ///< 0: all that the process may use
+  std::string_view name = {}; /**< sessions of this process that give the same name share the threads; none: those of
+                                   this session alone */
+};
+
+/// Up to eight pools, by value: `{{.threads = 4}, {.threads = 1, .name = "small"}}`.
+class inter_op_pool_list {
+ public:
+  static constexpr std::size_t most = 8;
+
+  constexpr inter_op_pool_list() = default;
+  /// Throws InvalidArgument for more than eight.
+  constexpr inter_op_pool_list(std::initializer_list<inter_op_pool> pools) {
+    if (pools.size() > most) fail(status_code::invalid_argument, "a session has at most eight pools of threads");
+    for (const inter_op_pool& pool : pools) pools_[size_++] = pool;
+  }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr const inter_op_pool& operator[](std::size_t i) const { return pools_[i]; }
+
+ private:
+  inter_op_pool pools_[most]{};
+  std::size_t size_ = 0;
+};
+
+namespace runtime {
+
+/// The pools of one session.
+class session_pools {
+ public:
+  TAGMA_COLD explicit session_pools(const inter_op_pool_list& pools) : pools_(pools.size()) {
+    for (std::size_t i = 0; i < pools.size(); ++i) pools_[i] = make_cpu_step_pool(pools[i].threads, pools[i].name);
+  }
+
+  /// False: the session has the threads of its executor alone.
+  [[nodiscard]] bool any() const { return pools_.size() > 0; }
+  /// The threads of the largest.
+  [[nodiscard]] int most_threads() const {
+    int most = 1;
+    for (const owned<step_pool>& pool : pools_)
+      if (pool->step_threads() > most) most = pool->step_threads();
+    return most;
+  }
+  /// The threads that a run asks for by index; nullptr for -1, the thread that calls.
+  /// @param own what the session has where there are no pools
+  /// Throws InvalidArgument if there is no such pool.
+  [[nodiscard]] step_pool* find(int index, step_pool& own) const {
+    if (index == -1) return nullptr;
+    if (index == 0 && !any()) return &own;
+    if (index < 0 || static_cast<std::size_t>(index) >= pools_.size()) explain(index);
+    return pools_[static_cast<std::size_t>(index)].get();
+  }
+
+ private:
+  [[noreturn]] TAGMA_COLD void explain(int index) const {
+    fail(status_code::invalid_argument, {"Invalid inter_op_thread_pool: ", index, "; the session has ",
+                                         any() ? pools_.size() : 1, any() && pools_.size() > 1 ? " pools" : " pool"});
+  }
+
+  heap_array<owned<step_pool>> pools_;
+};
+
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
+// ---- tagma/runtime/whole_run.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_WHOLE_RUN_HPP
+#define TAGMA_SINGLE_RUNTIME_WHOLE_RUN_HPP
+
+/// @file
+/// Runs the steps of a plan in its order, on the thread that asks for the run or on one of a pool.
+
+namespace tagma::runtime {
+
+/// Does steps 0 to `count` - 1 on this thread, until something goes wrong.
+inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
+  std::size_t s = 0;
+  try {
+    for (; s < count && !control.stopping(); ++s) steps.step(s);
+  } catch (...) {
+    control.failed(steps.named(s, std::current_exception()));
+  }
+}
+
+/// All steps of a run as one piece of work for a thread of a pool.
+class whole_run final : public shared_work {
+ public:
+  whole_run(run_control& control, run_steps& steps, std::size_t count)
+      : shared_work(1), control_(control), steps_(steps), count_(count) {}
+
+  /// Returns when all steps have ended; sleeps meanwhile. A run that is stopped before a thread came to it does not
+  /// wait for one.
+  void run(step_pool& threads) {
+    if (!threads.offer(*this)) return run_in_order(control_, steps_, count_);
+    threads.call_helpers(1);
+    for (;;) {
+      const std::uint32_t seen = events_.load(memory_order::acquire);
+      if (ended_.load(memory_order::acquire)) break;
+      if (control_.stopping()) {
+        control_.tell();
+        if (!begun_.exchange(true)) break;
+      }
+      control_.wait(events_, seen);
+    }
+    threads.withdraw(*this);
+  }
+
+  [[nodiscard]] bool open() const noexcept override { return !begun_.load(memory_order::relaxed); }
+  void help() noexcept override {
+    if (begun_.exchange(true)) return;
+    run_in_order(control_, steps_, count_);
+    ended_.store(true, memory_order::release);
+    events_.change(true);
+  }
+
+ private:
+  run_control& control_;
+  run_steps& steps_;
+  std::size_t count_;
+  atomic<bool> begun_{false};
+  atomic<bool> ended_{false};
+  wait_word events_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_WHOLE_RUN_HPP
+
 namespace tagma {
 
 /// How a session is set up.
@@ -12131,22 +13479,32 @@ struct session_options {
   int intra_op_threads = 0;  ///< threads that share one kernel; 0: all that the process may use, 1: the caller alone
   int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
+  int cpu_devices = 1;       ///< CPU devices, each with its memory and the threads of its kernels
+  bool allow_soft_placement = false;    ///< true: what is asked for on a device that is missing runs on /device:CPU:0
+  bool log_device_placement = false;    ///< true: standard error is told where each node runs and what is copied
+  time_limit operation_timeout{};       ///< of every run that gives no `timeout` of its own; 0: none
+  inter_op_pool_list inter_op_pools{};  ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
 };
 
 namespace runtime {
 
 class session_core {
  public:
-  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const carried& values,
-                          const session_options& options)
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, array_view<const plan::plan_device> devices,
+                          const carried& values, const session_options& options)
       : variables_(variables),
         values_(values),
-        executor_(make_cpu_executor(options.intra_op_threads, options.inter_op_threads)),
+        timeout_ns_(options.operation_timeout.ns()),
+        pools_(options.inter_op_pools),
+        devices_(devices, options.cpu_devices, options.intra_op_threads, pools_.any() ? 1 : options.inter_op_threads,
+                 options.allow_soft_placement),
+        logs_(options.log_device_placement),
         storage_(variables.size()),
         address_(variables.size()),
         initialized_(variables.size()) {
-    context_.threads = executor_.get();
+    context_.threads = &devices_.threads();
     context_.seed = options.seed;
+    context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       const tensor_spec& spec = variables_[i].spec;
       storage_[i] = aligned_bytes(static_cast<std::size_t>(spec.dims.elements()) * size_of(spec.type));
@@ -12168,7 +13526,8 @@ class session_core {
     return sentence({variables_[i].name, variables_[i].suffix});
   }
   [[nodiscard]] gate& variable_gate() { return gate_; }
-  [[nodiscard]] executor& threads() { return *executor_; }
+  [[nodiscard]] const device_table& devices() const { return devices_; }
+  [[nodiscard]] executor& threads() { return devices_.threads(); }
   [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
   /// Only under the gate, exclusively.
   void mark_initialized(std::size_t i) { initialized_[i] = true; }
@@ -12221,44 +13580,83 @@ class session_core {
   };
 
   /// One run while it goes on.
-  struct current_run {
-    const plan::plan_view& plan;
-    bound_plan& bound;
-    const run_guard& guard;
-    const receiver& to;
-    run_context context;
+  class current_run final : public run_steps {
+   public:
+    current_run(session_core& session, const plan::plan_view& plan, bound_plan& bound, run_control& control,
+                const receiver& to, trace_sink* trace)
+        : session_(session), plan_(plan), bound_(bound), control_(control), to_(to), context_(session.context_) {
+      context_.trace = trace;
+      context_.control = &control;
+      if (!bound.asynchronous()) current_run::enter();
+      context_.step = session.step_.fetch_add(1, memory_order::relaxed);
+    }
+    ~current_run() {
+      if (inside_) session_.gate_.leave(plan_.writes_variables);
+    }
+    current_run(const current_run&) = delete;
+    current_run& operator=(const current_run&) = delete;
 
+    void enter() override {
+      if (inside_ || !bound_.uses_variables()) return;
+      session_.gate_.enter(plan_.writes_variables, control_.guard());
+      inside_ = true;
+      if (!session_.all_initialized_) session_.require_initialized(plan_);
+    }
+    void step(std::size_t s) override {
+      if (plan_.writes_variables) take_before(s);
+      bound_.run_step(s, context_);
+    }
+    void start(std::size_t s, completion done) override {
+      if (plan_.writes_variables) take_before(s);
+      bound_.start_step(s, context_, done);
+    }
+    [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
+      return bound_.named(s, static_cast<std::exception_ptr&&>(e));
+    }
+    /// All steps have ended.
+    void finish() {
+      control_.finish();
+      enter();
+      take_before(bound_.step_count());
+      if (!session_.all_initialized_ && plan_.writes_variables) session_.mark_overwritten(plan_);
+    }
+
+   private:
     /// Takes the fetched values that step `s` overwrites; the number of steps stands for the end.
     void take_before(std::size_t s) const {
-      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) to.take(to.object, f, bound.fetched(f));
+      for (std::size_t f = 0; f < plan_.fetches.size(); ++f)
+        if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) to_.take(to_.object, f, bound_.fetched(f));
     }
-    void step(std::size_t s) const {
-      if (guard.limited()) guard.check();
-      if (plan.writes_variables) take_before(s);
-      bound.run_step(s, context);
-    }
+
+    session_core& session_;
+    const plan::plan_view& plan_;
+    bound_plan& bound_;
+    run_control& control_;
+    const receiver& to_;
+    run_context context_;
+    bool inside_ = false;
   };
 
   void run_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
-    const run_guard guard(limits);
+    run_limits own = limits;
+    if (own.timeout_ns == 0) own.timeout_ns = timeout_ns_;
+    step_pool* const threads = pools_.find(limits.pool, devices_.threads());
+    const bool takes_part = threads == nullptr || threads == &devices_.threads();
+    run_control control(own);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
-    const pass through(gate_, plan.writes_variables, guard);
-    if (!all_initialized_) require_initialized(plan);
-    current_run run{plan, bound, guard, to, context_};
-    run.context.trace = limits.trace;
-    run.context.step = step_.fetch_add(1, memory_order::relaxed);
-    const kernel_scope scope(*executor_);
-    if (step_runner* const together = bound.shared_steps())
-      together->run(
-          *executor_, [](void* r, std::size_t s) { static_cast<const current_run*>(r)->step(s); }, &run);
+    current_run run(*this, plan, bound, control, to, limits.trace);
+    const kernel_scope scope(devices_.threads());
+    if (step_runner* const runner = bound.shared_steps();
+        runner != nullptr && (threads != nullptr || bound.asynchronous()))
+      runner->run(control, threads, takes_part, run);
+    else if (takes_part)
+      run_in_order(control, run, bound.step_count());
     else
-      for (std::size_t s = 0; s < bound.step_count(); ++s) run.step(s);
-    run.take_before(bound.step_count());
-    if (!all_initialized_ && plan.writes_variables) mark_overwritten(plan);
+      whole_run(control, run, bound.step_count()).run(*threads);
+    run.finish();
   }
 
   /// The same error with the line of the program that asked for the run.
@@ -12274,8 +13672,7 @@ class session_core {
     lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
           array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
-      if (plan == nullptr)
-        plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
+      if (plan == nullptr) plan = session.bind(p, kernels, feeds);
     }
     ~lease() { session.put_idle(std::move(plan)); }
     lease(const lease&) = delete;
@@ -12284,6 +13681,13 @@ class session_core {
     session_core& session;
     owned<bound_plan> plan;
   };
+
+  TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
+                                    array_view<const raw_view> feeds) {
+    owned<bound_plan> bound = make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_);
+    if (logs_) std::fputs(bound->placement_text().c_str(), stderr);
+    return bound;
+  }
 
   owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
     const mutex_lock lock(mutex_);
@@ -12345,7 +13749,10 @@ class session_core {
 
   array_view<const plan::plan_variable> variables_;
   carried values_;
-  owned<executor> executor_;
+  std::int64_t timeout_ns_;
+  session_pools pools_;
+  device_table devices_;
+  bool logs_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
   heap_array<std::byte*> address_;
@@ -12386,7 +13793,6 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i) {
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 namespace tagma {
 
@@ -12509,11 +13915,13 @@ class tensor {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
   }
   void take(tensor& other) noexcept {
-    dims_ = std::exchange(other.dims_, shape{0});
-    size_ = std::exchange(other.size_, 0);
+    dims_ = other.dims_;
+    size_ = other.size_;
     scalar_ = other.scalar_;
-    data_ = std::exchange(other.data_, nullptr);
-    if (dims_.rank == 0) data_ = &scalar_;
+    data_ = dims_.rank == 0 ? &scalar_ : other.data_;
+    other.dims_ = shape{0};
+    other.size_ = 0;
+    other.data_ = nullptr;
   }
   void release() noexcept {
     static_assert(std::is_trivially_destructible_v<T>);
@@ -12633,18 +14041,20 @@ class session {
   using graph = typename Program::graph;
   using tables = detail::graph_tables<graph>;
 
-  /// Allocates the variables and runs their initializers.
+  /// Finds the devices, allocates the variables and runs their initializers.
+  /// Throws InvalidArgument if a device that the program asks for is missing.
   explicit session(const Program& program, const session_options& options = {})
-      : core_(tables::variables, program.values(), options) {}
+      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options) {}
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
-  /// @param a1,a2 and so on: feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`,
+  /// @param a1,a2 and so on: feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left
+  /// out) and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`,
   /// `trace_to(timeline)`), up to eight
   /// @param at where the call stands; errors name it
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 and E148 when compiled; throws InvalidArgument if a feed's
-  /// extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071 and E147 to E151 when compiled; throws InvalidArgument if a
+  /// feed's extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
@@ -12707,16 +14117,16 @@ class session {
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
-  using feed_list = std::array<raw_view, tables::placeholders + 1>;
-
-  template <class Id, class Value>
-  static void take_argument(feed_list& feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
+  template <class RunGraph, class Id, class Value>
+  static void take_argument(raw_view* feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
     using given = detail::feed_traits<graph, feed<Id, Value>>;
-    feeds[static_cast<std::size_t>(given::position)] = detail::feed_view<typename given::spec_type>(f.value, text);
+    feeds[given::template position<RunGraph>] = detail::feed_view<typename given::spec_type>(f.value, text);
   }
-  static void take_argument(feed_list&, run_limits& limits, const run_limits& l, string_element&) {
+  template <class RunGraph>
+  static void take_argument(raw_view*, run_limits& limits, const run_limits& l, string_element&) {
     if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
-    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped;
+    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped, limits.wakes = l.wakes;
+    if (l.pool != 0) limits.pool = l.pool;
     if (l.trace != nullptr) limits.trace = l.trace;
   }
 
@@ -12724,13 +14134,15 @@ class session {
   auto run_all(fetch_list<E...>, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
     if constexpr (std::is_void_v<Fault>) {
-      using plan = detail::compiled_plan<graph, position_of<E>...>;
-      feed_list feeds{};
+      using run_graph = detail::graph_of_run<graph, Arguments...>;
+      using plan = detail::compiled_plan<run_graph, position_of<E>...>;
+      constexpr std::size_t placeholders = detail::graph_tables<run_graph>::placeholders;
+      raw_view feeds[placeholders + 1]{};
       run_limits limits;
       string_element texts[sizeof...(Arguments) + 1];
       [[maybe_unused]] std::size_t n = 0;
-      (take_argument(feeds, limits, arguments, texts[n++]), ...);
-      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds.data(), tables::placeholders}, limits, at,
+      (take_argument<run_graph>(feeds, limits, arguments, texts[n++]), ...);
+      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds, placeholders}, limits, at,
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });
@@ -12943,13 +14355,16 @@ class thread_pool {
   /// The number of worker threads; the calling thread comes on top.
   [[nodiscard]] int workers() const noexcept { return workers_; }
 
-  /// Workers help with `work` from now on, those with the latest offer first: what was begun ends before the rest.
-  /// False where nobody can help: in a process forked from the one that made the pool, or with too much on offer.
-  [[nodiscard]] bool offer(runtime::shared_work& work) {
+  /// Workers help with `work` from now on. False where nobody can help: without workers, or in a process forked from
+  /// the one that made the pool.
+  /// @param last  true: after what was offered before; false: first, so that what was begun ends before the rest
+  [[nodiscard]] bool offer(runtime::shared_work& work, bool last = false) {
     if (workers_ == 0 || getpid() != owner_) return false;
     const mutex_lock lock(mutex_);
-    if (offers_ == most_offers) return false;
-    offered_[offers_++] = &work;
+    work.before = last ? last_ : nullptr;
+    work.behind = last ? nullptr : first_;
+    (work.before == nullptr ? first_ : work.before->behind) = &work;
+    (work.behind == nullptr ? last_ : work.behind->before) = &work;
     return true;
   }
 
@@ -12962,9 +14377,8 @@ class thread_pool {
   /// Takes back what was offered; returns when no worker helps with it any more.
   void withdraw(runtime::shared_work& work) {
     mutex_.lock();
-    int i = 0;
-    while (offered_[i] != &work) ++i;
-    for (--offers_; i < offers_; ++i) offered_[i] = offered_[i + 1];
+    (work.before == nullptr ? first_ : work.before->behind) = work.behind;
+    (work.behind == nullptr ? last_ : work.behind->before) = work.before;
     while (work.helping > 0) {
       const std::uint32_t seen = left_.load(memory_order::relaxed);
       mutex_.unlock();
@@ -13031,15 +14445,13 @@ class thread_pool {
     std::exception_ptr error{};
   };
 
-  static constexpr int most_offers = 64;
-
   /// Helps with one offer; false if there is nothing to do.
   bool help() {
     runtime::shared_work* work = nullptr;
     {
       const mutex_lock lock(mutex_);
-      for (int i = offers_; i-- > 0 && work == nullptr;)
-        if (offered_[i]->helping < offered_[i]->most_helpers && offered_[i]->open()) work = offered_[i];
+      work = first_;
+      while (work != nullptr && !(work->helping < work->most_helpers && work->open())) work = work->behind;
       if (work == nullptr) return false;
       ++work->helping;
     }
@@ -13069,14 +14481,23 @@ class thread_pool {
   heap_array<pthread_t> threads_;
   atomic<bool> stop_{false};
   mutex mutex_;
-  runtime::shared_work* offered_[most_offers]{};
-  int offers_ = 0;
+  runtime::shared_work* first_ = nullptr;  // on offer
+  runtime::shared_work* last_ = nullptr;
   alignas(64) runtime::wait_word round_;
   alignas(64) runtime::wait_word left_;
 };
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_POOL_HPP
+// ---- tagma/device/cpu/step_pools.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_STEP_POOLS_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_STEP_POOLS_HPP
+
+/// @file
+/// Threads that do the steps of runs and nothing else: those of one session, or by name those of several.
+
+#include <string>
+
 // ---- tagma/device/cpu/topology.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_TOPOLOGY_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_TOPOLOGY_HPP
@@ -13092,23 +14513,28 @@ class thread_pool {
 
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 namespace tagma::device::cpu {
 
 namespace detail {
 
-/// The content of a small file, or nothing where it cannot be read.
-TAGMA_COLD inline std::string read_small_file(const std::string& path) {
-  std::string text;
-  if (std::FILE* file = std::fopen(path.c_str(), "r")) {
-    char buffer[4096];
-    for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
-    std::fclose(file);
+/// The content of a small file, at most 16 KiB; nothing where it cannot be read.
+class small_file {
+ public:
+  TAGMA_COLD explicit small_file(const char* path) {
+    if (std::FILE* file = std::fopen(path, "r")) {
+      size_ = std::fread(text_, 1, sizeof text_ - 1, file);
+      std::fclose(file);
+    }
   }
-  return text;
-}
+  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
+  [[nodiscard]] const char* c_str() const { return text_; }
+
+ private:
+  char text_[16384]{};
+  std::size_t size_ = 0;
+};
 
 /// Whole processors in a quota of `quota` microseconds per `period`, rounded up; 0 where there is no limit.
 TAGMA_COLD inline int cpus_of_quota(long long quota, long long period) {
@@ -13117,56 +14543,69 @@ TAGMA_COLD inline int cpus_of_quota(long long quota, long long period) {
 }
 
 /// The limit in the content of a version 2 `cpu.max`: "max 100000" or "150000 100000"; 0 where there is none.
-TAGMA_COLD inline int cpus_of_cpu_max(const std::string& content) {
+TAGMA_COLD inline int cpus_of_cpu_max(const char* content) {
   char* end = nullptr;
-  const long long quota = std::strtoll(content.c_str(), &end, 10);
-  return end == content.c_str() ? 0 : cpus_of_quota(quota, std::strtoll(end, nullptr, 10));
+  const long long quota = std::strtoll(content, &end, 10);
+  return end == content ? 0 : cpus_of_quota(quota, std::strtoll(end, nullptr, 10));
+}
+
+/// Takes from `text` what is in front of the first `separator`, or all of it.
+TAGMA_COLD inline std::string_view take_field(std::string_view& text, char separator) {
+  std::size_t size = 0;
+  while (size < text.size() && text[size] != separator) ++size;
+  const std::string_view field(text.data(), size);
+  text.remove_prefix(size < text.size() ? size + 1 : size);
+  return field;
 }
 
 /// The path of the group that has the cpu controller, from the content of /proc/self/cgroup.
 /// @param version1 receives whether a version 1 hierarchy has it
-TAGMA_COLD inline std::string cpu_cgroup(std::string_view content, bool& version1) {
-  std::string unified;
+TAGMA_COLD inline std::string_view cpu_cgroup(std::string_view content, bool& version1) {
+  std::string_view unified;
   version1 = false;
   while (!content.empty()) {
-    const std::string_view line = content.substr(0, content.find('\n'));
-    content.remove_prefix(line.size() < content.size() ? line.size() + 1 : line.size());
-    const auto first = line.find(':');
-    const auto second = first == line.npos ? line.npos : line.find(':', first + 1);
-    if (second == line.npos) continue;
-    const std::string_view path = line.substr(second + 1);
-    std::string controllers(",");
-    controllers.append(line.substr(first + 1, second - first - 1)).append(",");
-    if (controllers == ",,") unified = path;
-    if (controllers.find(",cpu,") != std::string::npos) {
+    std::string_view path = take_field(content, '\n');
+    take_field(path, ':');  // the number of the hierarchy
+    std::string_view controllers = take_field(path, ':');
+    if (path.empty()) continue;
+    if (controllers.empty()) unified = path;
+    while (!controllers.empty()) {
+      if (take_field(controllers, ',') != "cpu") continue;
       version1 = true;
-      return std::string(path);
+      return path;
     }
   }
   return unified;
 }
 
+/// A file of the group `path` in the hierarchy that is mounted at `root` and `folder`.
+TAGMA_COLD inline small_file group_file(std::string_view root, const char* folder, std::string_view path,
+                                        const char* name) {
+  char text[4096];
+  std::snprintf(text, sizeof text, "%.*s%s%.*s/%s", static_cast<int>(root.size()), root.data(), folder,
+                static_cast<int>(path.size()), path.data(), name);
+  return small_file(text);
+}
+
 /// The tightest cpu limit of the group and its ancestors; 0 where there is none.
 /// @param groups content of /proc/self/cgroup
 /// @param root   where the control groups are mounted
-TAGMA_COLD inline int cgroup_cpus(const std::string& groups, const std::string& root) {
+TAGMA_COLD inline int cgroup_cpus(std::string_view groups, std::string_view root) {
   bool version1 = false;
-  std::string path = cpu_cgroup(groups, version1);
+  std::string_view path = cpu_cgroup(groups, version1);
   int limit = 0;
   // A container often sees the path of its host, which does not exist in its own mount: the root is always tried too.
   for (;;) {
-    while (!path.empty() && path.back() == '/') path.pop_back();
+    while (!path.empty() && path.back() == '/') path.remove_suffix(1);
     int cpus = 0;
-    if (version1) {
-      const std::string folder = root + "/cpu" + path;
-      cpus = cpus_of_quota(std::atoll(read_small_file(folder + "/cpu.cfs_quota_us").c_str()),
-                           std::atoll(read_small_file(folder + "/cpu.cfs_period_us").c_str()));
-    } else {
-      cpus = cpus_of_cpu_max(read_small_file(root + path + "/cpu.max"));
-    }
+    if (version1)
+      cpus = cpus_of_quota(std::atoll(group_file(root, "/cpu", path, "cpu.cfs_quota_us").c_str()),
+                           std::atoll(group_file(root, "/cpu", path, "cpu.cfs_period_us").c_str()));
+    else
+      cpus = cpus_of_cpu_max(group_file(root, "", path, "cpu.max").c_str());
     if (cpus > 0 && (limit == 0 || cpus < limit)) limit = cpus;
     if (path.empty()) return limit;
-    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    while (!path.empty() && path.back() != '/') path.remove_suffix(1);
   }
 }
 
@@ -13191,7 +14630,7 @@ TAGMA_COLD inline int affinity_cpus() {
   int cpus = detail::affinity_cpus();
   if (cpus == 0) cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 #if defined(__linux__)
-  const int quota = detail::cgroup_cpus(detail::read_small_file("/proc/self/cgroup"), "/sys/fs/cgroup");
+  const int quota = detail::cgroup_cpus(detail::small_file("/proc/self/cgroup").view(), "/sys/fs/cgroup");
   if (quota > 0 && quota < cpus) cpus = quota;
 #endif
   return cpus > 0 ? cpus : 1;
@@ -13199,6 +14638,106 @@ TAGMA_COLD inline int affinity_cpus() {
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_TOPOLOGY_HPP
+
+namespace tagma {
+namespace device::cpu {
+
+/// As many threads as it says. Who offers work to them does not take part. The work offered first is done first.
+class step_pool final : public runtime::step_pool {
+ public:
+  explicit step_pool(int threads) : pool_(threads), threads_(threads) {}
+
+  bool offer(runtime::shared_work& work) override { return pool_.offer(work, true); }
+  void call_helpers(int count) override { pool_.wake(count); }
+  void withdraw(runtime::shared_work& work) override { pool_.withdraw(work); }
+  [[nodiscard]] int step_threads() const override { return pool_.workers(); }
+  /// The number that was asked for; the system may have refused some.
+  [[nodiscard]] int wanted() const { return threads_; }
+
+ private:
+  thread_pool pool_;
+  int threads_;
+};
+
+/// The pools of this process that have a name and are in use.
+class named_step_pools {
+  struct entry;
+
+ public:
+  /// A user of a pool with a name; the threads end with the last of them.
+  class user final : public runtime::step_pool {
+   public:
+    /// Throws InvalidArgument if the pool is in use with another number of threads.
+    user(named_step_pools& pools, int threads, std::string_view name)
+        : pools_(pools), entry_(pools.find(threads, name)) {}
+    ~user() override { pools_.leave(entry_); }
+
+    bool offer(runtime::shared_work& work) override { return entry_.threads.offer(work); }
+    void call_helpers(int count) override { entry_.threads.call_helpers(count); }
+    void withdraw(runtime::shared_work& work) override { entry_.threads.withdraw(work); }
+    [[nodiscard]] int step_threads() const override { return entry_.threads.step_threads(); }
+
+   private:
+    friend class named_step_pools;
+    named_step_pools& pools_;
+    entry& entry_;
+  };
+
+  /// Those of the process.
+  [[nodiscard]] static named_step_pools& all() {
+    static named_step_pools pools;
+    return pools;
+  }
+
+ private:
+  struct entry {
+    entry(std::string_view n, int count) : name(n), threads(count) {}
+    std::string name;
+    step_pool threads;
+    int users = 1;
+    owned<entry> next;
+  };
+
+  [[nodiscard]] TAGMA_COLD entry& find(int threads, std::string_view name) {
+    const mutex_lock lock(mutex_);
+    for (entry* e = first_.get(); e != nullptr; e = e->next.get()) {
+      if (e->name != name) continue;
+      if (e->threads.wanted() != threads)
+        fail(status_code::invalid_argument, {"Pool ", name, " configured previously with num_threads=",
+                                             e->threads.wanted(), ", this session asks for ", threads});
+      ++e->users;
+      return *e;
+    }
+    auto made = make_owned<entry>(name, threads);
+    made->next = static_cast<owned<entry>&&>(first_);
+    first_ = static_cast<owned<entry>&&>(made);
+    return *first_;
+  }
+  TAGMA_COLD void leave(entry& gone) {
+    owned<entry> ended;  // after the lock is open: it waits for threads
+    const mutex_lock lock(mutex_);
+    if (--gone.users > 0) return;
+    owned<entry>* place = &first_;
+    while (place->get() != &gone) place = &(*place)->next;
+    ended = static_cast<owned<entry>&&>(*place);
+    *place = static_cast<owned<entry>&&>(ended->next);
+  }
+
+  mutex mutex_;
+  owned<entry> first_;
+};
+
+}  // namespace device::cpu
+
+TAGMA_COLD inline owned<runtime::step_pool> runtime::make_cpu_step_pool(int threads, std::string_view name) {
+  if (threads < 0) fail(status_code::invalid_argument, {"a pool of ", threads, " threads was asked for"});
+  if (threads == 0) threads = device::cpu::available_cpus();
+  if (name.empty()) return make_owned<device::cpu::step_pool>(threads);
+  return make_owned<device::cpu::named_step_pools::user>(device::cpu::named_step_pools::all(), threads, name);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_DEVICE_CPU_STEP_POOLS_HPP
 
 namespace tagma {
 namespace device::cpu {
@@ -13229,6 +14768,8 @@ class executor final : public runtime::executor {
 };
 
 }  // namespace device::cpu
+
+TAGMA_COLD inline int runtime::available_threads() { return device::cpu::available_cpus(); }
 
 TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads, int step_threads) {
   if (threads <= 0) threads = device::cpu::available_cpus();
@@ -18016,6 +19557,31 @@ struct kernel<ir::key<op::scatter_last>> {
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_TOP_K_HPP
+// ---- tagma/device/cpu/kernel/transfer.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSFER_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSFER_HPP
+
+/// @file
+/// Copies between devices whose memory the host can read.
+
+namespace tagma::device::cpu {
+
+template <>
+struct kernel<ir::key<plan::transfer>> {
+  static void run(const kernel_args& args, const run_context& context) {
+    const auto size = static_cast<std::int64_t>(size_of(args.out.type));
+    over_pieces(args.out.elements(), size, context, [&](std::int64_t first, std::int64_t last) {
+      std::memcpy(args.out.data + first * size, args.in[0].data + first * size,
+                  static_cast<std::size_t>((last - first) * size));
+    });
+  }
+
+  template <dtype, dtype>
+  static constexpr kernel_entry entry{&run};
+};
+
+}  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSFER_HPP
 // ---- tagma/device/cpu/kernel/transpose.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSPOSE_HPP
 #define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSPOSE_HPP

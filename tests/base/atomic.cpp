@@ -17,6 +17,9 @@ TEST_CASE("an atomic number returns what was there before") {
   CHECK(n.exchange(-1, memory_order::acquire) == 7);
   CHECK(n.load(memory_order::acquire) == -1);
   CHECK(*n.address() == -1);
+  CHECK_FALSE(n.replace(7, 8));
+  CHECK(n.replace(-1, 8));
+  CHECK(n.load() == 8);
 
   atomic<bool> flag(true);
   CHECK(flag.exchange(false));

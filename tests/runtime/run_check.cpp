@@ -29,7 +29,7 @@ static_assert(std::is_void_v<fault<decltype(total), good, tg::run_limits>>);
 static_assert(std::is_void_v<fault<tg::fetch_list<std::remove_cvref_t<decltype(total)>>, good>>);
 static_assert(std::is_same_v<fault<decltype(x), good>, diagnose::no_output<whole>>);
 static_assert(std::is_same_v<fault<decltype(total), good, feed<decltype(other), tg::tensor<float>>>,
-                             diagnose::no_placeholder<tg::spec<float, 4>>>);
+                             diagnose::not_in_program<tg::spec<float, 4>>>);
 static_assert(std::is_same_v<fault<decltype(total), feed<decltype(x), tg::tensor<double>>>,
                              diagnose::other_element_type<whole, tg::tensor<double>>>);
 static_assert(

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "tagma/tagma.hpp"
+#include "support/latches.hpp"
 
 namespace {
 
@@ -340,6 +340,29 @@ TEST_CASE("nor does a step of other types, whatever it needs to work with") {
   counting = false;
   CHECK(allocations.exchange(0) == 0);
   CHECK(again == first);
+}
+
+TEST_CASE("nor does a run with steps that wait, nor one on a pool") {
+  constexpr auto in = tg::placeholder<"in", float>();
+  using namespace tg::test;
+  const auto sum = apply<await_latch>(in) + apply<await_latch>(in) + apply<open_latch>(tg::exp(in)) + tg::sum(w);
+  const auto program = tg::compile([=] { return tg::outputs(sum); });
+  tg::session one(program, {.intra_op_threads = 1});
+  tg::session two(program, {.intra_op_threads = 2});
+  tg::session pooled(program, {.inter_op_pools = {{.threads = 1}}});
+  tg::cancellation stop;
+  const auto run = [&](auto& session) {
+    reset();
+    return session.run(sum, in = 0.0f, tg::timeout(1h), tg::stop_with(stop));
+  };
+  for (int i = 0; i < 2; ++i) CHECK(run(one) + run(two) + run(pooled) == 12);
+  allocations = 0;
+  counting = true;
+  float total = 0;
+  for (int i = 0; i < 5; ++i) total += run(one) + run(two) + run(pooled);
+  counting = false;
+  CHECK(total == 60);
+  CHECK(allocations.exchange(0) == 0);
 }
 
 TEST_CASE("threads that run at once: readers together, updates one at a time") {

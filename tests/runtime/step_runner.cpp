@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <functional>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -53,10 +55,27 @@ void prepare(step_runner& runner, const hand_made& plan, const std::vector<doubl
   runner.set_threads(threads);
 }
 
+/// A run whose steps call a function.
+template <class Step>
+class called final : public tg::runtime::run_steps {
+ public:
+  explicit called(Step& step) : step_(step) {}
+  void step(std::size_t s) override { step_(s); }
+  void start(std::size_t s, tg::runtime::completion done) override {
+    if constexpr (std::is_invocable_v<Step&, std::size_t, tg::runtime::completion>) step_(s, done);
+  }
+  std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+
+ private:
+  Step& step_;
+};
+
 template <class Step>
 void run(step_runner& runner, tg::runtime::executor& threads, Step step) {
-  runner.run(
-      threads, [](void* context, std::size_t s) { (*static_cast<Step*>(context))(s); }, &step);
+  tg::runtime::run_control control{tg::run_limits{}};
+  called<Step> steps(step);
+  runner.run(control, &threads, true, steps);
+  control.finish();
 }
 
 /// Up to three inputs for each of `size` steps, and costs on both sides of what is handed to other threads.
@@ -118,8 +137,8 @@ TEST_CASE("random failures end a run with one of them, and the next run is whole
       try {
         run(runner, *executor, step);
         for (const auto& d : done) CHECK(d == 1);
-      } catch (const std::runtime_error& e) {
-        CHECK(e.what() == std::string("step failed"));
+      } catch (const std::exception& e) {  // one step's error, or several in one sentence
+        CHECK_THAT(e.what(), Catch::Contains("step failed") && !Catch::Contains("ran before"));
         CHECK(fails);
         ++failures;
       }
@@ -193,6 +212,133 @@ TEST_CASE("several runs share the threads of one executor") {
     });
   for (std::thread& t : callers) t.join();
   CHECK(wrong == 0);
+}
+
+/// Ends asynchronous steps a little later, on a thread of its own, and cancels runs in between.
+class finisher {
+ public:
+  finisher() : thread_([this] { work(); }) {}
+  ~finisher() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    thread_.join();
+  }
+  void add(tg::runtime::completion done, bool fails) {
+    const std::lock_guard lock(mutex_);
+    list_.push_back({done, fails});
+  }
+  void cancel_next(tg::cancellation& stop) {
+    const std::lock_guard lock(mutex_);
+    stop_ = &stop;
+  }
+  /// Returns when it will not touch the cancellation any more.
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    stop_ = nullptr;
+  }
+
+ private:
+  struct waiting {
+    tg::runtime::completion done;
+    bool fails;
+  };
+  void work() {
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (over_) return;
+        if (stop_ != nullptr) stop_->cancel();
+        stop_ = nullptr;
+        for (const waiting& w : list_)
+          if (w.fails)
+            w.done.fail(tg::status_code::aborted, "wait failed");
+          else
+            w.done.succeed();
+        list_.clear();
+      }
+      std::this_thread::yield();
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<waiting> list_;
+  tg::cancellation* stop_ = nullptr;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+TEST_CASE("random waits, failures, cancellations and deadlines: a run ends once all its steps have") {
+  const auto executor = tg::runtime::make_cpu_executor(3);
+  const auto pool = tg::runtime::make_cpu_step_pool(2, "");
+  finisher later;
+  std::size_t steps = 0, whole = 0, failed = 0;
+  for (std::uint64_t seed = 0; steps < 10'000; ++seed) {
+    std::vector<double> costs;
+    const auto inputs = random_inputs(seed, 50, costs);
+    const hand_made plan(inputs);
+    step_runner runner;
+    runner.set_plan(plan.view);
+    const auto chance = [&](std::uint32_t stream, std::size_t s) { return tg::random_block({seed, stream, 0}, s)[0]; };
+    for (std::size_t s = 0; s < inputs.size(); ++s)
+      if (chance(3, s) % 4 == 0) runner.set_asynchronous(s);
+    for (std::size_t s = inputs.size(); s-- > 0;) runner.set_cost(s, costs[s]);
+    if (seed % 3 == 0) runner.keep_back([&](std::size_t s) { return chance(4, s) % 16 == 0; });
+    runner.set_threads(seed % 5 == 0 ? 1 : 3);
+    for (std::uint32_t round = 0; round < 5; ++round, steps += inputs.size()) {
+      std::vector<std::atomic<int>> done(inputs.size());
+      std::atomic<int> running{0}, early{0};
+      const auto begin = [&](std::size_t s) {
+        for (const node_id in : inputs[s])
+          if (done[static_cast<std::size_t>(in)] != 1) ++early;
+        ++running;
+      };
+      struct steps_of_run final : tg::runtime::run_steps {
+        std::function<void(std::size_t)> do_step;
+        std::function<void(std::size_t, tg::runtime::completion)> do_start;
+        void step(std::size_t s) override { do_step(s); }
+        void start(std::size_t s, tg::runtime::completion c) override { do_start(s, c); }
+        std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+      } run;
+      const bool fails = round == 1 || round == 2;
+      run.do_step = [&](std::size_t s) {
+        begin(s);
+        --running;
+        if (fails && chance(10 + round, s) % 32 == 0) tg::fail(tg::status_code::data_loss, "step failed");
+        ++done[s];
+      };
+      run.do_start = [&](std::size_t s, tg::runtime::completion c) {
+        begin(s);
+        --running;
+        ++done[s];  // only who waits for it looks, and not before it is completed
+        if (chance(5, s) % 3 == 0) return c.succeed();
+        later.add(c, fails && chance(20 + round, s) % 16 == 0);
+      };
+      tg::cancellation stop;
+      tg::run_limits limits = tg::stop_with(stop);
+      if (round == 3) limits.timeout_ns = 1 + static_cast<std::int64_t>(chance(6, 0) % 300'000);
+      if (round == 4) later.cancel_next(stop);
+      tg::runtime::run_control control{limits};
+      if (seed % 2 == 0)
+        runner.run(control, executor.get(), true, run);
+      else
+        runner.run(control, pool.get(), false, run);
+      later.forget();
+      CHECK(running == 0);
+      CHECK(early == 0);
+      try {
+        control.finish();
+        for (const auto& d : done) CHECK(d == 1);
+        ++whole;
+      } catch (const tg::error&) {
+        CHECK(round > 0);
+        ++failed;
+      }
+    }
+  }
+  CHECK(whole >= 40);
+  CHECK(failed > 20);
 }
 
 }  // namespace

@@ -16,6 +16,15 @@ TEST_CASE("a wait for a number that has changed already returns") {
   CHECK(word.load(memory_order::acquire) == 1);
 }
 
+TEST_CASE("a wait ends at its moment, though nothing changes") {
+  wait_word word;
+  const std::int64_t end = tagma::runtime::now_ns() + 2'000'000;
+  word.wait_until(0, end);
+  CHECK(tagma::runtime::now_ns() >= end);
+  word.wait_until(0, end);  // long ago
+  CHECK(word.load(memory_order::acquire) == 0);
+}
+
 TEST_CASE("two threads take turns") {
   wait_word word;
   int turns = 0;  // written by the one whose turn it is

@@ -51,7 +51,7 @@ class device_tensor {
   device_tensor(dtype type, const shape& dims) : type_(type), dims_(dims) {
     bytes_ = static_cast<std::size_t>(dims.elements()) * size_of(type);
     if (on_gpu())
-      device::cuda::check_cuda(cudaMallocManaged(&data_, bytes_ + 256), "a tensor of a test");
+      device::cuda::check(cudaMallocManaged(&data_, bytes_ + 256), "cudaMallocManaged");
     else
       data_ = ::operator new (bytes_ + 256, std::align_val_t{256});
     std::memset(data_, 0x5a, bytes_ + 256);
@@ -207,7 +207,7 @@ inline std::vector<device_tensor> run(const runtime::kernel_entry& entry, const 
   if (entry.prepare != nullptr) state = entry.prepare(args, context);
   args.state = state.get();
   entry.run(args, context);
-  if (cuda && on_gpu()) device::cuda::check_cuda(cudaDeviceSynchronize(), "a kernel failed");
+  if (cuda && on_gpu()) device::cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   return tensors;
 }
 
@@ -255,7 +255,7 @@ inline std::uint64_t noted_failure() {
   std::uint64_t word = 0;
   const auto* from = &shared_libraries().of(nullptr).parameters()->failure;
   if (on_gpu())
-    device::cuda::check_cuda(cudaMemcpy(&word, from, sizeof word, cudaMemcpyDeviceToHost), "a copy");
+    device::cuda::check(cudaMemcpy(&word, from, sizeof word, cudaMemcpyDeviceToHost), "cudaMemcpyAsync");
   else
     word = *from;
   return word;

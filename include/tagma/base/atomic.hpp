@@ -33,6 +33,10 @@ class atomic {
   T exchange(T value, memory_order order = memory_order::seq_cst) {
     return __atomic_exchange_n(&value_, value, static_cast<int>(order));
   }
+  /// Puts `value` where `expected` is; false if something else is there.
+  bool replace(T expected, T value) {
+    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
   /// These return the value before.
   T fetch_add(T value, memory_order order = memory_order::seq_cst) {
     return __atomic_fetch_add(&value_, value, static_cast<int>(order));

@@ -57,19 +57,20 @@ struct source_line {
   }
 };
 
-/// A part of a sentence: text or a whole number.
+/// A part of a sentence: text or a whole number. Text has a constructor for each form that it comes in, since a
+/// template for all of them would be instantiated for every length of a literal.
 class text_part {
  public:
-  template <class Text>
-    requires std::is_convertible_v<const Text&, std::string_view>
-  constexpr text_part(const Text& text) : text_(text) {}
+  constexpr text_part(const char* text) : text_(text) {}
+  constexpr text_part(std::string_view text) : text_(text) {}
+  constexpr text_part(const std::string& text) : text_(text) {}
   template <class Number>
     requires std::is_integral_v<Number>
   constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
 
   TAGMA_COLD void append_to(std::string& to) const {
     if (!is_number_) {
-      to.append(text_);
+      to.append(text_.data(), text_.size());
       return;
     }
     char digits[24];
@@ -110,8 +111,9 @@ class error : public std::exception {
   std::string what_;
 };
 
-/// Throws `error`; kept out of line so that hot code stays small.
-[[noreturn]] TAGMA_COLD inline void fail(status_code code, std::string_view text) { throw error(code, text); }
+/// Throws `error`; kept out of line so that hot code stays small. The first takes no string view, which a list of two
+/// parts would be tried for as a pair of iterators.
+[[noreturn]] TAGMA_COLD inline void fail(status_code code, text_part text) { throw error(code, sentence({text})); }
 [[noreturn]] TAGMA_COLD inline void fail(status_code code, std::initializer_list<text_part> parts) {
   throw error(code, sentence(parts));
 }

@@ -2,39 +2,97 @@
 #pragma once
 
 /// @file
-/// The devices of one process without others, and the placement of a plan on them.
+/// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
+/// has all of them is for the session to find out.
 
 #include "tagma/graph/pass/place.hpp"
 
 namespace tagma::ir {
 
-inline constexpr device_spec local_device_names[] = {{device_text("localhost"), 0, 0, device_text("CPU"), 0}};
+inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
 inline constexpr device_text local_device_types[] = {device_text("CPU")};
 
-/// One CPU. Whether it has a kernel is asked later, where kernels are picked, for all operations at once.
-inline constexpr device_set local_devices{local_device_names,
-                                          local_device_types,
-                                          [](const op_info&, dtype, std::string_view type) { return type == "CPU"; },
-                                          {device_text("localhost"), 0, 0, {}, -1}};
+/// The complete name of a device of this process.
+[[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
+  device_spec name = local_task;
+  name.type = device_text(type);
+  name.id = id;
+  return name;
+}
 
 /// The placement of a program without device scopes: everything is on the only device.
 struct single_placement {
   place_failure failure;
+  static constexpr fixed_array<device_spec, 1> names{{local_device("CPU", 0)}};
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
-  [[nodiscard]] constexpr const place_reason* reasons() const { return nullptr; }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return {}; }
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
 };
 
-/// Where the nodes of a plan run. Programs without device scopes do not ask the placer.
-template <class Graph, std::size_t N>
-[[nodiscard]] constexpr auto place_locally([[maybe_unused]] const fixed_array<need, N>& needs) {
+/// The placement of a program on the devices that it names. The first one is the client's, where feeds and fetches are.
+template <std::size_t Nodes, std::size_t Devices>
+struct local_placement : placement<Nodes> {
+  fixed_array<device_spec, Devices> names{};
+
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+};
+
+namespace detail {
+
+template <std::size_t Most>
+struct device_names {
+  fixed_array<device_spec, Most> names{};
+  std::size_t count = 0;
+
+  constexpr void add(const device_spec& name) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (names[i] == name) return;
+    names[count++] = name;
+  }
+};
+
+/// The first CPU, and every local device that a scope names completely; by number, whatever order they are named in.
+template <class Graph>
+[[nodiscard]] constexpr auto name_local_devices() {
+  device_names<Graph::requests + 1> list;
+  list.add(local_device("CPU", 0));
+  for (std::size_t r = 2; r < Graph::requests; ++r) {
+    const device_spec& asked = Graph::flat.requests[r];
+    if (asked.type != local_device_types[0] || asked.id < 0) continue;
+    const merged_device name = merge(local_task, asked, false);
+    if (name) list.add(name.spec);
+  }
+  for (std::size_t i = 2; i < list.count; ++i)
+    for (std::size_t k = i; k > 1 && list.names[k].id < list.names[k - 1].id; --k) {
+      const device_spec other = list.names[k];
+      list.names[k] = list.names[k - 1];
+      list.names[k - 1] = other;
+    }
+  return list;
+}
+
+}  // namespace detail
+
+/// Where the nodes of a program run. All of its runs agree, since the whole graph is placed at once; programs without
+/// device scopes do not ask the placer.
+template <class Graph>
+[[nodiscard]] constexpr auto place_locally() {
   if constexpr (Graph::requests > 0) {
-    placement<N> p = place<N>(Graph::view, needs, local_devices);
+    constexpr auto list = detail::name_local_devices<Graph>();
+    local_placement<Graph::nodes, list.count> result;
+    for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
+    // Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+    const device_set set{result.names, local_device_types,
+                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task};
+    fixed_array<need, Graph::nodes> needs{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
+    static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
     // A type without any kernel has none for the node in question either.
-    place_failure& f = p.failure;
+    place_failure& f = result.failure;
     const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
-    return p;
+    return result;
   } else {
     return single_placement{};
   }

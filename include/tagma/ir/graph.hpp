@@ -240,7 +240,9 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
   return args.result;
 }
 
-/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs.
+/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
+/// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
+/// have the operation, not wherever its header is included.
 struct gradient_args {
   graph& g;
   node_id self;
@@ -252,16 +254,20 @@ struct gradient_args {
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
-  /// A new node of operation `Op` over other nodes.
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
   template <class Op, class... Node>
-  constexpr node_id emit(Node... inputs) {
+  constexpr node_id emit(Op, Node... inputs) {
     const node_id ids[] = {inputs...};
     return g.emit(rules<Op>, {ids, sizeof...(Node)});
   }
-  template <class Op, std::size_t Count, class... Node>
-  constexpr node_id emit_with(const ir::attributes<Count>& attributes, Node... inputs) {
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
     const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes.list());
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
+    return g.emit(rules<Op>, inputs, attributes);
   }
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }

@@ -91,18 +91,14 @@ namespace detail {
 
 template <class Op>
 constexpr op_info make_info() {
-  op_info info;
-  info.key = &key<Op>;
-  info.name = Op::name;
-  info.id = hash_text(Op::name);
-  info.kind = Op::kind;
+  // An assignment to `name` would be overload resolution among the assignments of a string view, for every operation.
+  op_info info{.key = &key<Op>, .name = Op::name, .id = hash_text(Op::name), .kind = Op::kind, .infer = &Op::infer};
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
-  info.infer = &Op::infer;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
 }
@@ -117,8 +113,7 @@ namespace detail {
 
 template <class Op>
 constexpr op_rules make_rules() {
-  op_rules rules;
-  rules.info = &info<Op>;
+  op_rules rules{.info = &info<Op>};
   if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
@@ -138,6 +133,7 @@ struct attributes {
   attribute values[Count > 0 ? Count : 1]{};
 
   [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
+  constexpr operator attribute_list() const { return list(); }
 };
 
 /// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.

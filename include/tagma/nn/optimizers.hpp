@@ -7,9 +7,9 @@
 /// first axis, its gradient stays sparse: the rows of one index are summed, and then these rows of the variable and of
 /// its slots are updated, all others keep their bytes. Adam and AdamW move all rows, as in TensorFlow.
 
-#include <array>
 #include <utility>
 
+#include "tagma/base/array_view.hpp"
 #include "tagma/expr/op/arithmetic.hpp"
 #include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/gather.hpp"
@@ -108,42 +108,42 @@ struct optimizer_update : update {
 
 struct apply_sgd : optimizer_update<0> {
   static constexpr std::string_view name = "apply_sgd", rows_name = "apply_sgd_rows";
-  static constexpr std::array<slot, 0> slots{};
+  static constexpr fixed_array<slot, 0> slots{};
 };
 struct apply_momentum : optimizer_update<1> {
   static constexpr std::string_view name = "apply_momentum", rows_name = "apply_momentum_rows";
-  static constexpr std::array<slot, 1> slots{slot{"/momentum"}};
+  static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
 };
 struct apply_adagrad : optimizer_update<1> {
   static constexpr std::string_view name = "apply_adagrad", rows_name = "apply_adagrad_rows";
-  static constexpr std::array<slot, 1> slots{slot{"/adagrad", 0, 2}};
+  static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
 };
 struct apply_adadelta : optimizer_update<2> {
   static constexpr std::string_view name = "apply_adadelta", rows_name = "apply_adadelta_rows";
-  static constexpr std::array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
 };
 struct apply_rmsprop : optimizer_update<2> {
   static constexpr std::string_view name = "apply_rmsprop", rows_name = "apply_rmsprop_rows";
-  static constexpr std::array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
 };
 struct apply_centered_rmsprop : optimizer_update<3> {
   static constexpr std::string_view name = "apply_centered_rmsprop", rows_name = "apply_centered_rmsprop_rows";
-  static constexpr std::array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
-                                             slot{"/rmsprop_mean"}};
+  static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
+                                              slot{"/rmsprop_mean"}};
 };
 struct apply_adam : optimizer_update<2> {
   static constexpr std::string_view name = "apply_adam", rows_name = "apply_adam_rows";
   static constexpr bool moves_all_rows = true;
-  static constexpr std::array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
 };
 struct apply_adamw : optimizer_update<2> {
   static constexpr std::string_view name = "apply_adamw", rows_name = "apply_adamw_rows";
   static constexpr bool moves_all_rows = true;
-  static constexpr std::array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
 };
 struct apply_ftrl : optimizer_update<2> {
   static constexpr std::string_view name = "apply_ftrl", rows_name = "apply_ftrl_rows";
-  static constexpr std::array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
+  static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
 
 /// The same update for a sparse gradient. It is given by parts, as many as attribute 0 says: a part has rows and the
@@ -184,9 +184,10 @@ struct sparse_gradient {
   /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
   constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
     const ir::node& n = g[gradient];
-    if (n.op == &ir::rules<op::add> && g.spec(g.input(gradient, 0)) == n.spec && g.spec(g.input(gradient, 1)) == n.spec)
+    if (n.op->info->key == &ir::key<op::add> && g.spec(g.input(gradient, 0)) == n.spec &&
+        g.spec(g.input(gradient, 1)) == n.spec)
       return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
-    if (n.op != &ir::rules<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
+    if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
     // Rows of the variable itself would change while they are read.
     ir::node_id from = g.input(gradient, 0);
     while (g.info(from).kind == ir::op_kind::view || g.info(from).kind == ir::op_kind::update) from = g.input(from, 0);
@@ -255,55 +256,55 @@ template <>
 struct optimizer_traits<sgd> {
   using update = op::apply_sgd;
   static constexpr fixed_string step = "sgd/step";
-  static std::array<double, 0> numbers(const sgd&) { return {}; }
+  static fixed_array<double, 0> numbers(const sgd&) { return {}; }
 };
 template <>
 struct optimizer_traits<momentum> {
   using update = op::apply_momentum;
   static constexpr fixed_string step = "momentum/step";
-  static std::array<double, 2> numbers(const momentum& o) { return {o.momentum, o.nesterov ? 1.0 : 0.0}; }
+  static fixed_array<double, 2> numbers(const momentum& o) { return {o.momentum, o.nesterov ? 1.0 : 0.0}; }
 };
 template <>
 struct optimizer_traits<adagrad> {
   using update = op::apply_adagrad;
   static constexpr fixed_string step = "adagrad/step";
-  static std::array<double, 1> numbers(const adagrad& o) { return {o.initial_accumulator}; }
+  static fixed_array<double, 1> numbers(const adagrad& o) { return {o.initial_accumulator}; }
 };
 template <>
 struct optimizer_traits<adadelta> {
   using update = op::apply_adadelta;
   static constexpr fixed_string step = "adadelta/step";
-  static std::array<double, 2> numbers(const adadelta& o) { return {o.rho, o.epsilon}; }
+  static fixed_array<double, 2> numbers(const adadelta& o) { return {o.rho, o.epsilon}; }
 };
 template <>
 struct optimizer_traits<rmsprop> {
   using update = op::apply_rmsprop;
   static constexpr fixed_string step = "rmsprop/step";
-  static std::array<double, 3> numbers(const rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
+  static fixed_array<double, 3> numbers(const rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
 };
 template <>
 struct optimizer_traits<centered_rmsprop> {
   using update = op::apply_centered_rmsprop;
   static constexpr fixed_string step = "centered_rmsprop/step";
-  static std::array<double, 3> numbers(const centered_rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
+  static fixed_array<double, 3> numbers(const centered_rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
 };
 template <>
 struct optimizer_traits<adam> {
   using update = op::apply_adam;
   static constexpr fixed_string step = "adam/step";
-  static std::array<double, 3> numbers(const adam& o) { return {o.beta1, o.beta2, o.epsilon}; }
+  static fixed_array<double, 3> numbers(const adam& o) { return {o.beta1, o.beta2, o.epsilon}; }
 };
 template <>
 struct optimizer_traits<adamw> {
   using update = op::apply_adamw;
   static constexpr fixed_string step = "adamw/step";
-  static std::array<double, 4> numbers(const adamw& o) { return {o.beta1, o.beta2, o.epsilon, o.weight_decay}; }
+  static fixed_array<double, 4> numbers(const adamw& o) { return {o.beta1, o.beta2, o.epsilon, o.weight_decay}; }
 };
 template <>
 struct optimizer_traits<ftrl> {
   using update = op::apply_ftrl;
   static constexpr fixed_string step = "ftrl/step";
-  static std::array<double, 5> numbers(const ftrl& o) {
+  static fixed_array<double, 5> numbers(const ftrl& o) {
     return {o.power, o.initial_accumulator, o.l1, o.l2, o.shrinkage};
   }
 };
@@ -319,8 +320,8 @@ template <class Place, class Optimizer, int Pairs, class... E, std::size_t... I>
 }
 
 template <class Optimizer>
-using number_sequence = std::make_index_sequence<
-    std::tuple_size_v<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))>>;
+using number_sequence =
+    std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
 
 }  // namespace detail
 

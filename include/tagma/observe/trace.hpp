@@ -10,6 +10,9 @@
 
 #include "tagma/base/file.hpp"
 #include "tagma/base/json.hpp"
+#include "tagma/graph/local_devices.hpp"
+#include "tagma/plan/transfer.hpp"
+#include "tagma/runtime/device.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/trace.hpp"
 
@@ -37,10 +40,13 @@ class trace final : public runtime::trace_sink {
   [[nodiscard]] std::string json() const {
     const mutex_lock lock(mutex_);
     std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-    text += "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":0,\"args\":{\"name\":\"/device:CPU:0\"}}";
-    for (std::size_t t = 0; t < threads_.size(); ++t)
-      text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":0,\"tid\":", t,
-                        ",\"args\":{\"name\":\"thread ", t, "\"}}"});
+    for (std::size_t d = 0; d < devices_.size(); ++d) {
+      text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", d,
+                        ",\"args\":{\"name\":", json::quoted(runtime::short_name(devices_[d])), "}}"});
+      for (std::size_t t = 0; t < threads_.size(); ++t)
+        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", d, ",\"tid\":", t,
+                          ",\"args\":{\"name\":\"thread ", t, "\"}}"});
+    }
     return text + events_ + "\n]}\n";
   }
 
@@ -61,12 +67,17 @@ class trace final : public runtime::trace_sink {
       bytes += bytes_of(o);
     }
     const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
-    const std::string_view category = n.op->kind == ir::op_kind::update ? "update" : s.loop ? "loop" : "kernel";
+    const std::string_view category = n.op == &ir::info<plan::transfer>   ? "transfer"
+                                      : n.op->kind == ir::op_kind::update ? "update"
+                                      : s.loop                            ? "loop"
+                                                                          : "kernel";
     events_ += sentence({",\n{\"name\":",
                          json::quoted(name),
                          ",\"cat\":\"",
                          category,
-                         "\",\"ph\":\"X\",\"pid\":0,\"tid\":",
+                         "\",\"ph\":\"X\",\"pid\":",
+                         number_of(devices_, s.device),
+                         ",\"tid\":",
                          thread_number(),
                          ",\"ts\":",
                          microseconds(s.begin_ns - begin_ns_),
@@ -95,6 +106,13 @@ class trace final : public runtime::trace_sink {
   [[nodiscard]] static std::string microseconds(std::int64_t ns) {
     return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
   }
+  /// The place of a device in the order in which devices appeared.
+  [[nodiscard]] static std::size_t number_of(std::vector<device_spec>& known, const device_spec& device) {
+    for (std::size_t d = 0; d < known.size(); ++d)
+      if (known[d] == device) return d;
+    known.push_back(device);
+    return known.size() - 1;
+  }
   /// The calling thread's place in the order in which threads appeared.
   [[nodiscard]] std::size_t thread_number() {
     const pthread_t self = pthread_self();
@@ -107,12 +125,13 @@ class trace final : public runtime::trace_sink {
   mutable mutex mutex_;
   std::string events_;
   std::vector<pthread_t> threads_;
+  std::vector<device_spec> devices_{ir::local_device("CPU", 0)};  // in the order in which they appeared
   std::size_t size_ = 0;
   std::size_t lost_ = 0;
   std::int64_t begin_ns_;
 };
 
 /// Records the steps of a run: give it to `run`.
-[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {0, nullptr, nullptr, &timeline}; }
+[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {.trace = &timeline}; }
 
 }  // namespace tagma

@@ -103,8 +103,8 @@ class device_spelling {
 };
 
 /// The same at run time.
-[[nodiscard]] inline std::string to_string(const device_spec& spec) {
-  return std::string(device_spelling(spec).view());
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const device_spec& spec) {
+  return sentence({device_spelling(spec).view()});
 }
 
 /// What a parser found: a spec, or the byte at which the text stops being one and the reason.
@@ -222,8 +222,8 @@ class device_parser {
 [[nodiscard]] inline device_spec device_from(std::string_view text) {
   const parsed_device parsed = parse_device(text);
   if (!parsed)
-    fail(status_code::invalid_argument, "device string \"" + std::string(text) + "\", position " +
-                                            std::to_string(parsed.position) + ": " + std::string(parsed.reason));
+    fail(status_code::invalid_argument,
+         {"device string \"", text, "\", position ", parsed.position, ": ", parsed.reason});
   return *parsed;
 }
 
@@ -338,8 +338,8 @@ struct merged_device {
 [[nodiscard]] inline device_spec merge_or_fail(const device_spec& a, const device_spec& b, bool soft = false) {
   const merged_device merged = merge(a, b, soft);
   if (!merged)
-    fail(status_code::invalid_argument, "cannot merge devices with " + std::string(merged.conflict) + ": '" +
-                                            to_string(a) + "' and '" + to_string(b) + "'");
+    fail(status_code::invalid_argument,
+         {"cannot merge devices with ", merged.conflict, ": '", to_string(a), "' and '", to_string(b), "'"});
   return merged.spec;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, assign storage, write tables.
+/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
 
 #include "tagma/plan/memory.hpp"
 #include "tagma/plan/schedule.hpp"
@@ -77,12 +77,13 @@ constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
 
 }  // namespace detail
 
-/// Writes the tables of a plan: nodes, steps, loops. Storage is still missing.
+/// Writes the tables of a plan: nodes, steps, loops. Transfers and storage are still missing.
+/// @param device where each node of the graph runs, or nothing if there is only one device
 template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 [[nodiscard]] constexpr raw_plan<N, E, A, F> write_tables(const graph_view& g, const fixed_array<node_id, F>& fetches,
                                                           const fixed_array<need, N>& needs,
-                                                          const ir::fusion<N>& fusion,
-                                                          const schedule_result<N>& order) {
+                                                          const ir::fusion<N>& fusion, const schedule_result<N>& order,
+                                                          array_view<const std::int16_t> device = {}) {
   raw_plan<N, E, A, F> p;
   p.contradictory = order.contradictory;
   if (p.contradictory) return p;
@@ -123,6 +124,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       out.storage = storage_kind::literal, out.slot = literals++;
     else if (kind == op_kind::constant)
       out.storage = storage_kind::constant, out.slot = literals++;
+    // Bytes are where they are written: those of a view with its input, those of a feed with the client.
+    const bool shares = kind == op_kind::view || kind == op_kind::update;
+    if (!device.empty() && kind != op_kind::placeholder)
+      out.device = shares ? p.nodes[p.inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
@@ -262,7 +267,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     if (!reused) {
       n.slot = static_cast<std::int32_t>(p.sizes.blocks);
       block_holder[p.sizes.blocks] = self;
-      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last};
+      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last, n.device};
     }
   }
   for (std::size_t i = 0; i < p.sizes.nodes; ++i)

@@ -17,15 +17,18 @@ inline constexpr std::int64_t alignment = 64;
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Chooses an offset for each block; blocks must be ordered by their first step. Returns the bytes of the arena.
+/// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
+/// arena.
 /// @param bytes size of each block
-/// @param offsets written, one a block
+/// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
-                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live) {
+                                   array_view<std::int64_t> offsets, array_view<std::int32_t> live,
+                                   std::int16_t device = 0) {
   std::size_t count = 0;
   std::int64_t peak = 0;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].device != device) continue;
     const std::int64_t size = rounded(bytes[b]);
     std::size_t kept = 0, place = 0;
     bool found = false;

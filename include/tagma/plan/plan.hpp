@@ -5,6 +5,8 @@
 /// The finished plan of one set of fetches: plain tables that a session walks.
 
 #include "tagma/ir/op.hpp"
+#include "tagma/place/device.hpp"
+#include "tagma/place/reason.hpp"
 
 namespace tagma::plan {
 
@@ -30,6 +32,7 @@ struct plan_node {
   const void* key = nullptr;
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
+  std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
@@ -40,12 +43,13 @@ struct plan_step {
   bool fused = false;
 };
 
-/// A block of the arena: as large as the node that defines it, alive from the step that writes it to the last that
-/// reads.
+/// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the
+/// last that reads.
 struct plan_block {
   node_id node = 0;
   std::int32_t first = 0;
   std::int32_t last = 0;
+  std::int16_t device = 0;
 };
 
 /// A variable as the session keeps it.
@@ -55,9 +59,19 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
+  std::int16_t device = 0;    ///< a position in the devices of the program
   double number = 0;          ///< of a derived initializer
   const void* key = nullptr;  ///< of a carried initializer
   std::int32_t source = 0;
+};
+
+/// A device of a program, and the node that it is there for.
+struct plan_device {
+  device_spec name;         ///< complete; the first one is the client's
+  std::string_view op{};    ///< the first node that is asked for there, empty if none is
+  std::string_view node{};  ///< its name
+  std::string_view suffix{};
+  std::int32_t source = 0;  ///< its position in the graph of the program
 };
 
 /// A view of all tables of a plan.
@@ -72,6 +86,8 @@ struct plan_view {
   array_view<const std::int32_t> fetch_steps;  ///< the step before which each fetch is taken: an update overwrites it
   int feeds = 0;
   bool writes_variables = false;
+  array_view<const plan_device> devices;
+  array_view<const ir::place_reason> reasons;  ///< of the nodes of the program; empty if there is one device
 };
 
 }  // namespace tagma::plan

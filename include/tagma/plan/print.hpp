@@ -38,7 +38,18 @@ class plan_printer {
 
   [[nodiscard]] std::string text() const {
     std::vector<row> rows{{"node", "step", "operation", "name", "type", "device", "loop", "storage", "alive"}};
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) rows.push_back(describe(i));
+    // Copies stand before what reads them first: at the place of their step.
+    std::size_t s = 0;
+    const auto copies_before = [&](std::size_t step) {
+      for (; s < step; ++s)
+        if (is_transfer(at(plan_.steps[s].node))) rows.push_back(describe(at(plan_.steps[s].node)));
+    };
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (is_transfer(i)) continue;
+      if (step_of_[i] >= 0) copies_before(static_cast<std::size_t>(step_of_[i]));
+      rows.push_back(describe(i));
+    }
+    copies_before(plan_.steps.size());
     std::size_t width[columns]{};
     for (const row& r : rows)
       for (std::size_t c = 0; c < columns; ++c)
@@ -58,7 +69,14 @@ class plan_printer {
   };
 
   [[nodiscard]] static std::size_t at(node_id i) { return static_cast<std::size_t>(i); }
-  [[nodiscard]] std::string number(std::size_t i) const { return sentence({"#", plan_.nodes[i].source}); }
+  [[nodiscard]] bool is_transfer(std::size_t i) const { return plan_.nodes[i].op == &ir::info<transfer>; }
+  [[nodiscard]] std::string number(std::size_t i) const {
+    return sentence({is_transfer(i) ? "copy of #" : "#", plan_.nodes[i].source});
+  }
+  [[nodiscard]] std::string device_name(const plan_node& n) const {
+    const device_spec& name = plan_.devices[static_cast<std::size_t>(n.device)].name;
+    return to_string(device_spec{{}, -1, -1, name.type, name.id});
+  }
   [[nodiscard]] node_id input(const plan_node& n, int k) const {
     return plan_.inputs[static_cast<std::size_t>(n.first_input + k)];
   }
@@ -113,10 +131,13 @@ class plan_printer {
     std::vector<std::int32_t> live(count);
     offsets_.resize(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(at(plan_.blocks[b].node));
-    arena_ = plan_memory(plan_.blocks, bytes, offsets_, live);
+    for (std::size_t d = 0; d < plan_.devices.size(); ++d)
+      arena_.push_back(plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d)));
   }
 
-  [[nodiscard]] bool in_loop(std::size_t i) const { return passes_.is_loop_member(graph_, plan_.nodes[i].source); }
+  [[nodiscard]] bool in_loop(std::size_t i) const {
+    return !is_transfer(i) && passes_.is_loop_member(graph_, plan_.nodes[i].source);
+  }
 
   [[nodiscard]] row describe(std::size_t i) const {
     const plan_node& n = plan_.nodes[i];
@@ -126,17 +147,20 @@ class plan_printer {
     r.cell[2] = n.op->name;
     r.cell[3] = n.name.empty() ? "-" : std::string(n.name) + std::string(n.suffix);
     r.cell[4] = n.spec.type == dtype::none ? "-" : to_string(n.spec);
-    r.cell[5] = device_text(n.source);
+    r.cell[5] = device_text(i);
     r.cell[6] = loop_text(i);
     r.cell[7] = storage_text(i);
     r.cell[8] = lifetime(i);
     return r;
   }
 
-  [[nodiscard]] std::string device_text(node_id source) const {
-    const ir::place_reason why = passes_.placed == nullptr ? ir::place_reason::only_choice : passes_.placed[source];
-    std::string text = std::string("/device:CPU:0, ").append(to_string(why));
-    if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(source)) + "'");
+  [[nodiscard]] std::string device_text(std::size_t i) const {
+    const plan_node& n = plan_.nodes[i];
+    if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[at(input(n, 0))]);
+    if (n.op->kind == ir::op_kind::placeholder) return device_name(n) + ", fed there";
+    const ir::place_reason why = passes_.placed == nullptr ? ir::place_reason::only_choice : passes_.placed[n.source];
+    std::string text = device_name(n).append(", ").append(to_string(why));
+    if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
     return text;
   }
 
@@ -189,9 +213,10 @@ class plan_printer {
   }
 
   [[nodiscard]] std::string totals() const {
-    std::int64_t separate = 0, variables = 0;
-    int fused = 0;
+    std::int64_t separate = 0, variables = 0, copied = 0;
+    int fused = 0, copies = 0;
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (is_transfer(i)) ++copies, copied += bytes_of(i);
       if (step_of_[i] >= 0 && !shares_bytes(i)) separate += bytes_of(i);
       if (in_loop(i)) {
         ++fused;
@@ -200,9 +225,23 @@ class plan_printer {
       if (plan_.nodes[i].op->kind == ir::op_kind::variable) variables += bytes_of(i);
     }
     return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
-           std::to_string(fused) + " operations\narena: " + std::to_string(arena_) + " bytes with dynamic extents of " +
+           std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
            std::to_string(batch_) + "; every tensor by itself: " + std::to_string(separate) +
-           " bytes\nvariables: " + std::to_string(variables) + " bytes\n";
+           " bytes\nvariables: " + std::to_string(variables) + " bytes\n" +
+           (copies == 0
+                ? std::string()
+                : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
+  }
+
+  /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1".
+  [[nodiscard]] std::string arenas() const {
+    std::string text;
+    for (std::size_t d = 0; d < arena_.size(); ++d) {
+      text += sentence({d == 0 ? "" : ", ", arena_[d], " bytes"});
+      const device_spec& name = plan_.devices[d].name;
+      if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
+    }
+    return text;
   }
 
   const ir::graph_view& graph_;
@@ -214,7 +253,7 @@ class plan_printer {
   std::vector<int> last_use_;  // of each node of the plan that owns bytes
   std::vector<int> loop_;      // number of the loop of which a node of the graph is the result
   std::vector<std::int64_t> offsets_;
-  std::int64_t arena_ = 0;
+  std::vector<std::int64_t> arena_;  // of each device
   int loops_ = 0;
 };
 
@@ -227,9 +266,9 @@ namespace detail {
 template <class Graph, class Plan, class Use>
 [[nodiscard]] std::string with_passes(Use use) {
   const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
-  const auto placed = ir::place_locally<Graph>(needs);
+  constexpr const auto& placed = placed_graph<Graph>::placed;
   const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, placed.devices());
-  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data(), placed.reasons()});
+  return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data(), placed.reasons().data()});
 }
 
 template <class Graph, class Plan>

@@ -8,7 +8,7 @@
 
 #include "tagma/expr/on.hpp"
 #include "tagma/graph/local_devices.hpp"
-#include "tagma/plan/compile.hpp"
+#include "tagma/plan/transfer.hpp"
 
 namespace tagma {
 
@@ -113,9 +113,21 @@ constexpr auto find_operation_name() {
   if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
 }
 
+/// A closure whose program is placed softly.
+template <class Closure>
+struct placed_softly {
+  Closure closure;
+  [[nodiscard]] constexpr auto operator()() const { return closure(); }
+};
+template <class Closure>
+inline constexpr bool is_placed_softly = false;
+template <class Closure>
+inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
+  static constexpr bool soft = is_placed_softly<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
@@ -151,11 +163,43 @@ struct compiled_graph {
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
 };
 
+/// Where the nodes of a program run, worked out when the first run or its session asks.
+template <class Graph>
+struct placed_graph {
+  static constexpr auto placed = ir::place_locally<Graph>();
+  static constexpr std::size_t device_count = placed.set().size();
+
+  static constexpr auto devices = [] {
+    fixed_array<plan::plan_device, device_count> list{};
+    for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
+    for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
+      // A feed is with the client wherever its placeholder is asked for.
+      if (placed.devices()[i] < 0 || Graph::view.request(i).empty() ||
+          Graph::view.info(i).kind == ir::op_kind::placeholder)
+        continue;
+      const ir::node& n = Graph::view[i];
+      plan::plan_device& d = list[placed.devices()[i]];
+      if (d.op.empty()) d = {d.name, n.op->info->name, n.name, n.suffix, i};
+    }
+    return list;
+  }();
+};
+
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] constexpr fixed_array<T, N> first_of(const fixed_array<T, M>& from) {
   fixed_array<T, N> to{};
   for (std::size_t i = 0; i < N; ++i) to[i] = from[i];
   return to;
+}
+
+/// What is left to do for a plan once its steps are known.
+/// @tparam Room for transfers
+template <class Where, std::size_t Room, class Tables>
+[[nodiscard]] constexpr auto finish_plan(const Tables& tables) {
+  if constexpr (Where::device_count > 1)
+    return plan::assign_storage(plan::add_transfers<Where::device_count, Room>(tables, Where::devices));
+  else
+    return plan::assign_storage(tables);
 }
 
 /// The plan of some outputs of a program, in tables that are exactly as large as they must be.
@@ -165,12 +209,12 @@ struct compiled_plan {
   static constexpr fixed_array<ir::node_id, sizeof...(Outputs)> wanted{{Graph::flat.roots[Outputs]...}};
   static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
-  static constexpr auto placed = ir::place_locally<Graph>(needs);
-  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, placed.devices());
+  using where = placed_graph<Graph>;
+  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices());
   static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
-      Graph::view, wanted, needs, fusion, order);
-  static constexpr auto raw = plan::assign_storage(tables);
+      Graph::view, wanted, needs, fusion, order, where::placed.devices());
+  static constexpr auto raw = finish_plan<where, edge_bound + sizeof...(Outputs)>(tables);
 
   static constexpr auto nodes = first_of<plan::plan_node, raw.sizes.nodes>(raw.nodes);
   static constexpr auto inputs = first_of<ir::node_id, raw.sizes.inputs>(raw.inputs);
@@ -180,11 +224,15 @@ struct compiled_plan {
   static constexpr auto blocks = first_of<plan::plan_block, raw.sizes.blocks>(raw.blocks);
   static constexpr auto fetches = raw.fetches;
   static constexpr auto fetch_steps = raw.fetch_steps;
-  static constexpr plan::plan_view view{nodes,  inputs,  attributes,  steps,     operands,
-                                        blocks, fetches, fetch_steps, raw.feeds, raw.writes_variables};
+  static constexpr plan::plan_view view{nodes,          inputs,
+                                        attributes,     steps,
+                                        operands,       blocks,
+                                        fetches,        fetch_steps,
+                                        raw.feeds,      raw.writes_variables,
+                                        where::devices, where::placed.reasons()};
 };
 
-/// Bytes of the arena of a plan when every dynamic extent has one value.
+/// Bytes of the arenas of a plan when every dynamic extent has one value.
 template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
@@ -211,7 +259,11 @@ template <class Plan>
     const tensor_spec& s = specs[Plan::blocks[b].node];
     bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
   }
-  return plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks});
+  std::int64_t sum = 0;
+  for (std::size_t d = 0; d < Plan::where::device_count; ++d)
+    sum += plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks},
+                             static_cast<std::int16_t>(d));
+  return sum;
 }
 
 template <class Graph, std::size_t... I>
@@ -286,6 +338,17 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
   static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
                 "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"");
   if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
+}
+
+/// An option of `compile`.
+struct soft_placement_option {};
+inline constexpr soft_placement_option soft_placement{};
+
+/// The same, but a node may be elsewhere where the device that a scope asks for has no kernel for it, or is of a type
+/// that the program does not know: type and number are dropped, job, replica and task hold.
+template <class Closure>
+[[nodiscard]] auto compile(const Closure& closure, soft_placement_option) {
+  return compile(detail::placed_softly<Closure>{closure});
 }
 
 }  // namespace tagma

@@ -40,12 +40,12 @@ class step_graph {
     return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
   }
 
-  /// Chooses an offset for each block so that a block lies over another only if every step that uses the other one is
-  /// done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
   /// @param bytes size of each block
-  /// @param offsets written, one a block
+  /// @param offsets written, one a block of that device
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
-                                                     array_view<std::int64_t> offsets) const {
+                                                     array_view<std::int64_t> offsets, std::int16_t device = 0) const {
     const std::size_t blocks = plan_->blocks.size();
     const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
     for (std::size_t s = 0; s < size(); ++s)
@@ -61,11 +61,13 @@ class step_graph {
       return true;
     };
     const heap_array<std::size_t> placed(blocks);  // by offset
+    std::size_t count = 0;
     std::int64_t peak = 0;
     for (std::size_t b = 0; b < blocks; ++b) {
+      if (plan_->blocks[b].device != device) continue;
       const std::int64_t size = rounded(bytes[b]);
       std::int64_t end = 0, offset = -1;
-      for (std::size_t i = 0; i < b && offset < 0; ++i) {
+      for (std::size_t i = 0; i < count && offset < 0; ++i) {
         const std::size_t other = placed[i];
         if (ended(other, b)) continue;
         if (offsets[other] - end >= size) offset = end;
@@ -73,7 +75,7 @@ class step_graph {
         if (other_end > end) end = other_end;
       }
       offsets[b] = offset < 0 ? end : offset;
-      std::size_t place = b;
+      std::size_t place = count++;
       for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
       placed[place] = b;
       if (offsets[b] + size > peak) peak = offsets[b] + size;

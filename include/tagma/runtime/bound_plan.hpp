@@ -17,6 +17,8 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/expr/variable.hpp"
 #include "tagma/plan/memory.hpp"
+#include "tagma/plan/transfer.hpp"
+#include "tagma/runtime/device.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/step_runner.hpp"
 #include "tagma/runtime/trace.hpp"
@@ -106,19 +108,19 @@ class bound_plan {
  public:
   TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
                         array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
-                        const run_context& context)
-      : plan_(plan), kernels_(kernels) {
+                        const run_context& context, const device_table& devices)
+      : plan_(plan), kernels_(kernels), devices_(devices) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     infer_extents(feeds);
-    share_steps(*context.threads);
+    share_steps(*context.threads, context.step_threads);
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
     states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (kernels_[s].prepare != nullptr) {
-        states_[s] = kernels_[s].prepare(calls_[s], context);
+        states_[s] = kernels_[s].prepare(calls_[s], on_device(s, context));
         calls_[s].state = states_[s].get();
       }
   }
@@ -137,18 +139,36 @@ class bound_plan {
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
-  /// What runs the steps on several threads, or nullptr where that would not pay.
-  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() ? &runner_ : nullptr; }
+  /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
+  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// True if a step may wait without a thread.
+  [[nodiscard]] bool asynchronous() const { return asynchronous_; }
+  /// True if a step or a fetch needs a variable.
+  [[nodiscard]] bool uses_variables() const { return uses_variables_; }
   void run_step(std::size_t s, const run_context& context) {
+    if (context.trace == nullptr && devices_.size() == 1) return kernels_[s].run(calls_[s], context);
+    const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
+    kernels_[s].run(calls_[s], on_device(s, context));
+    if (context.trace != nullptr) add_to_trace(s, context, begin);
+  }
+  /// Begins an asynchronous step.
+  void start_step(std::size_t s, const run_context& context, completion done) {
+    if (context.trace == nullptr) return kernels_[s].start(calls_[s], context, done);
+    waits_[s].begin(*this, s, context, done);
+    kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
+  }
+  /// The error of a step in words that name it: operation, device, what it was given.
+  [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
     try {
-      if (context.trace != nullptr)
-        run_traced(s, context);
-      else
-        kernels_[s].run(calls_[s], context);
-    } catch (const error& e) {
-      fail(e.code(), explain_failure(s, e.what()));
-    } catch (const std::exception& e) {
-      fail(status_code::internal, explain_failure(s, e.what()));
+      try {
+        std::rethrow_exception(error_of_kernel);
+      } catch (const error& e) {
+        fail(e.code(), explain_failure(s, e.what()));
+      } catch (const std::exception& e) {
+        fail(status_code::internal, explain_failure(s, e.what()));
+      }
+    } catch (...) {
+      return std::current_exception();
     }
   }
 
@@ -157,7 +177,30 @@ class bound_plan {
     const auto id = static_cast<std::size_t>(plan_.fetches[f]);
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
-  [[nodiscard]] std::size_t arena_bytes() const { return arena_.size(); }
+  /// Bytes of the arenas of all devices.
+  [[nodiscard]] std::size_t arena_bytes() const {
+    std::size_t bytes = 0;
+    for (const aligned_bytes& a : arenas_) bytes += a.size();
+    return bytes;
+  }
+  /// Where each node runs and why, and each copy between devices, as lines of text.
+  [[nodiscard]] TAGMA_COLD std::string placement_text() const {
+    std::string text;
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      const plan::plan_node& n = plan_.nodes[i];
+      if (n.op == &ir::info<plan::transfer>) {
+        const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
+        text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
+                          bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
+        continue;
+      }
+      text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
+      const ir::place_reason why = plan_.reasons.empty() ? ir::place_reason::only_choice : plan_.reasons[n.source];
+      text += sentence({": (", n.op->name, "): ", to_string(devices_[static_cast<std::size_t>(n.device)].name), ", ",
+                        n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
+    }
+    return text;
+  }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
   owned<bound_plan> next;  ///< for lists of idle plans
@@ -186,7 +229,7 @@ class bound_plan {
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
         if (!compatible(n.spec.dims, dims_[i]))
-          fail(status_code::invalid_argument, {"feed of placeholder '", n.name, "' has shape ", to_string(dims_[i]),
+          fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
       } else if (has_dynamic_input(n)) {
         dims_[i] = infer(n);
@@ -246,7 +289,8 @@ class bound_plan {
 
   [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
     const kernel_args& call = calls_[s];
-    std::string text = sentence({detail::describe(plan_.nodes[plan_.steps[s].node]), " on /device:CPU:0"});
+    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
+    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
     const char* before = " of ";
     for (const operand& o : call.in) {
       append_spec(text, before, o.type, o.dims);
@@ -257,12 +301,11 @@ class bound_plan {
     return text;
   }
 
-  TAGMA_COLD void run_traced(std::size_t s, const run_context& context) {
+  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
     const plan::plan_step& step = plan_.steps[s];
     const kernel_args& call = calls_[s];
-    const std::int64_t begin = now_ns();
-    kernels_[s].run(call, context);
     context.trace->add({plan_.nodes[step.node],
+                        device_of(s).name,
                         step.fused,
                         {call.in.data(), call.in.size()},
                         call.out,
@@ -270,6 +313,47 @@ class bound_plan {
                         begin,
                         now_ns()});
   }
+
+  [[nodiscard]] const session_device& device_of(std::size_t s) const {
+    return devices_[static_cast<std::size_t>(plan_.nodes[plan_.steps[s].node].device)];
+  }
+  [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
+    return short_name(devices_[static_cast<std::size_t>(n.device)].name);
+  }
+  /// The context with the threads of the device of step `s`.
+  [[nodiscard]] run_context on_device(std::size_t s, run_context context) const {
+    context.threads = device_of(s).threads.get();
+    return context;
+  }
+  /// Bytes of the value of a node.
+  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
+    const auto i = static_cast<std::size_t>(id);
+    const std::size_t size = size_of(plan_.nodes[i].spec.type);
+    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+  }
+  /// An asynchronous step whose run is recorded: stands between the kernel and who waits for it.
+  class traced_wait final : public completion_target {
+   public:
+    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
+      plan_ = &plan;
+      step_ = s;
+      context_ = &context;
+      done_ = done;
+      begin_ns_ = now_ns();
+    }
+    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+      if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
+      plan_->add_to_trace(step_, *context_, begin_ns_);
+      done_.succeed();
+    }
+
+   private:
+    const bound_plan* plan_ = nullptr;
+    std::size_t step_ = 0;
+    const run_context* context_ = nullptr;
+    completion done_;
+    std::int64_t begin_ns_ = 0;
+  };
 
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
@@ -290,14 +374,18 @@ class bound_plan {
     return 200 + moved / 8 + products / 20;
   }
 
-  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other.
-  TAGMA_COLD void share_steps(const executor& e) {
-    const int threads = e.step_threads();
+  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other,
+  /// or if a step may wait without a thread.
+  TAGMA_COLD void share_steps(const executor& e, int threads) {
     const std::size_t n = plan_.steps.size();
-    if (threads < 2 || n < 2 || n > most_shared_steps) return;
+    for (const plan::plan_node& node : plan_.nodes)
+      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+    for (std::size_t s = 0; s < n; ++s) asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+    if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
+      if (kernels_[s].start != nullptr) runner_.set_asynchronous(s);
       const double own = cost(plan_.steps[s]);
       runner_.set_cost(s, own);
       work += own;
@@ -307,8 +395,17 @@ class bound_plan {
     const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
     if (together + start_of_sharing < 0.9 * in_order)
       runner_.set_threads(threads);
-    else
-      runner_.forget_plan();
+    else if (!asynchronous_)
+      return runner_.forget_plan();
+    if (!asynchronous_) return;
+    waits_ = heap_array<traced_wait>(n);
+    runner_.keep_back([this](std::size_t s) { return needs_variable(plan_.steps[s]); });
+  }
+  [[nodiscard]] bool needs_variable(const plan::plan_step& step) const {
+    bool needs = plan_.nodes[step.node].storage == plan::storage_kind::variable;
+    for (int k = 0; k < step.operands; ++k)
+      needs = needs || plan_.nodes[plan_.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
+    return needs;
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -318,16 +415,18 @@ class bound_plan {
     const std::size_t count = plan_.blocks.size();
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
-    for (std::size_t b = 0; b < count; ++b) {
-      const auto id = static_cast<std::size_t>(plan_.blocks[b].node);
-      bytes[b] = static_cast<std::int64_t>(count_elements(dims_[id], size_of(plan_.nodes[id].spec.type))) *
-                 static_cast<std::int64_t>(size_of(plan_.nodes[id].spec.type));
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
+    arenas_ = heap_array<aligned_bytes>(devices_.size());
+    for (std::size_t d = 0; d < arenas_.size(); ++d) {
+      const auto device = static_cast<std::int16_t>(d);
+      const std::int64_t size = shared_steps() != nullptr
+                                    ? runner_.graph().place_blocks(bytes, offsets, device)
+                                    : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
     }
-    const std::int64_t size = runner_.shares() ? runner_.graph().place_blocks(bytes, offsets)
-                                               : plan::plan_memory(plan_.blocks, bytes, offsets, live);
-    arena_ = aligned_bytes(static_cast<std::size_t>(size));
     block_address_ = heap_array<std::byte*>(count);
-    for (std::size_t b = 0; b < count; ++b) block_address_[b] = arena_.data() + offsets[b];
+    for (std::size_t b = 0; b < count; ++b)
+      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data() + offsets[b];
   }
 
   TAGMA_COLD void store_scalars(const carried& values) {
@@ -403,16 +502,20 @@ class bound_plan {
 
   const plan::plan_view& plan_;
   array_view<const kernel_entry> kernels_;
+  const device_table& devices_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  aligned_bytes arena_;
+  heap_array<aligned_bytes> arenas_;  // one a device
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
+  heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
+  bool asynchronous_ = false;
+  bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;

@@ -5,6 +5,7 @@
 /// What a runtime asks of the threads of a device.
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "tagma/base/owned.hpp"
@@ -25,32 +26,45 @@ class shared_work {
   virtual void help() noexcept = 0;
 
   int most_helpers;
-  int helping = 0;  ///< guarded by the executor
+  /// @name What the threads keep that the work was offered to.
+  /// @{
+  int helping = 0;
+  shared_work* before = nullptr;
+  shared_work* behind = nullptr;
+  /// @}
 
  protected:
   ~shared_work() = default;
 };
 
-/// The threads of a device. The thread that calls always takes part, so that no work ever waits for another thread to
-/// become free.
-class executor {
+/// Threads that do the steps of runs.
+class step_pool {
  public:
-  virtual ~executor() = default;
-  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
-  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  step_pool() = default;
+  step_pool(const step_pool&) = delete;
+  step_pool& operator=(const step_pool&) = delete;
+  virtual ~step_pool() = default;
   /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
   virtual bool offer(shared_work& work) = 0;
   /// Tells that as many more threads find something to do in what was offered.
   virtual void call_helpers(int count) = 0;
   /// Takes back what was offered; returns when no thread helps with it any more.
   virtual void withdraw(shared_work& work) = 0;
+  /// Threads that share the steps of one run.
+  [[nodiscard]] virtual int step_threads() const = 0;
+};
+
+/// The threads of a device. The thread that calls always takes part and counts as one, so that no work ever waits for
+/// another thread to become free.
+class executor : public step_pool {
+ public:
+  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
   /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
   virtual unsigned enter() { return 0; }
   virtual void leave(unsigned) {}
   /// Threads that share one kernel, the caller included.
   [[nodiscard]] virtual int threads() const = 0;
-  /// Threads that share the steps of one run, the caller included.
-  [[nodiscard]] virtual int step_threads() const = 0;
 
   /// The same for a callable.
   template <class Task>
@@ -62,9 +76,19 @@ class executor {
   }
 };
 
+/// The processors that this process may keep busy; defined by device/cpu.
+[[nodiscard]] int available_threads();
+
 /// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
 /// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
 /// @param step_threads that share the steps of one run; 0: the same number
 [[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
+
+/// Threads for the steps of some runs alone; defined by device/cpu. Those who ask for the same name share them, and the
+/// threads end with the last of them.
+/// @param threads 0: as many as the affinity mask and the quota of the process allow
+/// @param name    none: threads that nobody else has
+/// Throws InvalidArgument if a pool of this name has another number of threads.
+[[nodiscard]] owned<step_pool> make_cpu_step_pool(int threads, std::string_view name);
 
 }  // namespace tagma::runtime

@@ -7,6 +7,7 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/expr/carried.hpp"
 #include "tagma/plan/plan.hpp"
+#include "tagma/runtime/completion.hpp"
 #include "tagma/runtime/executor.hpp"
 
 namespace tagma::runtime {
@@ -38,8 +39,14 @@ struct run_context {
   std::uint64_t seed = 0;  ///< of the session
   std::uint64_t step = 0;  ///< counts the runs of the session
   trace_sink* trace = nullptr;
-  void* stream = nullptr;   ///< where a device puts the work of this run, in its own words
-  void* library = nullptr;  ///< what a device keeps for its kernels: handles of libraries, working memory
+  int step_threads = 1;            ///< the most threads that share the steps of a run
+  run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+  void* stream = nullptr;          ///< where a device puts the work of this run, in its own words
+  void* library = nullptr;         ///< what a device keeps for its kernels: handles of libraries, working memory
+
+  /// True if the run was cancelled, is late, or has failed elsewhere: a kernel that takes long asks now and then, and
+  /// returns or throws. As cheap as a load; with limits, as looking at the clock.
+  [[nodiscard]] bool cancelled() const { return control != nullptr && control->stopping(); }
 };
 
 /// Arguments of one kernel call.
@@ -56,11 +63,16 @@ struct kernel_args {
 
 using kernel_function = void (*)(const kernel_args&, const run_context&);
 using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
+/// Begins an operation that may wait, and returns; `done` ends it, now or later. It throws instead if it cannot begin.
+/// What it needs meanwhile is in the state of the kernel. An operation that may wait for long adds a hook to
+/// `context.control` and ends when the hook is called.
+using start_function = void (*)(const kernel_args&, const run_context&, completion done);
 
-/// One entry of a kernel table; `prepare` may be missing.
+/// One entry of a kernel table: `run`, or `start` for an operation that may wait; `prepare` may be missing.
 struct kernel_entry {
   kernel_function run = nullptr;
   prepare_function prepare = nullptr;
+  start_function start = nullptr;
 };
 
 /// The kernels of the steps of a plan, in their order; defined by the device.

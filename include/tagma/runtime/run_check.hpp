@@ -6,7 +6,7 @@
 
 #include <tuple>
 
-#include "tagma/plan/program.hpp"
+#include "tagma/runtime/feed.hpp"
 #include "tagma/runtime/kernel.hpp"
 
 namespace tagma {
@@ -23,12 +23,6 @@ template <expression... E>
 namespace diagnose {
 template <class Spec>
 struct no_output {};
-template <class Spec>
-struct no_placeholder {};
-template <class Placeholder, class Value>
-struct other_element_type {};
-template <class Placeholder, class Value>
-struct number_for_a_tensor {};
 template <class Name, class Placeholder>
 struct not_fed {};
 struct no_order {};
@@ -47,9 +41,21 @@ inline constexpr bool fetches_outputs = true;
 template <class Spec>
 inline constexpr bool fetches_outputs<no_output<Spec>> = false;
 template <class Fault>
-inline constexpr bool feeds_placeholders = true;
+inline constexpr bool feeds_tensors_of_the_program = true;
 template <class Spec>
-inline constexpr bool feeds_placeholders<no_placeholder<Spec>> = false;
+inline constexpr bool feeds_tensors_of_the_program<not_in_program<Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_what_is_computed = true;
+template <class Operation, class Spec>
+inline constexpr bool feeds_what_is_computed<not_computed<Operation, Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_what_nothing_waits_for = true;
+template <class Operation, class Spec>
+inline constexpr bool feeds_what_nothing_waits_for<waited_for<Operation, Spec>> = false;
+template <class Fault>
+inline constexpr bool feeds_once = true;
+template <class Spec>
+inline constexpr bool feeds_once<fed_twice<Spec>> = false;
 template <class Fault>
 inline constexpr bool feeds_have_element_types = true;
 template <class Placeholder, class Value>
@@ -84,83 +90,29 @@ template <class Operation, class Device, class Other, class OtherDevice>
 inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice>> = false;
 }  // namespace diagnose
 
-#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                 \
-  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");     \
-  static_assert(diagnose::feeds_placeholders<Fault>, "TAGMA-E054 run: what is fed is no placeholder of this program"); \
-  static_assert(diagnose::feeds_have_element_types<Fault>,                                                             \
-                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                    \
-  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");    \
-  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed");  \
-  static_assert(diagnose::has_an_order<Fault>,                                                                         \
-                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after");  \
-  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");             \
-  static_assert(diagnose::has_kernels_there<Fault>,                                                                    \
-                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                      \
-  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");        \
-  static_assert(diagnose::colocates_what_fits<Fault>,                                                                  \
+#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                \
+  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");    \
+  static_assert(diagnose::feeds_tensors_of_the_program<Fault>,                                                        \
+                "TAGMA-E054 run: what is fed is no part of this program");                                            \
+  static_assert(diagnose::feeds_what_is_computed<Fault>,                                                              \
+                "TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead");      \
+  static_assert(diagnose::feeds_what_nothing_waits_for<Fault>,                                                        \
+                "TAGMA-E150 run: what is fed is not computed, but tagma::after waits for its operation");             \
+  static_assert(diagnose::feeds_once<Fault>, "TAGMA-E151 run: one tensor is fed twice");                              \
+  static_assert(diagnose::feeds_have_element_types<Fault>,                                                            \
+                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                   \
+  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");   \
+  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed"); \
+  static_assert(diagnose::has_an_order<Fault>,                                                                        \
+                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after"); \
+  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");            \
+  static_assert(diagnose::has_kernels_there<Fault>,                                                                   \
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                     \
+  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");       \
+  static_assert(diagnose::colocates_what_fits<Fault>,                                                                 \
                 "TAGMA-E147 run: two operations that are bound to one device are asked for in different places")
 
 namespace detail {
-
-template <class T>
-concept tensor_like = requires(const T& t) {
-  t.data();
-  t.dims();
-  t.span();
-};
-template <class T>
-concept text_like = std::is_convertible_v<const T&, std::string_view>;
-template <class T>
-concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
-  t.data();
-  t.size();
-};
-
-/// The element type of a value that can be fed; void if there is none.
-template <class T>
-constexpr auto fed_element() {
-  if constexpr (text_like<T>)
-    return string_element{};
-  else if constexpr (tensor_like<T> || range_like<T>)
-    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
-  else if constexpr (scalar<T>)
-    return T{};
-}
-
-/// Placeholders and variables of a graph, in its order.
-template <class Graph>
-struct graph_tables {
-  static constexpr std::size_t count(ir::op_kind kind) {
-    std::size_t n = 0;
-    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
-    return n;
-  }
-  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
-
-  static constexpr auto make_variables() {
-    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
-    std::size_t n = 0;
-    for (int i = 0; i < Graph::view.size(); ++i) {
-      const ir::node& node = Graph::view[i];
-      if (node.op->info->kind != ir::op_kind::variable) continue;
-      const auto a = Graph::view.attributes(i);
-      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, ir::as_double(a[2]), node.key, i};
-    }
-    return list;
-  }
-  static constexpr auto variables = make_variables();
-
-  /// The rank of a placeholder among all, by its record, or -1.
-  static constexpr int placeholder_position(const ir::record* record) {
-    int n = 0;
-    for (const ir::node& node : Graph::flat.nodes) {
-      if (node.op->info->kind != ir::op_kind::placeholder) continue;
-      if (node.name == record->name && node.spec == record->spec) return n;
-      ++n;
-    }
-    return -1;
-  }
-};
 
 template <expression E>
 [[nodiscard]] constexpr fetch_list<E> as_list(const E&) {
@@ -183,28 +135,6 @@ template <class Plan>
   }
   return -1;
 }
-
-/// What a feed is for.
-template <class Graph, class Argument>
-struct feed_traits {
-  static constexpr int position = -1;
-  static constexpr auto fault() {}  // a limit
-};
-template <class Graph, class Id, class Value>
-struct feed_traits<Graph, feed<Id, Value>> {
-  static constexpr tensor_spec declared = find_record<Id>()->spec;
-  static constexpr int position = graph_tables<Graph>::placeholder_position(find_record<Id>());
-  using spec_type = spec_of<declared>;
-
-  static constexpr auto fault() {
-    if constexpr (position < 0)
-      return diagnose::no_placeholder<spec_type>{};
-    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
-      return diagnose::other_element_type<spec_type, Value>{};
-    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
-      return diagnose::number_for_a_tensor<spec_type, Value>{};
-  }
-};
 
 template <class Graph, class E>
 struct fetch_traits {
@@ -232,7 +162,7 @@ struct first_fault<First, Rest...> {
 /// What a message about a placement is about.
 template <class Graph, class Plan>
 struct misplaced {
-  static constexpr ir::place_failure failure = Plan::placed.failure;
+  static constexpr ir::place_failure failure = Plan::where::placed.failure;
   static constexpr int node = failure.node, other = failure.other < 0 ? node : failure.other;
   static constexpr device_spelling asked{failure.asked}, other_asked{failure.other_asked};
   static constexpr std::string_view name = Graph::view.info(node).name, device = asked.view(),
@@ -245,15 +175,16 @@ template <class Graph, class... Arguments>
 struct run_check {
   template <class... E>
   static auto find(fetch_list<E...>) {
-    using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...>::type;
+    using arguments = typename first_fault<fetch_traits<Graph, E>..., feed_traits<Graph, Arguments>...,
+                                           repeated_feeds<Graph, Arguments...>>::type;
     if constexpr (std::is_void_v<arguments>)
-      return find_in_plan<compiled_plan<Graph, fetch_traits<Graph, E>::position...>>();
+      return find_in_plan<compiled_plan<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
     else
       return arguments{};
   }
   template <class Plan>
   static auto find_in_plan() {
-    static constexpr int fed[] = {feed_traits<Graph, Arguments>::position..., -1};
+    static constexpr int fed[] = {feed_traits<Graph, Arguments>::template position<typename Plan::graph>..., -1};
     constexpr int missing = first_missing<Plan>(fed);
     if constexpr (Plan::raw.contradictory) {
       return diagnose::no_order{};
@@ -270,7 +201,7 @@ struct run_check {
     if constexpr (Kernels::missing != nullptr) {
       static constexpr std::string_view name = Kernels::missing->name;
       return diagnose::no_kernel<spelled<fixed_copy<&name>()>>{};
-    } else if constexpr (Plan::placed.failure.problem != ir::place_problem::none) {
+    } else if constexpr (Plan::where::placed.failure.problem != ir::place_problem::none) {
       return find_misplaced<Plan>();
     }
   }

@@ -95,18 +95,20 @@ class session {
   using graph = typename Program::graph;
   using tables = detail::graph_tables<graph>;
 
-  /// Allocates the variables and runs their initializers.
+  /// Finds the devices, allocates the variables and runs their initializers.
+  /// Throws InvalidArgument if a device that the program asks for is missing.
   explicit session(const Program& program, const session_options& options = {})
-      : core_(tables::variables, program.values(), options) {}
+      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options) {}
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
-  /// @param a1,a2 and so on: feeds (`x = images`) and limits (`timeout(500ms)`, `stop_with(token)`,
+  /// @param a1,a2 and so on: feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left
+  /// out) and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`,
   /// `trace_to(timeline)`), up to eight
   /// @param at where the call stands; errors name it
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 and E148 when compiled; throws InvalidArgument if a feed's
-  /// extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071 and E147 to E151 when compiled; throws InvalidArgument if a
+  /// feed's extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
@@ -169,16 +171,16 @@ class session {
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
-  using feed_list = std::array<raw_view, tables::placeholders + 1>;
-
-  template <class Id, class Value>
-  static void take_argument(feed_list& feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
+  template <class RunGraph, class Id, class Value>
+  static void take_argument(raw_view* feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
     using given = detail::feed_traits<graph, feed<Id, Value>>;
-    feeds[static_cast<std::size_t>(given::position)] = detail::feed_view<typename given::spec_type>(f.value, text);
+    feeds[given::template position<RunGraph>] = detail::feed_view<typename given::spec_type>(f.value, text);
   }
-  static void take_argument(feed_list&, run_limits& limits, const run_limits& l, string_element&) {
+  template <class RunGraph>
+  static void take_argument(raw_view*, run_limits& limits, const run_limits& l, string_element&) {
     if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
-    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped;
+    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped, limits.wakes = l.wakes;
+    if (l.pool != 0) limits.pool = l.pool;
     if (l.trace != nullptr) limits.trace = l.trace;
   }
 
@@ -186,13 +188,15 @@ class session {
   auto run_all(fetch_list<E...>, [[maybe_unused]] const source_line& at, const Arguments&... arguments) {
     std::tuple<typename detail::fetched_value<typename E::spec_type>::type...> results;
     if constexpr (std::is_void_v<Fault>) {
-      using plan = detail::compiled_plan<graph, position_of<E>...>;
-      feed_list feeds{};
+      using run_graph = detail::graph_of_run<graph, Arguments...>;
+      using plan = detail::compiled_plan<run_graph, position_of<E>...>;
+      constexpr std::size_t placeholders = detail::graph_tables<run_graph>::placeholders;
+      raw_view feeds[placeholders + 1]{};
       run_limits limits;
       string_element texts[sizeof...(Arguments) + 1];
       [[maybe_unused]] std::size_t n = 0;
-      (take_argument(feeds, limits, arguments, texts[n++]), ...);
-      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds.data(), tables::placeholders}, limits, at,
+      (take_argument<run_graph>(feeds, limits, arguments, texts[n++]), ...);
+      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds, placeholders}, limits, at,
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });

@@ -4,11 +4,15 @@
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
+#include <cstdio>
+
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/gate.hpp"
+#include "tagma/runtime/session_pools.hpp"
+#include "tagma/runtime/whole_run.hpp"
 
 namespace tagma {
 
@@ -18,22 +22,32 @@ struct session_options {
   int intra_op_threads = 0;  ///< threads that share one kernel; 0: all that the process may use, 1: the caller alone
   int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
+  int cpu_devices = 1;       ///< CPU devices, each with its memory and the threads of its kernels
+  bool allow_soft_placement = false;    ///< true: what is asked for on a device that is missing runs on /device:CPU:0
+  bool log_device_placement = false;    ///< true: standard error is told where each node runs and what is copied
+  time_limit operation_timeout{};       ///< of every run that gives no `timeout` of its own; 0: none
+  inter_op_pool_list inter_op_pools{};  ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
 };
 
 namespace runtime {
 
 class session_core {
  public:
-  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const carried& values,
-                          const session_options& options)
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, array_view<const plan::plan_device> devices,
+                          const carried& values, const session_options& options)
       : variables_(variables),
         values_(values),
-        executor_(make_cpu_executor(options.intra_op_threads, options.inter_op_threads)),
+        timeout_ns_(options.operation_timeout.ns()),
+        pools_(options.inter_op_pools),
+        devices_(devices, options.cpu_devices, options.intra_op_threads, pools_.any() ? 1 : options.inter_op_threads,
+                 options.allow_soft_placement),
+        logs_(options.log_device_placement),
         storage_(variables.size()),
         address_(variables.size()),
         initialized_(variables.size()) {
-    context_.threads = executor_.get();
+    context_.threads = &devices_.threads();
     context_.seed = options.seed;
+    context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       const tensor_spec& spec = variables_[i].spec;
       storage_[i] = aligned_bytes(static_cast<std::size_t>(spec.dims.elements()) * size_of(spec.type));
@@ -55,7 +69,8 @@ class session_core {
     return sentence({variables_[i].name, variables_[i].suffix});
   }
   [[nodiscard]] gate& variable_gate() { return gate_; }
-  [[nodiscard]] executor& threads() { return *executor_; }
+  [[nodiscard]] const device_table& devices() const { return devices_; }
+  [[nodiscard]] executor& threads() { return devices_.threads(); }
   [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
   /// Only under the gate, exclusively.
   void mark_initialized(std::size_t i) { initialized_[i] = true; }
@@ -108,44 +123,83 @@ class session_core {
   };
 
   /// One run while it goes on.
-  struct current_run {
-    const plan::plan_view& plan;
-    bound_plan& bound;
-    const run_guard& guard;
-    const receiver& to;
-    run_context context;
+  class current_run final : public run_steps {
+   public:
+    current_run(session_core& session, const plan::plan_view& plan, bound_plan& bound, run_control& control,
+                const receiver& to, trace_sink* trace)
+        : session_(session), plan_(plan), bound_(bound), control_(control), to_(to), context_(session.context_) {
+      context_.trace = trace;
+      context_.control = &control;
+      if (!bound.asynchronous()) current_run::enter();
+      context_.step = session.step_.fetch_add(1, memory_order::relaxed);
+    }
+    ~current_run() {
+      if (inside_) session_.gate_.leave(plan_.writes_variables);
+    }
+    current_run(const current_run&) = delete;
+    current_run& operator=(const current_run&) = delete;
 
+    void enter() override {
+      if (inside_ || !bound_.uses_variables()) return;
+      session_.gate_.enter(plan_.writes_variables, control_.guard());
+      inside_ = true;
+      if (!session_.all_initialized_) session_.require_initialized(plan_);
+    }
+    void step(std::size_t s) override {
+      if (plan_.writes_variables) take_before(s);
+      bound_.run_step(s, context_);
+    }
+    void start(std::size_t s, completion done) override {
+      if (plan_.writes_variables) take_before(s);
+      bound_.start_step(s, context_, done);
+    }
+    [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
+      return bound_.named(s, static_cast<std::exception_ptr&&>(e));
+    }
+    /// All steps have ended.
+    void finish() {
+      control_.finish();
+      enter();
+      take_before(bound_.step_count());
+      if (!session_.all_initialized_ && plan_.writes_variables) session_.mark_overwritten(plan_);
+    }
+
+   private:
     /// Takes the fetched values that step `s` overwrites; the number of steps stands for the end.
     void take_before(std::size_t s) const {
-      for (std::size_t f = 0; f < plan.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) to.take(to.object, f, bound.fetched(f));
+      for (std::size_t f = 0; f < plan_.fetches.size(); ++f)
+        if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) to_.take(to_.object, f, bound_.fetched(f));
     }
-    void step(std::size_t s) const {
-      if (guard.limited()) guard.check();
-      if (plan.writes_variables) take_before(s);
-      bound.run_step(s, context);
-    }
+
+    session_core& session_;
+    const plan::plan_view& plan_;
+    bound_plan& bound_;
+    run_control& control_;
+    const receiver& to_;
+    run_context context_;
+    bool inside_ = false;
   };
 
   void run_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
-    const run_guard guard(limits);
+    run_limits own = limits;
+    if (own.timeout_ns == 0) own.timeout_ns = timeout_ns_;
+    step_pool* const threads = pools_.find(limits.pool, devices_.threads());
+    const bool takes_part = threads == nullptr || threads == &devices_.threads();
+    run_control control(own);
     lease plan_lease(*this, plan, kernels, feeds);
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
-    const pass through(gate_, plan.writes_variables, guard);
-    if (!all_initialized_) require_initialized(plan);
-    current_run run{plan, bound, guard, to, context_};
-    run.context.trace = limits.trace;
-    run.context.step = step_.fetch_add(1, memory_order::relaxed);
-    const kernel_scope scope(*executor_);
-    if (step_runner* const together = bound.shared_steps())
-      together->run(
-          *executor_, [](void* r, std::size_t s) { static_cast<const current_run*>(r)->step(s); }, &run);
+    current_run run(*this, plan, bound, control, to, limits.trace);
+    const kernel_scope scope(devices_.threads());
+    if (step_runner* const runner = bound.shared_steps();
+        runner != nullptr && (threads != nullptr || bound.asynchronous()))
+      runner->run(control, threads, takes_part, run);
+    else if (takes_part)
+      run_in_order(control, run, bound.step_count());
     else
-      for (std::size_t s = 0; s < bound.step_count(); ++s) run.step(s);
-    run.take_before(bound.step_count());
-    if (!all_initialized_ && plan.writes_variables) mark_overwritten(plan);
+      whole_run(control, run, bound.step_count()).run(*threads);
+    run.finish();
   }
 
   /// The same error with the line of the program that asked for the run.
@@ -161,8 +215,7 @@ class session_core {
     lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
           array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
-      if (plan == nullptr)
-        plan = make_owned<bound_plan>(p, kernels, feeds, session.address_, session.values_, session.context_);
+      if (plan == nullptr) plan = session.bind(p, kernels, feeds);
     }
     ~lease() { session.put_idle(std::move(plan)); }
     lease(const lease&) = delete;
@@ -171,6 +224,13 @@ class session_core {
     session_core& session;
     owned<bound_plan> plan;
   };
+
+  TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
+                                    array_view<const raw_view> feeds) {
+    owned<bound_plan> bound = make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_);
+    if (logs_) std::fputs(bound->placement_text().c_str(), stderr);
+    return bound;
+  }
 
   owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
     const mutex_lock lock(mutex_);
@@ -232,7 +292,10 @@ class session_core {
 
   array_view<const plan::plan_variable> variables_;
   carried values_;
-  owned<executor> executor_;
+  std::int64_t timeout_ns_;
+  session_pools pools_;
+  device_table devices_;
+  bool logs_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
   heap_array<std::byte*> address_;

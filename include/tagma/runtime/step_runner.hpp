@@ -2,26 +2,39 @@
 #pragma once
 
 /// @file
-/// Runs the steps of a plan on several threads: each as soon as those that it waits for are done, the one with most
-/// work behind it first.
-
-#include <exception>
+/// Runs the steps of a plan in any order that it allows, on one thread or several: each as soon as those that it waits
+/// for are done, the one with most work behind it first.
 
 #include "tagma/base/atomic.hpp"
 #include "tagma/plan/step_graph.hpp"
+#include "tagma/runtime/completion.hpp"
 #include "tagma/runtime/executor.hpp"
-#include "tagma/runtime/mutex.hpp"
-#include "tagma/runtime/wait_word.hpp"
 
 namespace tagma::runtime {
 
-/// One run at a time. The thread that calls `run` takes part, idle threads of the executor help, and a step that uses
-/// several threads itself gets those that no step keeps busy. A run allocates nothing.
-class step_runner final : public shared_work {
+/// The steps of one run, as who runs them sees them.
+class run_steps {
+ public:
+  /// Does step `s`; may throw.
+  virtual void step(std::size_t s) = 0;
+  /// Begins step `s`, which is asynchronous; `done` ends it. Throws if it did not begin.
+  virtual void start(std::size_t s, completion done) = 0;
+  /// What went wrong in step `s`, in words that name it.
+  [[nodiscard]] virtual std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept = 0;
+  /// Called by the thread that asked for the run, once all steps are done that need no variable and none is left but
+  /// those that do, or that wait for one which does; may wait and throw.
+  virtual void enter() {}
+
+ protected:
+  ~run_steps() = default;
+};
+
+/// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
+/// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
+/// run allocates nothing.
+class step_runner final : public shared_work, completion_target {
  public:
   using step_id = plan::step_graph::step_id;
-  /// Does step `s`; may throw.
-  using step_function = void (*)(void* context, std::size_t s);
 
   step_runner() : shared_work(0) {}
   TAGMA_COLD ~step_runner() = default;
@@ -36,57 +49,84 @@ class step_runner final : public shared_work {
     graph_ = {};
     steps_ = {};
   }
+  /// Step `s` is begun with `start`.
+  void set_asynchronous(std::size_t s) { steps_[s].asynchronous = steps_[s].cheap = true; }
+  /// Keeps back the steps that need a variable, and those behind them, until all others are done, and asks to `enter`
+  /// then: what waits for long keeps no other run from the variables meanwhile.
+  /// @param needs tells which steps they are
+  template <class Needs>
+  TAGMA_COLD void keep_back(const Needs& needs) {
+    for (std::size_t s = 0; s < graph_.size(); ++s) {
+      if (!steps_[s].late && !needs(s)) continue;
+      steps_[s].late = true;
+      ++late_;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+        steps_[index(graph_[e].after)].late = true;
+    }
+  }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
   TAGMA_COLD void set_cost(std::size_t s, double cost) {
     step_state& own = steps_[s];
-    own.cheap = cost < cheap_below;
+    own.cheap = own.asynchronous || cost < cheap_below;
     for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
       if (const double after = steps_[index(graph_[e].after)].urgency; after > own.urgency) own.urgency = after;
     own.urgency += cost;
     if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
   }
-  /// From now on as many threads share the steps.
-  void set_threads(int threads) { most_helpers = threads - 1; }
+  /// From now on as many threads share the steps, where the thread that calls takes part.
+  void set_threads(int threads) { sharing_ = threads; }
   /// False until `set_threads` asked for more than one.
-  [[nodiscard]] bool shares() const { return most_helpers > 0; }
+  [[nodiscard]] bool shares() const { return sharing_ > 1; }
 
   [[nodiscard]] const plan::step_graph& graph() const { return graph_; }
   /// The time of the longest chain of steps, in nanoseconds.
   [[nodiscard]] double longest_chain() const { return longest_chain_; }
 
-  /// Does every step once and returns when all have ended. The first exception is thrown again here; steps that had
-  /// not begun by then are left out.
-  void run(executor& threads, step_function step, void* context) {
+  /// Does every step once and returns when all have ended. If something goes wrong, no step begins any more, and
+  /// `control` knows why.
+  /// @param threads who does the steps; nullptr: the thread that calls
+  /// @param takes_part the thread that calls does steps, too
+  void run(run_control& control, step_pool* threads, bool takes_part, run_steps& steps) {
     const std::size_t n = graph_.size();
-    step_ = step;
-    context_ = context;
-    threads_ = &threads;
-    failed_.store(false, memory_order::relaxed);
-    error_ = nullptr;
-    remaining_.store(static_cast<std::int32_t>(n), memory_order::relaxed);
+    run_ = &steps;
+    control_ = &control;
+    threads_ = shares() || !takes_part ? threads : nullptr;
+    takes_part_ = takes_part;
+    most_helpers = takes_part ? sharing_ - 1 : 1 << 16;
+    holds_back_ = late_ > 0;
+    remaining_.store(static_cast<std::int32_t>(n) - late_, memory_order::relaxed);
     for (std::size_t s = 0; s < n; ++s) {
       steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
-      if (graph_.waits(s) == 0) insert(static_cast<step_id>(s));
+      if (graph_.waits(s) == 0 && !steps_[s].late) insert(static_cast<step_id>(s));
     }
-    offered_ = threads.offer(*this);
-    if (offered_ && ready_count_.load(memory_order::relaxed) > 1)
-      threads.call_helpers(ready_count_.load(memory_order::relaxed) - 1);
+    offered_ = threads_ != nullptr && threads_->offer(*this);
+    if (!offered_) takes_part_ = true;
+    call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
     for (;;) {
       const std::uint32_t seen = events_.load(memory_order::acquire);
-      help();
-      if (remaining_.load(memory_order::acquire) == 0) break;
-      events_.wait(seen);
+      if (control.stopping() || takes_part_) help();
+      if (remaining_.load(memory_order::acquire) == 0) {
+        if (!holds_back_ || control.stopping()) break;
+        let_go();
+      } else {
+        control.wait(events_, seen);
+      }
     }
-    if (offered_) threads.withdraw(*this);
-    if (error_) std::rethrow_exception(error_);
+    if (offered_) threads_->withdraw(*this);
+    const mutex_lock lock(mutex_);  // who completed a step from elsewhere is out of this object
   }
 
-  [[nodiscard]] bool open() const noexcept override { return ready_count_.load(memory_order::relaxed) > 0; }
+  [[nodiscard]] bool open() const noexcept override {
+    return ready_count_.load(memory_order::relaxed) > 0 || control_->must_tell();
+  }
 
   void help() noexcept override {
     local_steps local;
-    for (step_id s; (s = take()) >= 0;)
-      while (s >= 0) s = finish(s, local);
+    do {
+      if (control_->must_tell()) control_->tell();
+      for (step_id s; (s = take()) >= 0;)
+        while (s >= 0) s = finish(s, local);
+    } while (control_->must_tell());
   }
 
  private:
@@ -97,6 +137,8 @@ class step_runner final : public shared_work {
     atomic<std::int32_t> pending{0};
     step_id ready = 0;  ///< an entry of the heap, not of this step
     bool cheap = false;
+    bool asynchronous = false;
+    bool late = false;
   };
 
   /// Cheap steps that this thread does next.
@@ -110,21 +152,31 @@ class step_runner final : public shared_work {
     return static_cast<std::size_t>(i);
   }
 
+  /// Does `s`, or begins it; false if it has not ended yet.
+  bool did(step_id s) noexcept {
+    if (control_->stopping()) return true;
+    try {
+      if (steps_[index(s)].asynchronous) {
+        run_->start(index(s), completion(*this, s));
+        return false;
+      }
+      run_->step(index(s));
+    } catch (...) {
+      control_->failed(run_->named(index(s), std::current_exception()));
+      control_->tell();
+    }
+    return true;
+  }
+
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!failed_.load(memory_order::relaxed)) {
-      try {
-        step_(context_, index(s));
-      } catch (...) {
-        if (!failed_.exchange(true, memory_order::relaxed)) error_ = std::current_exception();
-      }
-    }
+    if (!did(s)) return local.count > 0 ? local.steps[--local.count] : -1;
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
       step_id t = graph_[e].after;
-      if (steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) != 1) continue;
+      if (!becomes_ready(t)) continue;
       if (steps_[index(t)].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
@@ -144,14 +196,56 @@ class step_runner final : public shared_work {
       if (next >= 0) share(next), ++shared;
       next = local.steps[--local.count];
     }
-    if (shared > 0) announce(shared);
-    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) announce(0);
+    ended(shared);
     return next;
   }
 
-  void announce(int steps) noexcept {
-    events_.change(true);  // for the caller of `run`, should it wait
-    if (steps > 0 && offered_) threads_->call_helpers(steps);
+  /// An asynchronous step has ended, on a thread that need not be one of the run's.
+  void complete(std::int32_t s, std::exception_ptr error) noexcept override {
+    const bool failed = error != nullptr;
+    if (failed) control_->failed(run_->named(index(s), static_cast<std::exception_ptr&&>(error)));
+    const mutex_lock lock(mutex_);  // once it is open, the run may be gone
+    int shared = 0;
+    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next)
+      if (becomes_ready(graph_[e].after)) insert(graph_[e].after), ++shared;
+    if (failed) {  // whoever comes first tells those that wait: not this thread, which may hold a lock
+      events_.change(true);
+      call_helpers(1);
+    }
+    ended(shared);
+  }
+
+  [[nodiscard]] bool becomes_ready(step_id t) noexcept {
+    return steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) == 1 && !(holds_back_ && steps_[index(t)].late);
+  }
+
+  /// A step has ended and made others ready for everybody.
+  void ended(int shared) noexcept {
+    if (shared > 0) {
+      if (takes_part_) events_.change(true);
+      call_helpers(shared);
+    }
+    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) events_.change(true);
+  }
+
+  void call_helpers(int count) noexcept {
+    if (offered_ && count > 0) threads_->call_helpers(count);
+  }
+
+  /// Lets the steps go that were kept back.
+  TAGMA_COLD void let_go() {
+    try {
+      run_->enter();
+    } catch (...) {
+      control_->failed(std::current_exception());
+      return;
+    }
+    const mutex_lock lock(mutex_);
+    holds_back_ = false;
+    remaining_.store(late_, memory_order::relaxed);
+    for (std::size_t s = 0; s < graph_.size(); ++s)
+      if (steps_[s].late && steps_[s].pending.load(memory_order::acquire) == 0) insert(static_cast<step_id>(s));
+    call_helpers(ready_count_.load(memory_order::relaxed));
   }
 
   void share(step_id s) noexcept {
@@ -192,16 +286,18 @@ class step_runner final : public shared_work {
   plan::step_graph graph_;
   heap_array<step_state> steps_;
   double longest_chain_ = 0;
+  int sharing_ = 1;
+  std::int32_t late_ = 0;  ///< steps that are kept back
   atomic<std::int32_t> ready_count_{0};
   atomic<std::int32_t> remaining_{0};
   wait_word events_;
-  atomic<bool> failed_{false};
-  std::exception_ptr error_;
   mutex mutex_;
-  step_function step_ = nullptr;
-  void* context_ = nullptr;
-  executor* threads_ = nullptr;
+  run_steps* run_ = nullptr;
+  run_control* control_ = nullptr;
+  step_pool* threads_ = nullptr;
   bool offered_ = false;
+  bool takes_part_ = true;
+  bool holds_back_ = false;
 };
 
 }  // namespace tagma::runtime

@@ -2,7 +2,8 @@
 #pragma once
 
 /// @file
-/// Waiting for a word of memory to change: what std::atomic has as `wait` and `notify_all`.
+/// Waiting for a word of memory to change: what std::atomic has as `wait` and `notify_all`, and the same until a
+/// moment.
 
 #if defined(__linux__)
 #include <linux/futex.h>
@@ -12,11 +13,20 @@
 #include <sched.h>
 #endif
 
+#include <time.h>
+
 #include <cstdint>
 
 #include "tagma/base/atomic.hpp"
 
 namespace tagma::runtime {
+
+/// The monotonic clock, in nanoseconds.
+[[nodiscard]] inline std::int64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+}
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -32,7 +42,10 @@ class wait_word {
   [[nodiscard]] std::uint32_t load(memory_order order) const { return word_.load(order); }
 
   /// Waits until the number is no longer `seen`: a short while awake, then asleep until somebody changes it.
-  [[gnu::noinline]] void wait(std::uint32_t seen) {
+  void wait(std::uint32_t seen) { wait_until(seen, never); }
+
+  /// The same, until `end_ns` of the monotonic clock at most.
+  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
     for (int i = 0; i < 1000; ++i) {
       if (word_.load(memory_order::acquire) != seen) return;
       relax();
@@ -40,17 +53,12 @@ class wait_word {
     // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
     // thread to sleep: one of them sees the other.
     sleepers_.fetch_add(1);
-    while (word_.load(memory_order::acquire) == seen) {
-#if defined(__linux__)
-      syscall(SYS_futex, word_.address(), FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0);
-#else
-      sched_yield();
-#endif
-    }
+    while (word_.load(memory_order::acquire) == seen && (end_ns == never || now_ns() < end_ns)) sleep(seen, end_ns);
     sleepers_.fetch_sub(1, memory_order::relaxed);
   }
+  static constexpr std::int64_t never = 0x7fff'ffff'ffff'ffff;
 
-  /// Changes the number and wakes one thread that waits for that, or all.
+  /// Changes the number and wakes one thread that waits for that, or all. A signal handler may do it, too.
   [[gnu::noinline]] void change(bool all) {
     word_.fetch_add(1);
     if (sleepers_.load() == 0) return;
@@ -62,6 +70,20 @@ class wait_word {
   }
 
  private:
+  void sleep(std::uint32_t seen, std::int64_t end_ns) {
+#if defined(__linux__)
+    timespec end{};
+    end.tv_sec = static_cast<time_t>(end_ns / 1'000'000'000);
+    end.tv_nsec = static_cast<long>(end_ns % 1'000'000'000);
+    // Unlike FUTEX_WAIT, this takes a moment and not a duration.
+    syscall(SYS_futex, word_.address(), FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, seen, end_ns == never ? nullptr : &end,
+            nullptr, FUTEX_BITSET_MATCH_ANY);
+#else
+    static_cast<void>(seen), static_cast<void>(end_ns);
+    sched_yield();
+#endif
+  }
+
   atomic<std::uint32_t> word_{0};
   atomic<std::uint32_t> sleepers_{0};
 };

@@ -115,15 +115,12 @@ struct shape {
 
 /// "[32, 784]", with "?" for a dynamic extent.
 [[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
-  std::string text = "[";
+  std::string text = sentence({"["});
   for (int i = 0; i < s.rank; ++i) {
-    if (i > 0) text += ", ";
-    if (s[i] == dyn)
-      text += '?';
-    else
-      text_part(s[i]).append_to(text);
+    if (i > 0) text_part(", ").append_to(text);
+    (s[i] == dyn ? text_part("?") : text_part(s[i])).append_to(text);
   }
-  text += ']';
+  text_part("]").append_to(text);
   return text;
 }
 

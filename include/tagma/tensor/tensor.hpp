@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "tagma/base/error.hpp"
 #include "tagma/tensor/dtype.hpp"
@@ -139,11 +138,13 @@ class tensor {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
   }
   void take(tensor& other) noexcept {
-    dims_ = std::exchange(other.dims_, shape{0});
-    size_ = std::exchange(other.size_, 0);
+    dims_ = other.dims_;
+    size_ = other.size_;
     scalar_ = other.scalar_;
-    data_ = std::exchange(other.data_, nullptr);
-    if (dims_.rank == 0) data_ = &scalar_;
+    data_ = dims_.rank == 0 ? &scalar_ : other.data_;
+    other.dims_ = shape{0};
+    other.size_ = 0;
+    other.data_ = nullptr;
   }
   void release() noexcept {
     static_assert(std::is_trivially_destructible_v<T>);

@@ -8,6 +8,7 @@
 #include "tagma/device/cpu/denormals.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/pool.hpp"
+#include "tagma/device/cpu/step_pools.hpp"
 #include "tagma/device/cpu/topology.hpp"
 #include "tagma/runtime/executor.hpp"
 
@@ -40,6 +41,8 @@ class executor final : public runtime::executor {
 };
 
 }  // namespace device::cpu
+
+TAGMA_COLD inline int runtime::available_threads() { return device::cpu::available_cpus(); }
 
 TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads, int step_threads) {
   if (threads <= 0) threads = device::cpu::available_cpus();

@@ -53,13 +53,16 @@ class thread_pool {
   /// The number of worker threads; the calling thread comes on top.
   [[nodiscard]] int workers() const noexcept { return workers_; }
 
-  /// Workers help with `work` from now on, those with the latest offer first: what was begun ends before the rest.
-  /// False where nobody can help: in a process forked from the one that made the pool, or with too much on offer.
-  [[nodiscard]] bool offer(runtime::shared_work& work) {
+  /// Workers help with `work` from now on. False where nobody can help: without workers, or in a process forked from
+  /// the one that made the pool.
+  /// @param last  true: after what was offered before; false: first, so that what was begun ends before the rest
+  [[nodiscard]] bool offer(runtime::shared_work& work, bool last = false) {
     if (workers_ == 0 || getpid() != owner_) return false;
     const mutex_lock lock(mutex_);
-    if (offers_ == most_offers) return false;
-    offered_[offers_++] = &work;
+    work.before = last ? last_ : nullptr;
+    work.behind = last ? nullptr : first_;
+    (work.before == nullptr ? first_ : work.before->behind) = &work;
+    (work.behind == nullptr ? last_ : work.behind->before) = &work;
     return true;
   }
 
@@ -72,9 +75,8 @@ class thread_pool {
   /// Takes back what was offered; returns when no worker helps with it any more.
   void withdraw(runtime::shared_work& work) {
     mutex_.lock();
-    int i = 0;
-    while (offered_[i] != &work) ++i;
-    for (--offers_; i < offers_; ++i) offered_[i] = offered_[i + 1];
+    (work.before == nullptr ? first_ : work.before->behind) = work.behind;
+    (work.behind == nullptr ? last_ : work.behind->before) = work.before;
     while (work.helping > 0) {
       const std::uint32_t seen = left_.load(memory_order::relaxed);
       mutex_.unlock();
@@ -141,15 +143,13 @@ class thread_pool {
     std::exception_ptr error{};
   };
 
-  static constexpr int most_offers = 64;
-
   /// Helps with one offer; false if there is nothing to do.
   bool help() {
     runtime::shared_work* work = nullptr;
     {
       const mutex_lock lock(mutex_);
-      for (int i = offers_; i-- > 0 && work == nullptr;)
-        if (offered_[i]->helping < offered_[i]->most_helpers && offered_[i]->open()) work = offered_[i];
+      work = first_;
+      while (work != nullptr && !(work->helping < work->most_helpers && work->open())) work = work->behind;
       if (work == nullptr) return false;
       ++work->helping;
     }
@@ -179,8 +179,8 @@ class thread_pool {
   heap_array<pthread_t> threads_;
   atomic<bool> stop_{false};
   mutex mutex_;
-  runtime::shared_work* offered_[most_offers]{};
-  int offers_ = 0;
+  runtime::shared_work* first_ = nullptr;  // on offer
+  runtime::shared_work* last_ = nullptr;
   alignas(64) runtime::wait_word round_;
   alignas(64) runtime::wait_word left_;
 };

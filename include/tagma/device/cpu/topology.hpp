@@ -14,23 +14,28 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
 namespace tagma::device::cpu {
 
 namespace detail {
 
-/// The content of a small file, or nothing where it cannot be read.
-TAGMA_COLD inline std::string read_small_file(const std::string& path) {
-  std::string text;
-  if (std::FILE* file = std::fopen(path.c_str(), "r")) {
-    char buffer[4096];
-    for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
-    std::fclose(file);
+/// The content of a small file, at most 16 KiB; nothing where it cannot be read.
+class small_file {
+ public:
+  TAGMA_COLD explicit small_file(const char* path) {
+    if (std::FILE* file = std::fopen(path, "r")) {
+      size_ = std::fread(text_, 1, sizeof text_ - 1, file);
+      std::fclose(file);
+    }
   }
-  return text;
-}
+  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
+  [[nodiscard]] const char* c_str() const { return text_; }
+
+ private:
+  char text_[16384]{};
+  std::size_t size_ = 0;
+};
 
 /// Whole processors in a quota of `quota` microseconds per `period`, rounded up; 0 where there is no limit.
 TAGMA_COLD inline int cpus_of_quota(long long quota, long long period) {
@@ -39,56 +44,69 @@ TAGMA_COLD inline int cpus_of_quota(long long quota, long long period) {
 }
 
 /// The limit in the content of a version 2 `cpu.max`: "max 100000" or "150000 100000"; 0 where there is none.
-TAGMA_COLD inline int cpus_of_cpu_max(const std::string& content) {
+TAGMA_COLD inline int cpus_of_cpu_max(const char* content) {
   char* end = nullptr;
-  const long long quota = std::strtoll(content.c_str(), &end, 10);
-  return end == content.c_str() ? 0 : cpus_of_quota(quota, std::strtoll(end, nullptr, 10));
+  const long long quota = std::strtoll(content, &end, 10);
+  return end == content ? 0 : cpus_of_quota(quota, std::strtoll(end, nullptr, 10));
+}
+
+/// Takes from `text` what is in front of the first `separator`, or all of it.
+TAGMA_COLD inline std::string_view take_field(std::string_view& text, char separator) {
+  std::size_t size = 0;
+  while (size < text.size() && text[size] != separator) ++size;
+  const std::string_view field(text.data(), size);
+  text.remove_prefix(size < text.size() ? size + 1 : size);
+  return field;
 }
 
 /// The path of the group that has the cpu controller, from the content of /proc/self/cgroup.
 /// @param version1 receives whether a version 1 hierarchy has it
-TAGMA_COLD inline std::string cpu_cgroup(std::string_view content, bool& version1) {
-  std::string unified;
+TAGMA_COLD inline std::string_view cpu_cgroup(std::string_view content, bool& version1) {
+  std::string_view unified;
   version1 = false;
   while (!content.empty()) {
-    const std::string_view line = content.substr(0, content.find('\n'));
-    content.remove_prefix(line.size() < content.size() ? line.size() + 1 : line.size());
-    const auto first = line.find(':');
-    const auto second = first == line.npos ? line.npos : line.find(':', first + 1);
-    if (second == line.npos) continue;
-    const std::string_view path = line.substr(second + 1);
-    std::string controllers(",");
-    controllers.append(line.substr(first + 1, second - first - 1)).append(",");
-    if (controllers == ",,") unified = path;
-    if (controllers.find(",cpu,") != std::string::npos) {
+    std::string_view path = take_field(content, '\n');
+    take_field(path, ':');  // the number of the hierarchy
+    std::string_view controllers = take_field(path, ':');
+    if (path.empty()) continue;
+    if (controllers.empty()) unified = path;
+    while (!controllers.empty()) {
+      if (take_field(controllers, ',') != "cpu") continue;
       version1 = true;
-      return std::string(path);
+      return path;
     }
   }
   return unified;
 }
 
+/// A file of the group `path` in the hierarchy that is mounted at `root` and `folder`.
+TAGMA_COLD inline small_file group_file(std::string_view root, const char* folder, std::string_view path,
+                                        const char* name) {
+  char text[4096];
+  std::snprintf(text, sizeof text, "%.*s%s%.*s/%s", static_cast<int>(root.size()), root.data(), folder,
+                static_cast<int>(path.size()), path.data(), name);
+  return small_file(text);
+}
+
 /// The tightest cpu limit of the group and its ancestors; 0 where there is none.
 /// @param groups content of /proc/self/cgroup
 /// @param root   where the control groups are mounted
-TAGMA_COLD inline int cgroup_cpus(const std::string& groups, const std::string& root) {
+TAGMA_COLD inline int cgroup_cpus(std::string_view groups, std::string_view root) {
   bool version1 = false;
-  std::string path = cpu_cgroup(groups, version1);
+  std::string_view path = cpu_cgroup(groups, version1);
   int limit = 0;
   // A container often sees the path of its host, which does not exist in its own mount: the root is always tried too.
   for (;;) {
-    while (!path.empty() && path.back() == '/') path.pop_back();
+    while (!path.empty() && path.back() == '/') path.remove_suffix(1);
     int cpus = 0;
-    if (version1) {
-      const std::string folder = root + "/cpu" + path;
-      cpus = cpus_of_quota(std::atoll(read_small_file(folder + "/cpu.cfs_quota_us").c_str()),
-                           std::atoll(read_small_file(folder + "/cpu.cfs_period_us").c_str()));
-    } else {
-      cpus = cpus_of_cpu_max(read_small_file(root + path + "/cpu.max"));
-    }
+    if (version1)
+      cpus = cpus_of_quota(std::atoll(group_file(root, "/cpu", path, "cpu.cfs_quota_us").c_str()),
+                           std::atoll(group_file(root, "/cpu", path, "cpu.cfs_period_us").c_str()));
+    else
+      cpus = cpus_of_cpu_max(group_file(root, "", path, "cpu.max").c_str());
     if (cpus > 0 && (limit == 0 || cpus < limit)) limit = cpus;
     if (path.empty()) return limit;
-    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+    while (!path.empty() && path.back() != '/') path.remove_suffix(1);
   }
 }
 
@@ -113,7 +131,7 @@ TAGMA_COLD inline int affinity_cpus() {
   int cpus = detail::affinity_cpus();
   if (cpus == 0) cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 #if defined(__linux__)
-  const int quota = detail::cgroup_cpus(detail::read_small_file("/proc/self/cgroup"), "/sys/fs/cgroup");
+  const int quota = detail::cgroup_cpus(detail::small_file("/proc/self/cgroup").view(), "/sys/fs/cgroup");
   if (quota > 0 && quota < cpus) cpus = quota;
 #endif
   return cpus > 0 ? cpus : 1;

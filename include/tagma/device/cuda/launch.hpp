@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "tagma/device/cuda/scalar.hpp"
+#include "tagma/device/cuda/status.hpp"
 #include "tagma/runtime/kernel.hpp"
 
 #if !defined(TAGMA_CUDA_EMULATION)
@@ -28,13 +29,6 @@ using runtime::kernel_entry;
 using runtime::kernel_state;
 using runtime::operand;
 using runtime::run_context;
-
-/// Throws Internal if CUDA reports an error; of a lack of memory, ResourceExhausted.
-inline void check_cuda(cudaError_t status, const char* what) {
-  if (status != cudaSuccess)
-    fail(status == cudaErrorMemoryAllocation ? status_code::resource_exhausted : status_code::internal,
-         {"CUDA: ", what, ": ", cudaGetErrorString(status)});
-}
 
 /// The stream of a run.
 [[nodiscard]] inline cudaStream_t stream_of(const run_context& context) {
@@ -140,10 +134,10 @@ void launch(const geometry& g, const run_context& context, const typename Body::
   }
 #endif
   void* arguments[] = {const_cast<void*>(static_cast<const void*>(&a))};
-  check_cuda(cudaLaunchKernel(reinterpret_cast<const void*>(&run_body<Body>), dim3(static_cast<unsigned>(g.blocks)),
-                              dim3(static_cast<unsigned>(g.threads)), static_cast<void**>(arguments), g.shared,
-                              stream_of(context)),
-             "a kernel was not launched");
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(&run_body<Body>), dim3(static_cast<unsigned>(g.blocks)),
+                         dim3(static_cast<unsigned>(g.threads)), static_cast<void**>(arguments), g.shared,
+                         stream_of(context)),
+        "cudaLaunchKernel");
 }
 
 /// Copies bytes between two places of the device.
@@ -152,7 +146,7 @@ inline void copy_on_device(void* to, const void* from, std::size_t bytes, const 
   if (emulates())
     std::memcpy(to, from, bytes);
   else
-    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(context)), "a copy");
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(context)), "cudaMemcpyAsync");
 }
 
 /// Copies bytes of the host to the device and waits for that; for `prepare`, never for a run.
@@ -162,8 +156,8 @@ inline void upload(void* to, const void* from, std::size_t bytes, const run_cont
     std::memcpy(to, from, bytes);
     return;
   }
-  check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(context)), "a copy");
-  check_cuda(cudaStreamSynchronize(stream_of(context)), "a copy");
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(context)), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream_of(context)), "cudaStreamSynchronize");
 }
 
 /// Sets bytes of the device to zero.
@@ -172,7 +166,7 @@ inline void clear_on_device(void* to, std::size_t bytes, const run_context& cont
   if (emulates())
     std::memset(to, 0, bytes);
   else
-    check_cuda(cudaMemsetAsync(to, 0, bytes, stream_of(context)), "clearing memory");
+    check(cudaMemsetAsync(to, 0, bytes, stream_of(context)), "cudaMemsetAsync");
 }
 
 /// Sets every element to zero.

@@ -25,7 +25,7 @@ class device_bytes {
     if (emulates())
       data_ = ::operator new (size, std::align_val_t{256});
     else
-      check_cuda(cudaMalloc(&data_, size), "working memory");
+      check(cudaMalloc(&data_, size), "cudaMalloc");
   }
   device_bytes(device_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
@@ -65,7 +65,7 @@ class pinned_bytes {
     if (emulates())
       data_ = ::operator new(size);
     else
-      check_cuda(cudaMallocHost(&data_, size), "pinned memory");
+      check(cudaMallocHost(&data_, size), "cudaMallocHost");
   }
   pinned_bytes(const pinned_bytes&) = delete;
   pinned_bytes& operator=(const pinned_bytes&) = delete;

@@ -28,9 +28,9 @@ struct sort_arrays {
 [[nodiscard]] TAGMA_COLD inline std::size_t sort_bytes(const sort_arrays& a) {
   std::size_t bytes = 0;
   if (a.count == 0 || emulates()) return bytes;
-  check_cuda(cub::DeviceRadixSort::SortPairs(nullptr, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count,
-                                             0, a.bits, nullptr),
-             "sorting");
+  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
+                                        a.bits, nullptr),
+        "cub::DeviceRadixSort::SortPairs");
   return bytes;
 }
 
@@ -51,9 +51,9 @@ inline void sort(const sort_arrays& a, std::byte* memory, std::size_t bytes, con
     return;
   }
 #endif
-  check_cuda(cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count,
-                                             0, a.bits, stream_of(context)),
-             "sorting");
+  check(cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
+                                        a.bits, stream_of(context)),
+        "cub::DeviceRadixSort::SortPairs");
 }
 
 }  // namespace tagma::device::cuda

@@ -13,7 +13,7 @@ struct multiply;
 
 struct negate : elementwise {
   static constexpr std::string_view name = "negate";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<negate>(g.upstream)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
   }
@@ -21,7 +21,7 @@ struct negate : elementwise {
 
 struct add : elementwise {
   static constexpr std::string_view name = "add";
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
   }
@@ -38,9 +38,9 @@ struct add : elementwise {
 
 struct subtract : elementwise {
   static constexpr std::string_view name = "subtract";
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
-    g.set(1, g.emit<negate>(g.upstream));
+    g.set(1, g.emit(negate{}, g.upstream));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -53,9 +53,9 @@ struct subtract : elementwise {
 
 struct multiply : elementwise {
   static constexpr std::string_view name = "multiply";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.in(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.in(0)));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
+    g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -71,9 +71,9 @@ struct multiply : elementwise {
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
   static constexpr std::string_view name = "divide";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.in(1)));
-    g.set(1, g.emit<negate>(g.emit<divide>(g.emit<multiply>(g.upstream, g.self), g.in(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
+    g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
   }
   static constexpr void fold(ir::fold_args& f) {
     const auto a = f.constant(0), b = f.constant(1);
@@ -87,22 +87,22 @@ struct divide : elementwise {
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
   static constexpr std::string_view name = "maximum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<greater_equal>(g.in(0), g.in(1));
+  static constexpr void gradient(auto& g) {
+    const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
+    g.set(0, g.emit(select{}, first, g.upstream, zero));
+    g.set(1, g.emit(select{}, first, zero, g.upstream));
   }
 };
 
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
   static constexpr std::string_view name = "minimum";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto first = g.emit<less_equal>(g.in(0), g.in(1));
+  static constexpr void gradient(auto& g) {
+    const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
-    g.set(0, g.emit<select>(first, g.upstream, zero));
-    g.set(1, g.emit<select>(first, zero, g.upstream));
+    g.set(0, g.emit(select{}, first, g.upstream, zero));
+    g.set(1, g.emit(select{}, first, zero, g.upstream));
   }
 };
 
@@ -113,15 +113,13 @@ struct sign : elementwise {
 
 struct abs : elementwise {
   static constexpr std::string_view name = "abs";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sign>(g.in(0))));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
   static constexpr std::string_view name = "square";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(2), g.in(0))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
 };
 

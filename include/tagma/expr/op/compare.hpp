@@ -63,10 +63,10 @@ struct select {
   static constexpr std::string_view name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0);
-    g.set(1, g.emit<select>(g.in(0), g.upstream, zero));
-    g.set(2, g.emit<select>(g.in(0), zero, g.upstream));
+    g.set(1, g.emit(select{}, g.in(0), g.upstream, zero));
+    g.set(2, g.emit(select{}, g.in(0), zero, g.upstream));
   }
 };
 
@@ -78,9 +78,9 @@ struct cast {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     if (!is_floating(g.in_spec(0).type) || !is_floating(g.g.spec(g.self).type)) return;
-    g.set(0, g.emit_with<cast>(ir::pack_attributes(g.in_spec(0).type), g.upstream));
+    g.set(0, g.emit_with(cast{}, ir::pack_attributes(g.in_spec(0).type), g.upstream));
   }
 };
 

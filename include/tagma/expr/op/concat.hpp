@@ -31,7 +31,7 @@ struct concat {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
   static constexpr void fold(ir::fold_args& f) {
     if (f.inputs.size() == 1) f.use_input(0);
   }
@@ -48,28 +48,28 @@ struct concat_part {
     return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
   }
   /// The same place, of other tensors.
-  static constexpr void emit_same_place(ir::gradient_args& g, const ir::op_rules& to) {
+  static constexpr void emit_same_place(auto& g, auto to) {
     ir::node_id inputs[64]{g.upstream, g.in(0)};
     for (int i = 2; i < g.input_count(); ++i) inputs[i] = g.in(i);
-    g.set(0, g.g.emit(to, {inputs, static_cast<std::size_t>(g.input_count())}, g.g.attributes(g.self)));
+    g.set(0, g.emit_over(to, {inputs, static_cast<std::size_t>(g.input_count())}, g.g.attributes(g.self)));
   }
 };
 
 /// What one operand has contributed to the concatenation that is input 0.
 struct part_of_whole : concat_part {
   static constexpr std::string_view name = "part_of_whole";
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// Zeros in the shape of the whole, with input 0 in the place of one operand.
 struct part_into_whole : concat_part {
   static constexpr std::string_view name = "part_into_whole";
-  static constexpr void gradient(ir::gradient_args& g) { emit_same_place(g, ir::rules<part_of_whole>); }
+  static constexpr void gradient(auto& g) { emit_same_place(g, part_of_whole{}); }
 };
 
-constexpr void part_of_whole::gradient(ir::gradient_args& g) { emit_same_place(g, ir::rules<part_into_whole>); }
+constexpr void part_of_whole::gradient(auto& g) { emit_same_place(g, part_into_whole{}); }
 
-constexpr void concat::gradient(ir::gradient_args& g) {
+constexpr void concat::gradient(auto& g) {
   const int axis = static_cast<int>(g.attr(0)), rank = g.in_spec(0).dims.rank, count = g.input_count();
   bool known = true;
   for (int k = 0; k < count; ++k) known = known && g.in_spec(k).dims[axis] != dyn;
@@ -80,15 +80,14 @@ constexpr void concat::gradient(ir::gradient_args& g) {
       for (int i = 0; i < rank; ++i) ranges[2 * i + 1] = to_end;
       ranges[2 * axis] = at;
       ranges[2 * axis + 1] = at += g.in_spec(k).dims[axis];
-      g.set(k, g.g.emit(ir::rules<slice>, {&g.upstream, 1}, {ranges, 2 * static_cast<std::size_t>(rank)}));
+      g.set(k, g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream));
       continue;
     }
     const bool from_end = 2 * k > count;  // the shorter way: no node has more than half of the operands
     ir::node_id inputs[64]{g.upstream, g.in(k)};
     std::size_t used = 2;
     for (int i = from_end ? k + 1 : 0; i < (from_end ? count : k); ++i) inputs[used++] = g.in(i);
-    const auto place = ir::pack_attributes(axis, from_end);
-    g.set(k, g.g.emit(ir::rules<part_of_whole>, {inputs, used}, place.list()));
+    g.set(k, g.emit_over(part_of_whole{}, {inputs, used}, ir::pack_attributes(axis, from_end)));
   }
 }
 
@@ -105,7 +104,7 @@ struct tile {
       if (a.out.dims[i] != dyn) a.out.dims[i] *= a.attributes[static_cast<std::size_t>(i)];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
   static constexpr void fold(ir::fold_args& f) {
     for (const ir::attribute a : f.attributes)
       if (a != 1) return;
@@ -126,14 +125,11 @@ struct tile_gradient {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.g.emit(ir::rules<tile>, {&g.upstream, 1}, g.g.attributes(g.self)));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(tile{}, g.g.attributes(g.self), g.upstream)); }
 };
 
-constexpr void tile::gradient(ir::gradient_args& g) {
-  const ir::node_id pair[] = {g.upstream, g.in(0)};
-  g.set(0, g.g.emit(ir::rules<tile_gradient>, pair, g.g.attributes(g.self)));
+constexpr void tile::gradient(auto& g) {
+  g.set(0, g.emit_with(tile_gradient{}, g.g.attributes(g.self), g.upstream, g.in(0)));
 }
 
 }  // namespace op

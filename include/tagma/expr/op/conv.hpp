@@ -42,9 +42,7 @@ struct convolution {
     return static_cast<double>(y.elements()) * static_cast<double>(filter[0] * filter[1] * filter[2]);
   }
   static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
-  static constexpr auto options(const ir::gradient_args& g) {
-    return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2));
-  }
+  static constexpr auto options(const auto& g) { return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2)); }
 };
 
 /// The transposed convolution: inputs are the gradient of the output, the filter, and the images, of which only the
@@ -73,7 +71,7 @@ struct conv2d_input_gradient : convolution {
     return nullptr;
   }
   static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// A convolution.
@@ -84,8 +82,8 @@ struct conv2d : convolution {
     a.out.type = a.in[0].type;
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
   }
-  static constexpr void gradient(ir::gradient_args& g) { set_gradients(g, g.upstream); }
-  static constexpr void set_gradients(ir::gradient_args& g, ir::node_id upstream);
+  static constexpr void gradient(auto& g) { set_gradients(g, g.upstream); }
+  static constexpr void set_gradients(auto& g, ir::node_id upstream);
 };
 
 /// Inputs are the images, the gradient of the output, and the filter, of which only the shape counts.
@@ -101,20 +99,20 @@ struct conv2d_filter_gradient : convolution {
     return nullptr;
   }
   static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit_with<conv2d_input_gradient>(options(g), g.in(1), g.upstream, g.in(0)));
-    g.set(1, g.emit_with<conv2d>(options(g), g.in(0), g.upstream));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(conv2d_input_gradient{}, options(g), g.in(1), g.upstream, g.in(0)));
+    g.set(1, g.emit_with(conv2d{}, options(g), g.in(0), g.upstream));
   }
 };
 
-constexpr void conv2d_input_gradient::gradient(ir::gradient_args& g) {
-  g.set(0, g.emit_with<conv2d>(options(g), g.upstream, g.in(1)));
-  g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.upstream, g.in(0), g.in(1)));
+constexpr void conv2d_input_gradient::gradient(auto& g) {
+  g.set(0, g.emit_with(conv2d{}, options(g), g.upstream, g.in(1)));
+  g.set(1, g.emit_with(conv2d_filter_gradient{}, options(g), g.upstream, g.in(0), g.in(1)));
 }
 
-constexpr void conv2d::set_gradients(ir::gradient_args& g, ir::node_id upstream) {
-  g.set(0, g.emit_with<conv2d_input_gradient>(options(g), upstream, g.in(1), g.in(0)));
-  g.set(1, g.emit_with<conv2d_filter_gradient>(options(g), g.in(0), upstream, g.in(1)));
+constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
+  g.set(0, g.emit_with(conv2d_input_gradient{}, options(g), upstream, g.in(1), g.in(0)));
+  g.set(1, g.emit_with(conv2d_filter_gradient{}, options(g), g.in(0), upstream, g.in(1)));
 }
 
 /// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.
@@ -126,10 +124,10 @@ struct conv2d_bias : convolution {
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
     return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto upstream = g.attr(3) != 0 ? g.emit<relu_gradient>(g.upstream, g.self) : g.upstream;
+  static constexpr void gradient(auto& g) {
+    const auto upstream = g.attr(3) != 0 ? g.emit(relu_gradient{}, g.upstream, g.self) : g.upstream;
     conv2d::set_gradients(g, upstream);
-    g.set(2, g.emit_with<sum>(ir::pack_attributes(0b111, 0), upstream));
+    g.set(2, g.emit_with(sum{}, ir::pack_attributes(0b111, 0), upstream));
   }
 };
 

@@ -26,7 +26,7 @@ struct scatter_rows {
     for (int i = axis + 1; i < a.out.dims.rank; ++i) expected.push_back(a.out.dims[i]);
     return compatible(expected, a.in[0].dims) ? nullptr : "the values need one slice for each index";
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// The slices of input 0 that input 1 names along the axis in attribute 0.
@@ -43,13 +43,13 @@ struct gather {
     for (int i = axis + 1; i < from.rank; ++i) a.out.dims.push_back(from[i]);
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit_with<scatter_rows>(ir::pack_attributes(g.attr(0)), g.upstream, g.in(1), g.in(0)));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(scatter_rows{}, ir::pack_attributes(g.attr(0)), g.upstream, g.in(1), g.in(0)));
   }
 };
 
-constexpr void scatter_rows::gradient(ir::gradient_args& g) {
-  g.set(0, g.emit_with<gather>(ir::pack_attributes(g.attr(0)), g.upstream, g.in(1)));
+constexpr void scatter_rows::gradient(auto& g) {
+  g.set(0, g.emit_with(gather{}, ir::pack_attributes(g.attr(0)), g.upstream, g.in(1)));
 }
 
 /// Rows of the length in attribute 0, of the element type in attribute 1: 1 where the index points, else 0.

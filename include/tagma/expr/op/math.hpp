@@ -11,101 +11,99 @@ namespace op {
 
 struct exp : elementwise {
   static constexpr std::string_view name = "exp";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.self)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
   static constexpr std::string_view name = "log";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<divide>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
   static constexpr std::string_view name = "log1p";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.upstream, g.emit<add>(g.in(0), g.constant(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
   static constexpr std::string_view name = "expm1";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<add>(g.self, g.constant(1))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
   static constexpr std::string_view name = "sqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(g.emit<multiply>(g.upstream, g.constant(0.5)), g.self));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
 };
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
   static constexpr std::string_view name = "rsqrt";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto cubed = g.emit<multiply>(g.self, g.emit<square>(g.self));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(-0.5), cubed)));
+  static constexpr void gradient(auto& g) {
+    const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
   }
 };
 struct tanh : elementwise {
   static constexpr std::string_view name = "tanh";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<subtract>(g.constant(1), g.emit<square>(g.self))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
 };
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
   static constexpr std::string_view name = "sigmoid";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto slope = g.emit<multiply>(g.self, g.emit<subtract>(g.constant(1), g.self));
-    g.set(0, g.emit<multiply>(g.upstream, slope));
+  static constexpr void gradient(auto& g) {
+    const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
+    g.set(0, g.emit(multiply{}, g.upstream, slope));
   }
 };
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
   static constexpr std::string_view name = "softplus";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<sigmoid>(g.in(0))));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
   static constexpr std::string_view name = "erf";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto bell = g.emit<exp>(g.emit<negate>(g.emit<square>(g.in(0))));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.constant(1.12837916709551257390), bell)));
+  static constexpr void gradient(auto& g) {
+    const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
   }
 };
 struct cos;
 struct sin : elementwise {
   static constexpr std::string_view name = "sin";
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 struct cos : elementwise {
   static constexpr std::string_view name = "cos";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<negate>(g.emit<multiply>(g.upstream, g.emit<sin>(g.in(0)))));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
 };
-constexpr void sin::gradient(ir::gradient_args& g) { g.set(0, g.emit<multiply>(g.upstream, g.emit<cos>(g.in(0)))); }
+constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(cos{}, g.in(0)))); }
 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
   static constexpr std::string_view name = "power";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto lower = g.emit<power>(g.in(0), g.emit<subtract>(g.in(1), g.constant(1)));
-    g.set(0, g.emit<multiply>(g.upstream, g.emit<multiply>(g.in(1), lower)));
+  static constexpr void gradient(auto& g) {
+    const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
     const auto zero = g.constant(0);
-    const auto positive = g.emit<greater>(g.in(0), zero);
-    const auto logarithm = g.emit<log>(g.emit<select>(positive, g.in(0), g.constant(1)));
-    g.set(1, g.emit<multiply>(g.upstream, g.emit<multiply>(g.self, logarithm)));
+    const auto positive = g.emit(greater{}, g.in(0), zero);
+    const auto logarithm = g.emit(log{}, g.emit(select{}, positive, g.in(0), g.constant(1)));
+    g.set(1, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.self, logarithm)));
   }
 };
 
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
   static constexpr std::string_view name = "relu_gradient";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.in(1))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
   static constexpr std::string_view name = "relu";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<relu_gradient>(g.upstream, g.self)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 
 }  // namespace op

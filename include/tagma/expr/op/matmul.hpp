@@ -45,24 +45,24 @@ struct matmul {
 
   static constexpr double work(const ir::infer_args& a) {
     const shape& x = a.in[0].dims;
-    return static_cast<double>(a.out.dims.elements()) *
-           static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
+    return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
   }
 
-  static constexpr void gradient(ir::gradient_args& g) {
+  /// Sets the gradient by input `to`: the product of two nodes, each transposed or not.
+  static constexpr void set_product(auto& g, ir::node_id a, bool ta, ir::node_id b, bool tb, int to) {
+    const auto value = g.emit_with(matmul{}, ir::pack_attributes(ta, tb), a, b);
+    g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
+  }
+  static constexpr void gradient(auto& g) {
     const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
-    const auto product = [&g](ir::node_id x, bool tx, ir::node_id y, bool ty, int to) {
-      const auto value = g.emit_with<matmul>(ir::pack_attributes(tx, ty), x, y);
-      g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
-    };
     if (ta)
-      product(g.in(1), tb, g.upstream, true, 0);
+      set_product(g, g.in(1), tb, g.upstream, true, 0);
     else
-      product(g.upstream, false, g.in(1), !tb, 0);
+      set_product(g, g.upstream, false, g.in(1), !tb, 0);
     if (tb)
-      product(g.upstream, true, g.in(0), ta, 1);
+      set_product(g, g.upstream, true, g.in(0), ta, 1);
     else
-      product(g.in(0), !ta, g.upstream, false, 1);
+      set_product(g, g.in(0), !ta, g.upstream, false, 1);
   }
 };
 

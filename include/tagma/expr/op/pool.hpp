@@ -34,7 +34,7 @@ struct pooling {
     a.out.type = a.in[0].type;
     return infer_output(a, a.in[0].dims, a.out.dims);
   }
-  static constexpr auto options(const ir::gradient_args& g) {
+  static constexpr auto options(const auto& g) {
     return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2), g.attr(3));
   }
 };
@@ -48,7 +48,7 @@ struct max_pool_select : pooling {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
     return pooling::infer(a);
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
@@ -62,20 +62,20 @@ struct max_pool_gradient : pooling {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(2, g.emit_with<max_pool_select>(options(g), g.in(0), g.in(1), g.upstream));
+  static constexpr void gradient(auto& g) {
+    g.set(2, g.emit_with(max_pool_select{}, options(g), g.in(0), g.in(1), g.upstream));
   }
 };
 
-constexpr void max_pool_select::gradient(ir::gradient_args& g) {
-  g.set(2, g.emit_with<max_pool_gradient>(options(g), g.in(0), g.in(1), g.upstream));
+constexpr void max_pool_select::gradient(auto& g) {
+  g.set(2, g.emit_with(max_pool_gradient{}, options(g), g.in(0), g.in(1), g.upstream));
 }
 
 /// The largest element of each window; padding never wins.
 struct max_pool : pooling {
   static constexpr std::string_view name = "max_pool";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit_with<max_pool_gradient>(options(g), g.in(0), g.self, g.upstream));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(max_pool_gradient{}, options(g), g.in(0), g.self, g.upstream));
   }
 };
 
@@ -84,7 +84,7 @@ struct average_pool_gradient;
 /// The mean of each window; padding does not count.
 struct average_pool : pooling {
   static constexpr std::string_view name = "average_pool";
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// Inputs are the gradient of the means and the images, of which only the shape counts.
@@ -98,11 +98,11 @@ struct average_pool_gradient : pooling {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit_with<average_pool>(options(g), g.upstream)); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(average_pool{}, options(g), g.upstream)); }
 };
 
-constexpr void average_pool::gradient(ir::gradient_args& g) {
-  g.set(0, g.emit_with<average_pool_gradient>(options(g), g.upstream, g.in(0)));
+constexpr void average_pool::gradient(auto& g) {
+  g.set(0, g.emit_with(average_pool_gradient{}, options(g), g.upstream, g.in(0)));
 }
 
 }  // namespace op

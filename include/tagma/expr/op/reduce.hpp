@@ -33,15 +33,15 @@ struct reduction {
                            static_cast<attribute_mask>(a.attributes[1]));
   }
   /// A tensor of the shape of a reduction's result, stretched back over the reduced axes.
-  static constexpr ir::node_id spread(ir::gradient_args& g, ir::node_id value) {
-    const ir::node_id wide = g.emit_with<expand_dims>(ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
-    return g.emit<broadcast_like>(wide, g.in(0));
+  static constexpr ir::node_id spread(auto& g, ir::node_id value) {
+    const ir::node_id wide = g.emit_with(expand_dims{}, ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
+    return g.emit(broadcast_like{}, wide, g.in(0));
   }
 };
 
 struct sum : reduction {
   static constexpr std::string_view name = "sum";
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, spread(g, g.upstream)); }
+  static constexpr void gradient(auto& g) { g.set(0, spread(g, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
   }
@@ -71,11 +71,11 @@ struct fraction {
 
 /// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
 struct extreme : reduction {
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const auto type = ir::pack_attributes(g.g.spec(g.self).type);
-    const auto hit = g.emit_with<cast>(type, g.emit<equal>(g.in(0), spread(g, g.self)));
-    const auto hits = g.emit_with<sum>(ir::pack_attributes(g.attr(0), g.attr(1)), hit);
-    g.set(0, g.emit<multiply>(hit, spread(g, g.emit<divide>(g.upstream, hits))));
+    const auto hit = g.emit_with(cast{}, type, g.emit(equal{}, g.in(0), spread(g, g.self)));
+    const auto hits = g.emit_with(sum{}, ir::pack_attributes(g.attr(0), g.attr(1)), hit);
+    g.set(0, g.emit(multiply{}, hit, spread(g, g.emit(divide{}, g.upstream, hits))));
   }
 };
 struct reduce_max : extreme {
@@ -88,8 +88,8 @@ struct reduce_min : extreme {
 /// The gradient divides the product by each element, so elements must not be zero where it is used.
 struct product : reduction {
   static constexpr std::string_view name = "product";
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<divide>(spread(g, g.emit<multiply>(g.upstream, g.self)), g.in(0)));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
   }
 };
 

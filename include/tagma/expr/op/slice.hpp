@@ -60,7 +60,7 @@ struct slice {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
   static constexpr void fold(ir::fold_args& f) {
     for (std::size_t i = 0; i < f.attributes.size(); i += 2)
       if (f.attributes[i] != 0 || f.attributes[i + 1] != to_end) return;
@@ -81,14 +81,11 @@ struct slice_gradient {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.g.emit(ir::rules<slice>, {&g.upstream, 1}, g.g.attributes(g.self)));
-  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(slice{}, g.g.attributes(g.self), g.upstream)); }
 };
 
-constexpr void slice::gradient(ir::gradient_args& g) {
-  const ir::node_id pair[] = {g.upstream, g.in(0)};
-  g.set(0, g.g.emit(ir::rules<slice_gradient>, pair, g.g.attributes(g.self)));
+constexpr void slice::gradient(auto& g) {
+  g.set(0, g.emit_with(slice_gradient{}, g.g.attributes(g.self), g.upstream, g.in(0)));
 }
 
 /// Input 0 in a frame of elements equal to input 1; attributes 2 i and 2 i + 1 are the padding of axis i.
@@ -104,21 +101,21 @@ struct pad {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     ir::attribute ranges[2 * max_rank]{};
     const int rank = g.in_spec(0).dims.rank;
     for (int i = 0; i < rank; ++i) {
       ranges[2 * i] = g.attr(2 * i);
       ranges[2 * i + 1] = g.attr(2 * i + 1) == 0 ? to_end : -g.attr(2 * i + 1);
     }
-    const auto inside = g.g.emit(ir::rules<slice>, {&g.upstream, 1}, {ranges, 2 * static_cast<std::size_t>(rank)});
+    const auto inside = g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream);
     g.set(0, inside);
     const auto filler = g.g.info(g.in(1)).kind;
     if (filler == ir::op_kind::literal || filler == ir::op_kind::constant) return;
     const auto total = [&g, rank](ir::node_id value) {
-      return g.emit_with<sum>(ir::pack_attributes((ir::attribute{1} << rank) - 1, ir::attribute{0}), value);
+      return g.emit_with(sum{}, ir::pack_attributes((ir::attribute{1} << rank) - 1, ir::attribute{0}), value);
     };
-    g.set(1, g.emit<subtract>(total(g.upstream), total(inside)));
+    g.set(1, g.emit(subtract{}, total(g.upstream), total(inside)));
   }
   static constexpr void fold(ir::fold_args& f) {
     for (const ir::attribute a : f.attributes)

@@ -30,28 +30,28 @@ struct row_operation {
     return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
   }
   /// Sums over the last axis, kept with extent 1.
-  static constexpr ir::node_id row_sum(ir::gradient_args& g, ir::node_id value) {
+  static constexpr ir::node_id row_sum(auto& g, ir::node_id value) {
     const ir::attribute last = ir::attribute{1} << (g.g.spec(value).dims.rank - 1);
-    return g.emit_with<sum>(ir::pack_attributes(last, last), value);
+    return g.emit_with(sum{}, ir::pack_attributes(last, last), value);
   }
 };
 
 /// exp(x) / sum(exp(x)) over the last axis, computed after subtracting the maximum.
 struct softmax : row_operation {
   static constexpr std::string_view name = "softmax";
-  static constexpr void gradient(ir::gradient_args& g) {
-    const auto weighted = g.emit<multiply>(g.upstream, g.self);
+  static constexpr void gradient(auto& g) {
+    const auto weighted = g.emit(multiply{}, g.upstream, g.self);
     const auto total = row_sum(g, weighted);
-    g.set(0, g.emit<multiply>(g.emit<subtract>(g.upstream, total), g.self));
+    g.set(0, g.emit(multiply{}, g.emit(subtract{}, g.upstream, total), g.self));
   }
 };
 
 /// x - log(sum(exp(x))) over the last axis.
 struct log_softmax : row_operation {
   static constexpr std::string_view name = "log_softmax";
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     const auto total = row_sum(g, g.upstream);
-    g.set(0, g.emit<subtract>(g.upstream, g.emit<multiply>(g.emit<exp>(g.self), total)));
+    g.set(0, g.emit(subtract{}, g.upstream, g.emit(multiply{}, g.emit(exp{}, g.self), total)));
   }
 };
 
@@ -64,20 +64,21 @@ struct sparse_softmax_cross_entropy_gradient {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     // d/dlogits: with p = softmax, rows u_i * (diag(p) - p p^T) applied to the new upstream; d/du: its row sum with (p
     // - y).
-    const auto p = g.emit<softmax>(g.in(0));
+    const auto p = g.emit(softmax{}, g.in(0));
     const auto wide = [&g](ir::node_id row) {
-      return g.emit_with<expand_dims>(ir::pack_attributes(ir::attribute{1} << g.g.spec(row).dims.rank), row);
+      return g.emit_with(expand_dims{}, ir::pack_attributes(ir::attribute{1} << g.g.spec(row).dims.rank), row);
     };
-    const auto total = row_operation::row_sum(g, g.emit<multiply>(g.upstream, p));
-    const auto through = g.emit<multiply>(p, g.emit<subtract>(g.upstream, total));
-    g.set(0, g.emit<multiply>(through, wide(g.in(2))));
-    const auto ones = g.emit<broadcast_like>(g.constant(1), g.in(1));
-    const auto difference = g.emit<sparse_softmax_cross_entropy_gradient>(g.in(0), g.in(1), ones);
+    const auto total = row_operation::row_sum(g, g.emit(multiply{}, g.upstream, p));
+    const auto through = g.emit(multiply{}, p, g.emit(subtract{}, g.upstream, total));
+    g.set(0, g.emit(multiply{}, through, wide(g.in(2))));
+    const auto ones = g.emit(broadcast_like{}, g.constant(1), g.in(1));
+    const auto difference = g.emit(sparse_softmax_cross_entropy_gradient{}, g.in(0), g.in(1), ones);
     const ir::attribute last = ir::attribute{1} << (g.in_spec(0).dims.rank - 1);
-    g.set(2, g.emit_with<sum>(ir::pack_attributes(last, ir::attribute{0}), g.emit<multiply>(g.upstream, difference)));
+    g.set(2,
+          g.emit_with(sum{}, ir::pack_attributes(last, ir::attribute{0}), g.emit(multiply{}, g.upstream, difference)));
   }
 };
 
@@ -89,8 +90,8 @@ struct sparse_softmax_cross_entropy {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return compatible(a.out.dims, a.in[1].dims) ? nullptr : "labels need one element for each row of logits";
   }
-  static constexpr void gradient(ir::gradient_args& g) {
-    g.set(0, g.emit<sparse_softmax_cross_entropy_gradient>(g.in(0), g.in(1), g.upstream));
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(sparse_softmax_cross_entropy_gradient{}, g.in(0), g.in(1), g.upstream));
   }
 };
 

@@ -36,7 +36,7 @@ struct scatter_last {
     a.out = {a.in[0].type, a.in[2].dims};
     return compatible(a.in[0].dims, a.in[1].dims) ? nullptr : "every element needs one position";
   }
-  static constexpr void gradient(ir::gradient_args& g);
+  static constexpr void gradient(auto& g);
 };
 
 /// Elements of input 0 at positions of its last axis, row by row.
@@ -51,10 +51,10 @@ struct gather_last {
                ? nullptr
                : "every row needs its positions";
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<scatter_last>(g.upstream, g.in(1), g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(scatter_last{}, g.upstream, g.in(1), g.in(0))); }
 };
 
-constexpr void scatter_last::gradient(ir::gradient_args& g) { g.set(0, g.emit<gather_last>(g.upstream, g.in(1))); }
+constexpr void scatter_last::gradient(auto& g) { g.set(0, g.emit(gather_last{}, g.upstream, g.in(1))); }
 
 }  // namespace op
 

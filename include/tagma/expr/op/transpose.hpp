@@ -33,11 +33,11 @@ struct transpose {
     for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) {
+  static constexpr void gradient(auto& g) {
     ir::attribute inverse[max_rank]{};
     const int rank = g.in_spec(0).dims.rank;
     for (int i = 0; i < rank; ++i) inverse[g.attr(i)] = i;
-    g.set(0, g.g.emit(ir::rules<transpose>, {&g.upstream, 1}, {inverse, static_cast<std::size_t>(rank)}));
+    g.set(0, g.emit_with(transpose{}, {inverse, static_cast<std::size_t>(rank)}, g.upstream));
   }
   static constexpr void fold(ir::fold_args& f) {
     for (std::size_t i = 0; i < f.attributes.size(); ++i)

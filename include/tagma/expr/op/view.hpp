@@ -81,7 +81,7 @@ struct reshape {
     if (open >= 0) a.out.dims[open] = total / known;
     return a.out.dims.elements() == total ? nullptr : "the new shape has another number of elements";
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
 };
 
 /// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
@@ -98,7 +98,7 @@ struct expand_dims {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
   }
@@ -119,7 +119,7 @@ struct squeeze {
     }
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.emit<reshape>(g.upstream, g.in(0))); }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
 };
 
 /// The value itself under another node.
@@ -130,7 +130,7 @@ struct identity {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
+  static constexpr void gradient(auto& g) { g.set(0, g.upstream); }
 };
 
 /// The value itself; no gradient flows through it.
@@ -154,7 +154,7 @@ struct broadcast_like {
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;
   }
-  static constexpr void gradient(ir::gradient_args& g) { g.set(0, g.upstream); }
+  static constexpr void gradient(auto& g) { g.set(0, g.upstream); }
   static constexpr void fold(ir::fold_args& f) { f.use_input(0); }
 };
 

@@ -7,34 +7,9 @@
 /// An update and the slots that it writes are with their variable.
 
 #include "tagma/graph/pass/versions.hpp"
+#include "tagma/place/reason.hpp"
 
 namespace tagma::ir {
-
-/// Why a node is where it is.
-enum class place_reason : std::uint8_t {
-  not_placed,    ///< no run needs its value
-  only_choice,   ///< no other device could run it
-  first_choice,  ///< the best device that has a kernel for it and for its group
-  asked,         ///< a scope asks for it
-  with_group,    ///< another node of its group is asked for, or has been there
-  assigned,      ///< earlier runs put it there
-  with_readers,  ///< it has no inputs, and all its readers are there
-  with_input,    ///< it reads no elements, or hands them on as they are
-  softened,      ///< what is asked for cannot be had; type and number were dropped
-};
-
-[[nodiscard]] constexpr std::string_view to_string(place_reason r) {
-  constexpr std::string_view names[] = {"no run needs it",
-                                        "the only one",
-                                        "the first that has a kernel",
-                                        "asked for",
-                                        "with the nodes it is bound to",
-                                        "where earlier runs had it",
-                                        "with all its readers",
-                                        "with its input",
-                                        "instead of what is asked for"};
-  return names[static_cast<std::size_t>(r)];
-}
 
 /// What can go wrong.
 enum class place_problem : std::uint8_t {
@@ -76,7 +51,7 @@ struct placement {
   place_failure failure;
 
   [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
-  [[nodiscard]] constexpr const place_reason* reasons() const { return reason.data(); }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return reason; }
 };
 
 namespace detail {

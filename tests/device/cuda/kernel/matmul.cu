@@ -91,7 +91,7 @@ void epilogues(double tolerance) {
     };
     multiply(nullptr, expected);
     multiply(library.get(), found);
-    cuda::check_cuda(cudaDeviceSynchronize(), "a product failed");
+    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     check(tg::test::distance(expected, found) <= tolerance, "an epilogue of cuBLASLt");
   }
 }

@@ -39,7 +39,7 @@ inline void initialize(const kernel_args& args, const run_context& context) {
   if (emulates())
     std::memcpy(args.out.data, from, bytes);
   else
-    check_cuda(cudaMemcpyAsync(args.out.data, from, bytes, cudaMemcpyHostToDevice, stream_of(context)), "a copy");
+    check(cudaMemcpyAsync(args.out.data, from, bytes, cudaMemcpyHostToDevice, stream_of(context)), "cudaMemcpyAsync");
 }
 
 template <class T, bool Add>

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Copies between devices whose memory the host can read.
+
+#include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/plan/transfer.hpp"
+
+namespace tagma::device::cpu {
+
+template <>
+struct kernel<ir::key<plan::transfer>> {
+  static void run(const kernel_args& args, const run_context& context) {
+    const auto size = static_cast<std::int64_t>(size_of(args.out.type));
+    over_pieces(args.out.elements(), size, context, [&](std::int64_t first, std::int64_t last) {
+      std::memcpy(args.out.data + first * size, args.in[0].data + first * size,
+                  static_cast<std::size_t>((last - first) * size));
+    });
+  }
+
+  template <dtype, dtype>
+  static constexpr kernel_entry entry{&run};
+};
+
+}  // namespace tagma::device::cpu

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Threads that do the steps of runs and nothing else: those of one session, or by name those of several.
+
+#include <string>
+
+#include "tagma/base/error.hpp"
+#include "tagma/device/cpu/pool.hpp"
+#include "tagma/device/cpu/topology.hpp"
+
+namespace tagma {
+namespace device::cpu {
+
+/// As many threads as it says. Who offers work to them does not take part. The work offered first is done first.
+class step_pool final : public runtime::step_pool {
+ public:
+  explicit step_pool(int threads) : pool_(threads), threads_(threads) {}
+
+  bool offer(runtime::shared_work& work) override { return pool_.offer(work, true); }
+  void call_helpers(int count) override { pool_.wake(count); }
+  void withdraw(runtime::shared_work& work) override { pool_.withdraw(work); }
+  [[nodiscard]] int step_threads() const override { return pool_.workers(); }
+  /// The number that was asked for; the system may have refused some.
+  [[nodiscard]] int wanted() const { return threads_; }
+
+ private:
+  thread_pool pool_;
+  int threads_;
+};
+
+/// The pools of this process that have a name and are in use.
+class named_step_pools {
+  struct entry;
+
+ public:
+  /// A user of a pool with a name; the threads end with the last of them.
+  class user final : public runtime::step_pool {
+   public:
+    /// Throws InvalidArgument if the pool is in use with another number of threads.
+    user(named_step_pools& pools, int threads, std::string_view name)
+        : pools_(pools), entry_(pools.find(threads, name)) {}
+    ~user() override { pools_.leave(entry_); }
+
+    bool offer(runtime::shared_work& work) override { return entry_.threads.offer(work); }
+    void call_helpers(int count) override { entry_.threads.call_helpers(count); }
+    void withdraw(runtime::shared_work& work) override { entry_.threads.withdraw(work); }
+    [[nodiscard]] int step_threads() const override { return entry_.threads.step_threads(); }
+
+   private:
+    friend class named_step_pools;
+    named_step_pools& pools_;
+    entry& entry_;
+  };
+
+  /// Those of the process.
+  [[nodiscard]] static named_step_pools& all() {
+    static named_step_pools pools;
+    return pools;
+  }
+
+ private:
+  struct entry {
+    entry(std::string_view n, int count) : name(n), threads(count) {}
+    std::string name;
+    step_pool threads;
+    int users = 1;
+    owned<entry> next;
+  };
+
+  [[nodiscard]] TAGMA_COLD entry& find(int threads, std::string_view name) {
+    const mutex_lock lock(mutex_);
+    for (entry* e = first_.get(); e != nullptr; e = e->next.get()) {
+      if (e->name != name) continue;
+      if (e->threads.wanted() != threads)
+        fail(status_code::invalid_argument, {"Pool ", name, " configured previously with num_threads=",
+                                             e->threads.wanted(), ", this session asks for ", threads});
+      ++e->users;
+      return *e;
+    }
+    auto made = make_owned<entry>(name, threads);
+    made->next = static_cast<owned<entry>&&>(first_);
+    first_ = static_cast<owned<entry>&&>(made);
+    return *first_;
+  }
+  TAGMA_COLD void leave(entry& gone) {
+    owned<entry> ended;  // after the lock is open: it waits for threads
+    const mutex_lock lock(mutex_);
+    if (--gone.users > 0) return;
+    owned<entry>* place = &first_;
+    while (place->get() != &gone) place = &(*place)->next;
+    ended = static_cast<owned<entry>&&>(*place);
+    *place = static_cast<owned<entry>&&>(ended->next);
+  }
+
+  mutex mutex_;
+  owned<entry> first_;
+};
+
+}  // namespace device::cpu
+
+TAGMA_COLD inline owned<runtime::step_pool> runtime::make_cpu_step_pool(int threads, std::string_view name) {
+  if (threads < 0) fail(status_code::invalid_argument, {"a pool of ", threads, " threads was asked for"});
+  if (threads == 0) threads = device::cpu::available_cpus();
+  if (name.empty()) return make_owned<device::cpu::step_pool>(threads);
+  return make_owned<device::cpu::named_step_pools::user>(device::cpu::named_step_pools::all(), threads, name);
+}
+
+}  // namespace tagma

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Runs the steps of a plan on the streams of devices: issues them in order, waits only for what the host reads, and
+/// launches recorded segments where nothing has changed since the last run.
+
+#include <exception>
+#include <string>
+
+#include "tagma/base/error.hpp"
+#include "tagma/device/stream/assign.hpp"
+#include "tagma/runtime/gate.hpp"
+#include "tagma/runtime/stream_driver.hpp"
+
+namespace tagma::device::stream {
+
+/// A copy as a driver does it.
+struct copy_request {
+  runtime::memory_place to;
+  runtime::memory_place from;
+  std::size_t bytes = 0;
+};
+
+/// What the steps of a plan do, for whoever decides when they do it.
+class step_functions {
+ public:
+  /// Puts the kernels of step `s` into a stream; its device is current. May throw.
+  virtual void launch(std::size_t s, runtime::stream_ref stream) = 0;
+  /// What step `s` copies. Memory of the host must be pinned.
+  [[nodiscard]] virtual copy_request copy(std::size_t s) = 0;
+  /// Does step `s` on the calling thread. May throw.
+  virtual void run_host(std::size_t s) = 0;
+  /// "matmul 'hidden/kernel' on /device:GPU:0".
+  [[nodiscard]] virtual std::string describe(std::size_t s) const = 0;
+  /// A number that is another one whenever an address or anything else has changed that the steps [first, end) have
+  /// among their arguments.
+  [[nodiscard]] virtual std::uint64_t arguments(std::size_t first, std::size_t end) const = 0;
+
+ protected:
+  ~step_functions() = default;
+};
+
+struct dispatch_options {
+  int compute_streams = 4;  ///< the most for kernels, of each device
+  bool capture = true;      ///< whether segments are recorded and launched again
+  int least_captured = 2;   ///< steps that a segment must have to be recorded
+};
+
+/// The streams, events and recorded segments of one plan; used by one run at a time.
+///
+/// With capture the plan is cut at the steps of the host, and at those that are not replayable, into segments. A
+/// segment that meets the same arguments in a second run is recorded and launched, and from then on only launched. One
+/// stream, the origin, has all segments in order, so that what a segment needs of earlier ones is done when it begins.
+/// Without capture there is one part, in which every edge has an event of its own where it needs one.
+class dispatcher {
+ public:
+  /// @param steps  the list and what it points to must outlive the dispatcher
+  TAGMA_COLD dispatcher(runtime::stream_driver& driver, const step_list& steps, const dispatch_options& options = {})
+      : driver_(driver), steps_(steps), options_(options) {
+    for (std::size_t s = 0; s < steps.size(); ++s)
+      if (steps.steps[s].kind == step_kind::between) driver.connect(steps.steps[s].device, steps.steps[s].other);
+    cut();
+    for (std::size_t i = 0; i < parts_.size(); ++i) prepare(parts_[i]);
+  }
+  dispatcher(const dispatcher&) = delete;
+  dispatcher& operator=(const dispatcher&) = delete;
+  TAGMA_COLD ~dispatcher() = default;
+
+  /// Does every step once and returns when all are done. Whatever fails is thrown when nothing is left in the streams,
+  /// with the name of the step; steps that were not issued by then are left out.
+  void run(step_functions& functions, const runtime::run_guard& guard) {
+    const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
+    current_ = -1;
+    try {
+      waited_ = -1;
+      for (std::size_t i = 0; i < parts_.size(); ++i) run_part(i, functions, guard);
+      finish(functions, guard);
+    } catch (...) {
+      drain();
+      if (stream_count_ > 0) driver_.restore(before);
+      throw;
+    }
+    if (stream_count_ > 0) driver_.restore(before);
+  }
+
+  /// Segments that are recorded at present.
+  [[nodiscard]] std::size_t captured() const {
+    std::size_t count = 0;
+    for (const part& p : parts_) count += static_cast<bool>(p.graph);
+    return count;
+  }
+  /// Streams that the steps share, the origin not counted.
+  [[nodiscard]] std::size_t streams() const { return stream_count_; }
+
+ private:
+  struct part {
+    std::size_t first = 0;
+    std::size_t end = 0;
+    bool host = false;        ///< one step of the host by itself
+    bool capturable = false;  ///< false once it could not be recorded
+    bool seen = false;        ///< `arguments` is that of a run
+    std::int32_t needs = -1;  ///< of a step of the host: the last segment that it waits for
+    std::uint64_t arguments = 0;
+    assignment plan;
+    heap_array<runtime::owned_event> events;
+    heap_array<std::size_t> stream_of;  ///< from the streams of `plan` to those of the dispatcher
+    runtime::owned_event ended;         ///< in the origin
+    runtime::owned_graph graph;
+  };
+  struct used_stream {
+    stream_place place;
+    runtime::owned_stream stream;
+  };
+
+  /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
+  TAGMA_COLD void cut() {
+    const std::size_t n = steps_.size();
+    if (!options_.capture) {
+      parts_ = heap_array<part>(n == 0 ? 0 : 1);
+      if (n > 0) parts_[0].end = n;
+      return;
+    }
+    const auto alone = [this](std::size_t s) {
+      return steps_.steps[s].kind == step_kind::host || !steps_.steps[s].replayable;
+    };
+    std::size_t count = 0;
+    const heap_array<std::int32_t> part_of(n);
+    for (std::size_t s = 0; s < n; ++s) {
+      if (s == 0 || alone(s) || alone(s - 1)) ++count;
+      part_of[s] = static_cast<std::int32_t>(count) - 1;
+    }
+    parts_ = heap_array<part>(count);
+    for (std::size_t s = 0; s < n; ++s) {
+      part& p = parts_[static_cast<std::size_t>(part_of[s])];
+      if (p.end == 0) p.first = s;
+      p.end = s + 1;
+      p.host = steps_.steps[s].kind == step_kind::host;
+      p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
+      if (!p.host) continue;
+      for (const step_id w : steps_.waits_of(s)) {
+        const std::int32_t segment = part_of[static_cast<std::size_t>(w)];
+        if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
+      }
+    }
+  }
+
+  /// Assigns streams within a part, and makes what it needs that does not exist yet.
+  TAGMA_COLD void prepare(part& p) {
+    if (p.host) return;
+    p.plan = assign_streams(steps_, p.first, p.end, options_.compute_streams);
+    p.stream_of = heap_array<std::size_t>(p.plan.stream_count);
+    for (std::size_t i = 0; i < p.plan.stream_count; ++i) p.stream_of[i] = stream_at(p.plan.streams[i]);
+    p.events = heap_array<runtime::owned_event>(static_cast<std::size_t>(p.plan.events));
+    for (std::size_t s = p.first; s < p.end; ++s)
+      if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
+        p.events[static_cast<std::size_t>(e)] = make_event(steps_.steps[s].device);
+    if (!options_.capture) return;
+    if (!origin_) {
+      origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
+      forked_ = make_event(origin_.get().device);
+    }
+    p.ended = make_event(origin_.get().device);
+  }
+  TAGMA_COLD runtime::owned_event make_event(int device) { return {driver_, driver_.make_event(device)}; }
+
+  /// The stream of the dispatcher for a place, made when it is asked for first.
+  TAGMA_COLD std::size_t stream_at(const stream_place& place) {
+    for (std::size_t i = 0; i < stream_count_; ++i)
+      if (streams_[i].place == place) return i;
+    if (stream_count_ == streams_.size()) {
+      heap_array<used_stream> more(2 * stream_count_ + 8);
+      for (std::size_t i = 0; i < stream_count_; ++i) more[i] = static_cast<used_stream&&>(streams_[i]);
+      streams_ = static_cast<heap_array<used_stream>&&>(more);
+    }
+    streams_[stream_count_] = {place, {driver_, driver_.make_stream(place.device)}};
+    return stream_count_++;
+  }
+
+  [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
+    return streams_[p.stream_of[static_cast<std::size_t>(p.plan.stream_at(s))]].stream.get();
+  }
+  [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
+    return p.events[static_cast<std::size_t>(p.plan.event_at(s))].get();
+  }
+
+  void run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
+    part& p = parts_[i];
+    if (!options_.capture) return issue(p, functions, guard);
+    if (guard.limited()) guard.check();
+    if (p.host) {
+      if (p.needs > waited_) wait_for(p.needs, functions, guard);
+      return run_host(p.first, functions);
+    }
+    if (p.capturable) {
+      const std::uint64_t arguments = functions.arguments(p.first, p.end);
+      const bool same = p.seen && p.arguments == arguments;
+      p.arguments = arguments;
+      p.seen = true;
+      if (!same) p.graph = {};
+      if (same && !p.graph) capture(p, functions);
+    }
+    if (p.graph) {
+      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
+    } else {
+      in_part(p, functions, [&] { fork(p); });
+      issue(p, functions, guard);
+      in_part(p, functions, [&] { join(p); });
+    }
+    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
+  }
+  template <class Call>
+  static void in_part(const part& p, step_functions& functions, const Call& call) {
+    try {
+      call();
+    } catch (...) {
+      explain(functions, p.first, "with the steps behind it");
+    }
+  }
+
+  /// Issues the steps of a part, each on its stream.
+  void issue(part& p, step_functions& functions, const runtime::run_guard& guard) {
+    const bool limited = guard.limited();
+    for (std::size_t s = p.first; s < p.end; ++s) {
+      if (limited) guard.check();
+      issue_step(p, s, functions, guard);
+    }
+  }
+  void issue_step(const part& p, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
+    const auto id = static_cast<step_id>(s);
+    const step& what = steps_.steps[s];
+    if (what.kind == step_kind::host) {
+      for (const step_id w : p.plan.waits_of(id))
+        wait_for(event_of(p, w), static_cast<std::size_t>(w), functions, guard);
+      return run_host(s, functions);
+    }
+    const runtime::stream_ref stream = stream_of(p, id);
+    try {
+      for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
+      if (what.kind == step_kind::kernel) {
+        if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
+        functions.launch(s, stream);
+      } else {
+        const copy_request c = functions.copy(s);
+        driver_.copy(stream, c.to, c.from, c.bytes);
+      }
+      if (p.plan.event_at(id) >= 0) driver_.record(event_of(p, id), stream);
+    } catch (...) {
+      explain(functions, s, "");
+    }
+  }
+  static void run_host(std::size_t s, step_functions& functions) {
+    try {
+      functions.run_host(s);
+    } catch (...) {
+      explain(functions, s, "");
+    }
+  }
+
+  /// Streams that begin with a step that waits for nothing begin behind what is in the origin.
+  void fork(const part& p) {
+    driver_.record(forked_.get(), origin_.get());
+    for (std::size_t i = 0; i < p.plan.stream_count; ++i)
+      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked_.get());
+  }
+  /// The origin goes on when the part is done.
+  void join(const part& p) {
+    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_.get(), event_of(p, s));
+  }
+
+  /// Records a segment. What cannot be recorded is run step by step, now and later.
+  TAGMA_COLD void capture(part& p, step_functions& functions) {
+    try {
+      driver_.begin_capture(origin_.get());
+      fork(p);
+      for (std::size_t s = p.first; s < p.end; ++s) issue_step(p, s, functions, runtime::run_guard({}));
+      join(p);
+      p.graph = {driver_, driver_.end_capture(origin_.get())};
+    } catch (...) {
+      driver_.abandon_capture(origin_.get());
+      p.capturable = false;
+    }
+  }
+
+  void finish(step_functions& functions, const runtime::run_guard& guard) {
+    if (!options_.capture) {
+      for (const part& p : parts_)
+        for (const step_id s : p.plan.final_waits())
+          wait_for(event_of(p, s), static_cast<std::size_t>(s), functions, guard);
+      return;
+    }
+    for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
+      if (!parts_[static_cast<std::size_t>(i)].host) return wait_for(i, functions, guard);
+  }
+
+  /// Waits until a segment is done, and with it all before.
+  void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
+    const part& p = parts_[static_cast<std::size_t>(segment)];
+    wait_for(p.ended.get(), p.end - 1, functions, guard);
+    waited_ = segment;
+  }
+  void wait_for(runtime::event_ref event, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
+    try {
+      if (!guard.limited()) {
+        static_cast<void>(driver_.host_wait(event, -1));
+        return;
+      }
+      while (!driver_.host_wait(event, 1'000'000)) guard.check();  // then look at the limits again
+    } catch (...) {
+      explain(functions, s, "waiting until it is done");
+    }
+  }
+
+  /// Throws the exception at hand again, with the step in its text.
+  [[noreturn]] TAGMA_COLD static void explain(const step_functions& functions, std::size_t s, std::string_view when) {
+    const auto text = [&](std::string_view what) {
+      std::string all = functions.describe(s);
+      if (!when.empty()) all += sentence({", ", when});
+      return all + sentence({": ", what});
+    };
+    try {
+      throw;
+    } catch (const error& e) {
+      const std::string_view what = e.what();
+      fail(e.code(), text(what.substr(to_string(e.code()).size() + 2)));
+    } catch (const std::exception& e) {
+      fail(status_code::internal, text(e.what()));
+    }
+  }
+
+  /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
+  TAGMA_COLD void drain() noexcept {
+    for (std::size_t i = 0; i < stream_count_; ++i) driver_.drain(streams_[i].stream.get());
+    if (origin_) driver_.drain(origin_.get());
+  }
+
+  runtime::stream_driver& driver_;
+  step_list steps_;
+  dispatch_options options_;
+  runtime::owned_stream origin_;
+  runtime::owned_event forked_;
+  heap_array<used_stream> streams_;
+  std::size_t stream_count_ = 0;
+  heap_array<part> parts_;
+  int current_ = -1;          // the device that is current
+  std::int32_t waited_ = -1;  // the last segment that the host has waited for
+};
+
+}  // namespace tagma::device::stream

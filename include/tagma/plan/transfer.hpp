@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
+/// travels twice in a run; a variable travels again after an update.
+
+#include "tagma/plan/compile.hpp"
+
+namespace tagma::plan {
+
+/// The operation of a copy. No graph has it.
+struct transfer {
+  static constexpr std::string_view name = "transfer";
+  static constexpr op_kind kind = op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& args) {
+    args.out = args.in[0];
+    return nullptr;
+  }
+};
+
+/// True if a device computes in the memory of the host, where feeds are and fetched values are taken.
+[[nodiscard]] constexpr bool computes_on_host(const device_spec& device) { return device.type == device_text("CPU"); }
+
+namespace detail {
+
+/// Writes the steps of a plan once more, with those that bring a tensor to another device before the first that reads
+/// it there.
+/// @tparam D number of devices
+/// @tparam T room for transfers
+template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+class transfer_pass {
+ public:
+  constexpr transfer_pass(const raw_plan<N, E, A, F>& tables, array_view<const plan_device> devices)
+      : from_(tables), devices_(devices) {}
+
+  constexpr raw_plan<N + T, E + T, A, F> run() {
+    copy_tables();
+    for (std::size_t s = 0; s < from_.sizes.steps; ++s) {
+      const plan_step& step = from_.steps[s];
+      const std::int16_t device = from_.nodes[step.node].device;
+      for (int k = 0; k < step.operands; ++k)
+        if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
+      for (std::size_t f = 0; f < F; ++f)
+        if (from_.fetch_steps[f] == static_cast<std::int32_t>(s)) fetch(f);
+      copy_step(s, device);
+      if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
+    }
+    for (std::size_t f = 0; f < F; ++f)
+      if (from_.fetch_steps[f] == static_cast<std::int32_t>(from_.sizes.steps)) fetch(f);
+    for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
+      if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
+    return to_;
+  }
+
+ private:
+  struct copy {
+    node_id node = 0;  ///< one more than the node of the copy; 0 if there is none
+    std::int32_t version = 0;
+  };
+
+  constexpr void copy_tables() {
+    for (std::size_t i = 0; i < from_.sizes.nodes; ++i) to_.nodes[i] = from_.nodes[i];
+    for (std::size_t i = 0; i < from_.sizes.inputs; ++i) to_.inputs[i] = from_.inputs[i];
+    for (std::size_t i = 0; i < from_.sizes.attributes; ++i) to_.attributes[i] = from_.attributes[i];
+    for (std::size_t i = 0; i < from_.sizes.operations; ++i) to_.operations[i] = from_.operations[i];
+    to_.sizes = from_.sizes;
+    to_.sizes.steps = to_.sizes.operands = 0;
+    to_.feeds = from_.feeds;
+    to_.writes_variables = from_.writes_variables;
+    to_.fetches = from_.fetches;
+  }
+
+  [[nodiscard]] constexpr bool reads(const plan_step& step, int k) const {
+    return step.fused || !from_.nodes[step.node].op->ignores_elements(k);
+  }
+  /// The node whose bytes a node shares.
+  [[nodiscard]] constexpr node_id owner(node_id i) const {
+    while (from_.nodes[i].op->kind == op_kind::view || from_.nodes[i].op->kind == op_kind::update)
+      i = from_.inputs[from_.nodes[i].first_input];
+    return i;
+  }
+  [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }
+
+  /// The node in which `device` reads node `i`, or `no_node` if it must be brought there.
+  [[nodiscard]] constexpr node_id readable(node_id i, std::int16_t device) const {
+    const node_id bytes = owner(i);
+    const storage_kind kind = from_.nodes[bytes].storage;
+    // A scalar is made on every device that reads it.
+    if (kind == storage_kind::literal || kind == storage_kind::constant) return i;
+    if (kind == storage_kind::feed ? on_host(device) : from_.nodes[i].device == device) return i;
+    const copy& c = copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)];
+    return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
+  }
+
+  constexpr void bring(node_id i, std::int16_t device) {
+    if (readable(i, device) != ir::no_node) return;
+    const auto s = static_cast<std::int32_t>(to_.sizes.steps++);
+    const auto self = static_cast<node_id>(to_.sizes.nodes++);
+    plan_node& n = to_.nodes[self];
+    n = from_.nodes[i];
+    n.op = &ir::info<transfer>;
+    n.first_input = static_cast<std::int32_t>(to_.sizes.inputs);
+    n.inputs = 1;
+    n.attribute_count = n.controls = 0;
+    n.storage = storage_kind::none;
+    n.key = nullptr;
+    n.step = s;
+    n.device = device;
+    to_.inputs[to_.sizes.inputs++] = i;
+    to_.steps[s] = {self, static_cast<std::int32_t>(to_.sizes.operands), 1, false};
+    to_.first_operation[s] = 0;
+    to_.operands[to_.sizes.operands++] = i;
+    copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)] = {self + 1, version_[owner(i)]};
+  }
+
+  constexpr void copy_step(std::size_t s, std::int16_t device) {
+    const std::size_t now = to_.sizes.steps++;
+    plan_step step = from_.steps[s];
+    const auto first = static_cast<std::size_t>(step.first_operand);
+    step.first_operand = static_cast<std::int32_t>(to_.sizes.operands);
+    for (std::size_t k = first; k < first + static_cast<std::size_t>(step.operands); ++k) {
+      const node_id in = from_.operands[k];
+      const node_id here = reads(step, static_cast<int>(k - first)) ? readable(in, device) : in;
+      to_.loads[to_.sizes.operands] = from_.loads[k];
+      to_.loads[to_.sizes.operands].node = here;
+      to_.operands[to_.sizes.operands++] = here;
+    }
+    to_.steps[now] = step;
+    to_.first_operation[now] = from_.first_operation[s];
+    to_.operation_count[now] = from_.operation_count[s];
+    moved_[s] = static_cast<std::int32_t>(now);
+  }
+
+  /// A value that is fetched must be where the host can take it; it is taken before the next step overwrites it.
+  constexpr void fetch(std::size_t f) {
+    const node_id i = from_.fetches[f];
+    if (!on_host(from_.nodes[i].device)) {
+      bring(i, 0);
+      to_.fetches[f] = readable(i, 0);
+    }
+    to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+  }
+
+  const raw_plan<N, E, A, F>& from_;
+  array_view<const plan_device> devices_;
+  raw_plan<N + T, E + T, A, F> to_;
+  fixed_array<copy, N * D> copies_{};
+  fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
+  fixed_array<std::int32_t, N> moved_{};    // of each step
+};
+
+}  // namespace detail
+
+/// Adds the transfers of a plan whose nodes are on several devices. Feeds are read where they are by every device of
+/// the host; numbers written in place are on every device.
+/// @tparam D number of devices
+/// @tparam T room for transfers
+template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N + T, E + T, A, F> add_transfers(const raw_plan<N, E, A, F>& tables,
+                                                                   array_view<const plan_device> devices) {
+  return detail::transfer_pass<D, T, N, E, A, F>(tables, devices).run();
+}
+
+}  // namespace tagma::plan

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The devices of a session, and which of them stands for each device that its program knows of.
+
+#include "tagma/base/heap_array.hpp"
+#include "tagma/graph/local_devices.hpp"
+#include "tagma/plan/plan.hpp"
+#include "tagma/runtime/executor.hpp"
+
+namespace tagma::runtime {
+
+/// A device of a session: its name, and the threads of its kernels.
+struct session_device {
+  device_spec name;
+  owned<executor> threads;
+};
+
+/// "/device:CPU:1": the name of a device inside its process.
+[[nodiscard]] TAGMA_COLD inline std::string short_name(const device_spec& name) {
+  return to_string(device_spec{{}, -1, -1, name.type, name.id});
+}
+
+/// The devices of a session. Without a program that asks for more, there is one.
+class device_table {
+ public:
+  /// Takes what the program asks for from what there is. A device where no node runs may be missing.
+  /// @param wanted the devices of the program, the client's first
+  /// @param cpus how many CPU devices the session has
+  /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
+  /// @param step_threads that share the steps of a run
+  /// @param soft a device that is missing is replaced by the first one
+  /// Throws InvalidArgument that names the node and the device that is missing.
+  TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
+                          bool soft)
+      : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+    if (threads <= 0 && cpus > 1) {
+      const int all = available_threads();
+      threads = (all + cpus - 1) / cpus;
+      if (step_threads <= 0) step_threads = all;
+    }
+    for (std::size_t d = 0; d < devices_.size(); ++d)
+      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
+                     make_cpu_executor(threads, d == 0 ? step_threads : 1)};
+    table_[0] = &devices_[0];
+    for (std::size_t w = 0; w < wanted.size(); ++w) {
+      for (const session_device& d : devices_)
+        if (d.name == wanted[w].name) table_[w] = &d;
+      if (table_[w] == nullptr && !soft && !wanted[w].op.empty())
+        fail(status_code::invalid_argument, missing_text(wanted[w]));
+      if (table_[w] == nullptr) table_[w] = &devices_[0];
+    }
+  }
+
+  /// The device that stands for number `d` of the program.
+  [[nodiscard]] const session_device& operator[](std::size_t d) const { return *table_[d]; }
+  /// How many devices the program knows of.
+  [[nodiscard]] std::size_t size() const { return table_.size(); }
+  /// The threads that the steps of a run are shared among.
+  [[nodiscard]] executor& threads() const { return *devices_[0].threads; }
+
+ private:
+  [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
+    std::string text = "Cannot assign a device for operation '";
+    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
+    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    for (const session_device& there : devices_)
+      text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
+    return text +
+           " ]. Make sure the device specification refers to a valid device; the option cpu_devices of a session says "
+           "how many CPU devices it has.";
+  }
+
+  heap_array<session_device> devices_;
+  heap_array<const session_device*> table_;
+};
+
+}  // namespace tagma::runtime

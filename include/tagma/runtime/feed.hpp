@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What a run may be fed with. A placeholder must be fed; any other tensor that an operation computes may be, and then
+/// the operation is left out, with everything that only it needs.
+
+#include "tagma/expr/placeholder.hpp"
+#include "tagma/plan/program.hpp"
+
+namespace tagma {
+
+/// What can be wrong with a feed: types whose names tell what it is about.
+namespace diagnose {
+template <class Spec>
+struct not_in_program {};
+template <class Operation, class Spec>
+struct not_computed {};
+template <class Operation, class Spec>
+struct waited_for {};
+template <class Spec>
+struct fed_twice {};
+template <class Tensor, class Value>
+struct other_element_type {};
+template <class Tensor, class Value>
+struct number_for_a_tensor {};
+}  // namespace diagnose
+
+namespace detail {
+
+template <class T>
+concept tensor_like = requires(const T& t) {
+  t.data();
+  t.dims();
+  t.span();
+};
+template <class T>
+concept text_like = std::is_convertible_v<const T&, std::string_view>;
+template <class T>
+concept range_like = !tensor_like<T> && !text_like<T> && requires(const T& t) {
+  t.data();
+  t.size();
+};
+
+/// The element type of a value that can be fed; void if there is none.
+template <class T>
+constexpr auto fed_element() {
+  if constexpr (text_like<T>)
+    return string_element{};
+  else if constexpr (tensor_like<T> || range_like<T>)
+    return std::remove_cvref_t<decltype(*std::declval<const T&>().data())>{};
+  else if constexpr (scalar<T>)
+    return T{};
+}
+
+/// Placeholders and variables of a graph, in its order.
+template <class Graph>
+struct graph_tables {
+  static constexpr std::size_t count(ir::op_kind kind) {
+    std::size_t n = 0;
+    for (const ir::node& node : Graph::flat.nodes) n += node.op->info->kind == kind;
+    return n;
+  }
+  static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
+
+  static constexpr auto make_variables() {
+    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i) {
+      const ir::node& node = Graph::view[i];
+      if (node.op->info->kind != ir::op_kind::variable) continue;
+      const auto a = Graph::view.attributes(i);
+      const auto where = placed_graph<Graph>::placed.devices();
+      const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.key, i};
+    }
+    return list;
+  }
+  static constexpr auto variables = make_variables();
+
+  /// The rank of a placeholder among all.
+  static constexpr int placeholder_position(ir::node_id placeholder) {
+    int n = 0;
+    for (ir::node_id i = 0; i < placeholder; ++i) n += Graph::view.info(i).kind == ir::op_kind::placeholder;
+    return n;
+  }
+};
+
+/// The node of a graph that a handle stands for, or `no_node`. The graph is built once more with the handle among its
+/// roots; if nothing is added to it, the node was there.
+template <class Graph, class Id>
+[[nodiscard]] constexpr ir::node_id find_node() {
+  constexpr const ir::record* record = find_record<Id>();
+  for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+    if (Graph::view.info(i).kind == ir::op_kind::placeholder && record->op == &ir::rules<op::placeholder> &&
+        Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
+      return i;
+  if constexpr (record->op != &ir::rules<op::placeholder>) {
+    fixed_array<const ir::record*, Graph::output_count + 1> roots{};
+    for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
+    roots[Graph::output_count] = record;
+    const auto built = ir::build_graph<Graph::capacity, Graph::output_count + 1, Graph::has_scopes>(roots);
+    if (built.status.problem == ir::build_problem::none && static_cast<std::size_t>(built.nodes) == Graph::nodes)
+      return built.roots[Graph::output_count];
+  }
+  return ir::no_node;
+}
+
+/// A graph in which `Fed` are placeholders.
+template <class Graph, ir::node_id... Fed>
+struct fed_graph : Graph {
+  static constexpr auto flat = [] {
+    auto copy = Graph::flat;
+    for (const ir::node_id i : {Fed...}) {
+      ir::node& n = copy.nodes[i];
+      n.op = &ir::rules<op::placeholder>;
+      n.inputs = n.controls = n.colocated = n.attribute_count = 0;
+      n.key = nullptr;
+    }
+    return copy;
+  }();
+  static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+};
+/// Nodes stay where they are, whatever is fed.
+template <class Graph, ir::node_id... Fed>
+struct placed_graph<fed_graph<Graph, Fed...>> : placed_graph<Graph> {};
+
+/// What a feed is for.
+template <class Graph, class Argument>
+struct feed_traits {
+  static constexpr ir::node_id node = ir::no_node;
+  static constexpr bool replaces = false;
+  template <class RunGraph>
+  static constexpr int position = -1;
+  static constexpr auto fault() {}  // a limit
+};
+template <class Graph, class Id, class Value>
+struct feed_traits<Graph, feed<Id, Value>> {
+  static constexpr tensor_spec declared = find_record<Id>()->spec;
+  static constexpr ir::node_id node = find_node<Graph, Id>();
+  /// True if the node is computed where it is not fed.
+  static constexpr bool replaces = node != ir::no_node && Graph::view.info(node).kind != ir::op_kind::placeholder;
+  /// The rank among the placeholders of the graph of the run.
+  template <class RunGraph>
+  static constexpr int position = graph_tables<RunGraph>::placeholder_position(node);
+  using spec_type = spec_of<declared>;
+  static constexpr std::string_view operation = node == ir::no_node ? std::string_view() : Graph::view.info(node).name;
+
+  static constexpr bool is_computed() {
+    const ir::op_kind kind = Graph::view.info(node).kind;
+    return kind == ir::op_kind::compute || kind == ir::op_kind::elementwise || kind == ir::op_kind::view;
+  }
+  static constexpr bool is_waited_for() {
+    for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+      for (const ir::node_id c : Graph::view.controls(i))
+        if (c == node) return true;
+    return false;
+  }
+  static constexpr auto fault() {
+    if constexpr (node == ir::no_node)
+      return diagnose::not_in_program<spec_type>{};
+    else if constexpr (replaces && !is_computed())
+      return diagnose::not_computed<spelled<fixed_copy<&operation>()>, spec_type>{};
+    else if constexpr (replaces && is_waited_for())
+      return diagnose::waited_for<spelled<fixed_copy<&operation>()>, spec_type>{};
+    else if constexpr (!std::is_same_v<decltype(fed_element<Value>()), typename spec_type::element_type>)
+      return diagnose::other_element_type<spec_type, Value>{};
+    else if constexpr (!tensor_like<Value> && !range_like<Value> && declared.dims.rank != 0)
+      return diagnose::number_for_a_tensor<spec_type, Value>{};
+  }
+};
+
+/// Whether one tensor is fed twice.
+template <class Graph, class... Arguments>
+struct repeated_feeds {
+  static constexpr ir::node_id find() {
+    const ir::node_id fed[] = {feed_traits<Graph, Arguments>::node..., ir::no_node};
+    for (std::size_t i = 0; i < sizeof...(Arguments); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (fed[i] == fed[k] && fed[i] != ir::no_node) return fed[i];
+    return ir::no_node;
+  }
+  static constexpr ir::node_id twice = find();
+  static constexpr tensor_spec declared = twice == ir::no_node ? tensor_spec{} : Graph::view[twice].spec;
+  static constexpr auto fault() {
+    if constexpr (twice != ir::no_node) return diagnose::fed_twice<spec_of<declared>>{};
+  }
+};
+
+/// The graph of a run with these arguments: a program's own, unless something else than placeholders is fed.
+template <class Graph, class Fed, class... Arguments>
+struct run_graph {
+  using type = Graph;
+};
+template <class Graph, ir::node_id First, ir::node_id... Rest>
+struct run_graph<Graph, std::integer_sequence<ir::node_id, First, Rest...>> {
+  using type = fed_graph<Graph, First, Rest...>;
+};
+template <class Graph, ir::node_id... Fed, class Argument, class... Arguments>
+struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Arguments...>
+    : run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Arguments...> {};
+template <class Graph, ir::node_id... Fed, class Argument, class... Arguments>
+  requires(feed_traits<Graph, Argument>::replaces)
+struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Arguments...>
+    : run_graph<Graph, std::integer_sequence<ir::node_id, Fed..., feed_traits<Graph, Argument>::node>, Arguments...> {};
+template <class Graph, class... Arguments>
+using graph_of_run = typename run_graph<Graph, std::integer_sequence<ir::node_id>, Arguments...>::type;
+
+}  // namespace detail
+}  // namespace tagma

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The pools of threads among which the runs of a session choose.
+
+#include "tagma/base/error.hpp"
+#include "tagma/base/heap_array.hpp"
+#include "tagma/base/owned.hpp"
+#include "tagma/runtime/executor.hpp"
+
+namespace tagma {
+
+/// Threads for the steps of runs. They are as many as they are: the thread that calls `run` sleeps meanwhile.
+struct inter_op_pool {
+  int threads = 0;            ///< 0: all that the process may use
+  std::string_view name = {}; /**< sessions of this process that give the same name share the threads; none: those of
+                                   this session alone */
+};
+
+/// Up to eight pools, by value: `{{.threads = 4}, {.threads = 1, .name = "small"}}`.
+class inter_op_pool_list {
+ public:
+  static constexpr std::size_t most = 8;
+
+  constexpr inter_op_pool_list() = default;
+  /// Throws InvalidArgument for more than eight.
+  constexpr inter_op_pool_list(std::initializer_list<inter_op_pool> pools) {
+    if (pools.size() > most) fail(status_code::invalid_argument, "a session has at most eight pools of threads");
+    for (const inter_op_pool& pool : pools) pools_[size_++] = pool;
+  }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr const inter_op_pool& operator[](std::size_t i) const { return pools_[i]; }
+
+ private:
+  inter_op_pool pools_[most]{};
+  std::size_t size_ = 0;
+};
+
+namespace runtime {
+
+/// The pools of one session.
+class session_pools {
+ public:
+  TAGMA_COLD explicit session_pools(const inter_op_pool_list& pools) : pools_(pools.size()) {
+    for (std::size_t i = 0; i < pools.size(); ++i) pools_[i] = make_cpu_step_pool(pools[i].threads, pools[i].name);
+  }
+
+  /// False: the session has the threads of its executor alone.
+  [[nodiscard]] bool any() const { return pools_.size() > 0; }
+  /// The threads of the largest.
+  [[nodiscard]] int most_threads() const {
+    int most = 1;
+    for (const owned<step_pool>& pool : pools_)
+      if (pool->step_threads() > most) most = pool->step_threads();
+    return most;
+  }
+  /// The threads that a run asks for by index; nullptr for -1, the thread that calls.
+  /// @param own what the session has where there are no pools
+  /// Throws InvalidArgument if there is no such pool.
+  [[nodiscard]] step_pool* find(int index, step_pool& own) const {
+    if (index == -1) return nullptr;
+    if (index == 0 && !any()) return &own;
+    if (index < 0 || static_cast<std::size_t>(index) >= pools_.size()) explain(index);
+    return pools_[static_cast<std::size_t>(index)].get();
+  }
+
+ private:
+  [[noreturn]] TAGMA_COLD void explain(int index) const {
+    fail(status_code::invalid_argument, {"Invalid inter_op_thread_pool: ", index, "; the session has ",
+                                         any() ? pools_.size() : 1, any() && pools_.size() > 1 ? " pools" : " pool"});
+  }
+
+  heap_array<owned<step_pool>> pools_;
+};
+
+}  // namespace runtime
+}  // namespace tagma

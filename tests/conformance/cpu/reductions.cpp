@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "conformance/cpu/kernels.hpp"
+#include "tagma/device/cpu/kernel/conv.hpp"
+#include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cpu/kernel/pool.hpp"
+#include "tagma/device/cpu/kernel/reduce.hpp"
+#include "tagma/device/cpu/kernel/softmax.hpp"
+#include "tagma/device/cpu/kernel/top_k.hpp"
+
+namespace tagma::conformance {
+
+void add_reductions(cpu_kernels& to) {
+  add_family(reduction{}, to);
+  add_family(contraction{}, to);
+  add_family(pooling{}, to);
+  add_family(rows{}, to);
+}
+
+}  // namespace tagma::conformance

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The devices that the suite runs on. A device is a name, its kernels, and for programs of several operations a scope
+/// and the options of a session. Everything else of the suite knows no device.
+
+#include <string_view>
+#include <vector>
+
+#include "conformance/operations.hpp"
+#include "tagma/runtime/kernel.hpp"
+
+namespace tagma::conformance {
+
+/// One call of one kernel. All addresses are of host memory: a device with memory of its own copies.
+struct kernel_call {
+  const ir::op_info* op = nullptr;
+  runtime::operand out;
+  std::vector<runtime::operand> in;
+  std::vector<ir::attribute> attributes;
+  std::vector<shape> declared;  ///< what the compiler knows of the inputs, `dyn` where it knows nothing
+  shape declared_out;
+  const carried_value* value = nullptr;
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;
+  std::int32_t source = 0;
+  bool several_threads = false;  ///< results must not depend on it
+};
+
+/// Where kernels run.
+class device {
+ public:
+  virtual ~device() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// True if there is a kernel for this operation and these element types.
+  [[nodiscard]] virtual bool has(const ir::op_info& op, const signature& types) const = 0;
+  /// Runs the kernel that fits the operation, the element types and the declared shapes.
+  virtual void run(const kernel_call& call) const = 0;
+};
+
+/// The device on which the program was built to run kernels by themselves.
+[[nodiscard]] const device& cpu_device();
+
+/// All of them. A device that a program of another compiler brings is one more line.
+[[nodiscard]] inline std::vector<const device*> devices() {
+  return {
+      &cpu_device(),
+  };
+}
+
+}  // namespace tagma::conformance

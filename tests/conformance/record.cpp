@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the suite has run, for the table of operations. Where the environment variable TAGMA_OPERATIONS names a file,
+// the facts go there when the program ends: a line for each device and operation, with fields between tabs: device,
+// operation, what computes it, element types that it accepts, those that were run, those of a second operand, whether
+// it has a gradient, element types whose gradient was checked.
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "conformance/devices.hpp"
+#include "conformance/suite.hpp"
+
+namespace tagma::conformance {
+
+namespace {
+
+using fact = std::tuple<const device*, const char*, dtype, dtype>;
+std::set<fact> values_run, gradients_run;
+
+template <class... Row>
+void add_rows(family<Row...>, std::vector<operation>& to) {
+  (to.push_back(operation_of<Row>()), ...);
+}
+
+template <class... Family>
+std::vector<operation> rows_of(families<Family...>) {
+  std::vector<operation> all;
+  (add_rows(Family{}, all), ...);
+  return all;
+}
+
+[[nodiscard]] bool every_signature(const signature&) { return true; }
+
+/// "float32,int64": the element types for which `holds` says yes for every signature that has them and that counts.
+template <class Type, class Holds>
+std::string list(const operation& o, const Type& type, const Holds& holds,
+                 bool (*counts)(const signature&) = &every_signature) {
+  std::string text;
+  for (const dtype t : element_types) {
+    bool any = false, every = true;
+    for (const signature& s : o.signatures)
+      if (type(s) == t && counts(s)) any = true, every = every && holds(s);
+    if (any && every) text += (text.empty() ? "" : ",") + std::string(to_string(t));
+  }
+  return text;
+}
+
+void write_facts(std::ostream& to) {
+  for (const device* on : devices())
+    for (const operation& o : all_operations()) {
+      const ir::op_info& op = *o.rules->info;
+      const auto element = [](const signature& s) { return s.element; };
+      const auto second = [](const signature& s) { return s.second; };
+      const auto in = [&](const std::set<fact>& facts) {
+        return [&](const signature& s) { return facts.count({on, op.key, s.element, s.second}) > 0; };
+      };
+      bool has_kernel = false;
+      for (const signature& s : o.signatures) has_kernel = has_kernel || on->has(op, s);
+      to << on->name() << '\t' << op.name << '\t'
+         << (op.kind == ir::op_kind::view ? "view"
+             : has_kernel                 ? "kernel"
+                                          : "none")
+         << '\t' << list(o, element, &every_signature) << '\t' << list(o, element, in(values_run)) << '\t'
+         << list(o, second, &every_signature) << '\t'
+         << (o.rules->gradient != nullptr ? "yes"
+             : o.rules->stops_gradient    ? "zero"
+                                          : "none")
+         << '\t'
+         << list(o, element, in(gradients_run),
+                 [](const signature& s) { return is_floating(s.out) && is_floating(s.element); })
+         << '\n';
+    }
+}
+
+/// Writes when the program ends.
+class recorder {
+ public:
+  recorder() : path_(std::getenv("TAGMA_OPERATIONS")) {
+    if (path_ != nullptr) static_cast<void>(all_operations()), static_cast<void>(devices());  // these end after it
+  }
+  recorder(const recorder&) = delete;
+  recorder& operator=(const recorder&) = delete;
+  ~recorder() {
+    if (path_ == nullptr) return;
+    std::ofstream file(path_);
+    write_facts(file);
+  }
+
+ private:
+  const char* path_;
+};
+const recorder instance;
+
+}  // namespace
+
+const std::vector<operation>& all_operations() {
+  static const std::vector<operation> all = rows_of(all_families{});
+  return all;
+}
+
+const operation& find_operation(const ir::op_rules& rules) {
+  for (const operation& o : all_operations())
+    if (o.rules == &rules) return o;
+  fail(status_code::not_found, {"operation ", rules.info->name, " is not in the list"});
+}
+
+void record_values(const device& on, const ir::op_info& op, const signature& types) {
+  values_run.insert({&on, op.key, types.element, types.second});
+}
+
+void record_gradient(const device& on, const ir::op_info& op, const signature& types) {
+  gradients_run.insert({&on, op.key, types.element, types.second});
+}
+
+}  // namespace tagma::conformance

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "conformance/suite.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "conformance/devices.hpp"
+#include "tagma/graph/pass/differentiate.hpp"
+
+namespace tagma::conformance {
+
+namespace {
+
+/// Memory around and inside operands before a kernel runs. Of the first, every float is a NaN.
+constexpr unsigned char garbage[] = {0xff, 0x5a};
+
+/// Memory of one operand between two guards.
+class block {
+ public:
+  block(const tensor_spec& spec, bool aligned, unsigned char fill)
+      : spec_(spec), size_(static_cast<std::size_t>(spec.dims.elements()) * size_of(spec.type)), fill_(fill) {
+    bytes_.assign(size_ + 3 * guard, std::byte{fill});
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data() + guard);
+    begin_ = guard + (64 - address % 64) % 64 + (aligned ? 0 : size_of(spec.type));
+  }
+  void write(const array& a) {
+    for (std::size_t i = 0; i < a.at.size(); ++i) write_element(data() + i * size_of(spec_.type), spec_.type, a.at[i]);
+  }
+  [[nodiscard]] array read() {
+    array a(spec_.dims);
+    for (std::size_t i = 0; i < a.at.size(); ++i) a.at[i] = read_element(data() + i * size_of(spec_.type), spec_.type);
+    return a;
+  }
+  [[nodiscard]] std::byte* data() { return bytes_.data() + begin_; }
+  [[nodiscard]] std::vector<std::byte> content() {
+    return {bytes_.begin() + static_cast<std::ptrdiff_t>(begin_),
+            bytes_.begin() + static_cast<std::ptrdiff_t>(begin_ + size_)};
+  }
+  [[nodiscard]] runtime::operand operand() { return {data(), spec_.type, spec_.dims}; }
+  /// True if nothing was written beside the operand.
+  [[nodiscard]] bool guards_hold() const {
+    for (std::size_t i = 0; i < bytes_.size(); ++i)
+      if ((i < begin_ || i >= begin_ + size_) && bytes_[i] != std::byte{fill_}) return false;
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t guard = 256;
+  tensor_spec spec_;
+  std::size_t size_, begin_ = 0;
+  unsigned char fill_;
+  std::vector<std::byte> bytes_;
+};
+
+/// The shapes of operands as a compiler sees them that knows no extent but those of 1 that are stretched.
+std::vector<shape> unknown_extents(const kernel_problem& p) {
+  std::vector<shape> all;
+  for (const tensor_spec& s : p.in) {
+    shape dims = s.dims;
+    for (int a = 0; a < dims.rank; ++a) {
+      const int own = a + p.out.dims.rank - dims.rank;
+      const bool stretched = dims[a] == 1 && p.rules->info->unstretched >= 0 && (own < 0 || p.out.dims[own] != 1);
+      if (!stretched) dims[a] = dyn;
+    }
+    all.push_back(dims);
+  }
+  return all;
+}
+
+tensor_spec infer(const ir::op_rules& rules, const std::vector<tensor_spec>& in,
+                  const std::vector<ir::attribute>& attributes) {
+  ir::infer_args args{in, attributes, {}};
+  if (const char* problem = rules.info->infer(args)) FAIL(rules.info->name << ": " << problem);
+  return args.out;
+}
+
+std::string first_difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b, dtype type) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) return "element " + std::to_string(i / size_of(type));
+  return {};
+}
+
+}  // namespace
+
+array run_kernel(const device& on, const kernel_problem& p, std::vector<array>& in, const check_options& options) {
+  const ir::op_info& op = *p.rules->info;
+  const bool writes = op.kind == ir::op_kind::update;
+  std::vector<std::byte> before;
+  std::vector<std::vector<std::byte>> written(in.size());
+  array result;
+  std::vector<array> after = in;
+  for (const int pass : {0, 1}) {
+    std::vector<block> blocks;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      blocks.emplace_back(p.in[i], pass == 0, garbage[pass]);
+      // Of an operand whose shape alone counts, the elements stay garbage.
+      if (!op.ignores_elements(static_cast<int>(i))) blocks.back().write(in[i]);
+    }
+    block own(p.out, pass == 0, garbage[1 - pass]);
+    block& out = writes ? blocks[0] : own;
+    std::vector<std::vector<std::byte>> contents;
+    for (block& b : blocks) contents.push_back(b.content());
+
+    kernel_call call;
+    call.op = &op;
+    call.attributes = p.attributes;
+    call.value = p.value;
+    call.seed = p.seed;
+    call.step = p.step;
+    call.source = p.source;
+    call.several_threads = pass == 1;
+    for (block& b : blocks) call.in.push_back(b.operand());
+    call.out = out.operand();
+    call.declared_out = p.out.dims;
+    if (pass == 0) {
+      for (const tensor_spec& s : p.in) call.declared.push_back(s.dims);
+    } else {
+      call.declared = unknown_extents(p);
+      std::vector<tensor_spec> specs = p.in;
+      for (std::size_t i = 0; i < specs.size(); ++i) specs[i].dims = call.declared[i];
+      const tensor_spec unknown = infer(*p.rules, specs, p.attributes);
+      CHECK(unknown.type == p.out.type);
+      CHECK(compatible(unknown.dims, p.out.dims));
+      call.declared_out = unknown.dims;
+    }
+    on.run(call);
+
+    CHECK((own.guards_hold() && "nothing is written beside the result"));
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      INFO("input " << i);
+      CHECK(blocks[i].guards_hold());
+      const bool may_change = ((options.written >> i) & 1) != 0;
+      if (!may_change) {
+        CHECK(first_difference(blocks[i].content(), contents[i], p.in[i].type) == "");
+      } else if (pass == 0) {
+        written[i] = blocks[i].content();
+        after[i] = blocks[i].read();
+      } else {
+        CHECK(first_difference(blocks[i].content(), written[i], p.in[i].type) == "");
+      }
+    }
+    if (pass == 0) {
+      before = out.content();
+      result = out.read();
+    } else {
+      INFO(
+          "memory that held something else before, other threads, dynamic extents: an element was not written, or "
+          "depends on what it must not depend on");
+      CHECK(first_difference(before, out.content(), p.out.type) == "");
+    }
+  }
+  // Over the memory of an input, as a plan lets a result lie whose input ends there.
+  for (std::size_t i = 0; i < in.size() && !writes; ++i) {
+    if (((options.over >> i) & 1) == 0 || !(p.in[i].dims == p.out.dims) || size_of(p.in[i].type) != size_of(p.out.type))
+      continue;
+    std::vector<block> blocks;
+    kernel_call call;
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      blocks.emplace_back(p.in[k], true, garbage[0]);
+      if (!op.ignores_elements(static_cast<int>(k))) blocks.back().write(in[k]);
+      call.declared.push_back(p.in[k].dims);
+    }
+    for (block& b : blocks) call.in.push_back(b.operand());
+    call.op = &op;
+    call.attributes = p.attributes;
+    call.out = {blocks[i].data(), p.out.type, p.out.dims};
+    call.declared_out = p.out.dims;
+    on.run(call);
+    INFO("over the memory of input " << i);
+    CHECK(blocks[i].guards_hold());
+    CHECK(first_difference(before, blocks[i].content(), p.out.type) == "");
+  }
+  in = after;
+  return result;
+}
+
+void compare(const array& found, const array& expected, dtype type, double slack, const std::string& what) {
+  REQUIRE(found.dims == expected.dims);
+  std::size_t wrong = 0, first = 0;
+  for (std::size_t i = 0; i < expected.at.size(); ++i) {
+    const double nearest = rounded(type, expected.at[i]), f = found.at[i];
+    const double e = is_floating(type) && std::isfinite(nearest) ? expected.at[i] : nearest;
+    const double allowed = slack * tolerance(type) * std::fmax(1.0, std::fabs(e));
+    const bool good = std::isnan(e) ? std::isnan(f) : f == e || std::fabs(f - e) <= allowed;
+    if (!good && wrong++ == 0) first = i;
+  }
+  INFO(what << ": " << wrong << " of " << expected.at.size() << " elements of " << to_string(type) << " "
+            << to_string(expected.dims) << ", the first is " << first << ": " << (wrong > 0 ? found.at[first] : 0)
+            << ", expected " << (wrong > 0 ? expected.at[first] : 0));
+  CHECK(wrong == 0);
+}
+
+namespace {
+
+/// Computes nodes of a flat graph one by one, each by the kernel of a device.
+class interpreter {
+ public:
+  interpreter(const device& on, const ir::graph& g, std::map<ir::node_id, array> given)
+      : on_(on), g_(g), values_(std::move(given)) {}
+
+  const array& value(ir::node_id id) {
+    const auto known = values_.find(id);
+    if (known != values_.end()) return known->second;
+    return values_.emplace(id, compute(id)).first->second;
+  }
+
+ private:
+  array compute(ir::node_id id) {
+    const ir::op_info& op = g_.info(id);
+    const dtype type = g_.spec(id).type;
+    if (op.kind == ir::op_kind::constant) return array(shape{}, {rounded(type, ir::as_double(g_.attributes(id)[0]))});
+    kernel_problem p;
+    p.rules = g_[id].op;
+    std::vector<array> in;
+    for (const ir::node_id i : g_.inputs(id)) {
+      in.push_back(value(i));
+      p.in.push_back({g_.spec(i).type, in.back().dims});
+    }
+    const ir::attribute_list attributes = g_.attributes(id);
+    p.attributes.assign(attributes.begin(), attributes.end());
+    p.out = infer(*p.rules, p.in, p.attributes);
+    INFO("in the gradient: " << op.name << " " << to_string(p.out));
+    if (op.kind == ir::op_kind::view) return array(p.out.dims, in[0].at);
+    return run_kernel(on_, p, in);
+  }
+
+  const device& on_;
+  const ir::graph& g_;
+  std::map<ir::node_id, array> values_;
+};
+
+double dot(const array& a, const array& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.at.size(); ++i) sum += a.at[i] * b.at[i];
+  return sum;
+}
+
+/// The gradient of the sum of `weights` times the operation by input `k`, from central differences of the reference.
+/// Where the two sides differ, the reference has a kink, and `smooth` is 0.
+void difference_quotients(const reference& f, const kernel_problem& p, std::vector<array> in, std::size_t k,
+                          const array& weights, array& quotient, std::vector<char>& smooth) {
+  constexpr double h = 1e-5;
+  quotient = array(in[k].dims);
+  smooth.assign(in[k].at.size(), 1);
+  const double middle = dot(weights, f(in, p.attributes, p.out));
+  for (std::size_t i = 0; i < in[k].at.size(); ++i) {
+    const double here = in[k].at[i];
+    in[k].at[i] = here + h;
+    const double above = (dot(weights, f(in, p.attributes, p.out)) - middle) / h;
+    in[k].at[i] = here - h;
+    const double below = (middle - dot(weights, f(in, p.attributes, p.out))) / h;
+    in[k].at[i] = here;
+    quotient.at[i] = (above + below) / 2;
+    if (!(std::fabs(above - below) <= 1e-3 * std::fmax(1.0, std::fabs(quotient.at[i])))) smooth[i] = 0;
+  }
+}
+
+/// @param known false: the gradient is derived for extents that vary
+void check_gradient(const device& on, const kernel_problem& p, const std::vector<array>& in, const reference& f,
+                    const check_options& options, bool known) {
+  using std::size_t;
+  const auto storage = std::make_unique<ir::graph_storage<512>>();
+  ir::graph g = storage->view();
+  static const char* const names[] = {"0", "1", "2", "3", "4", "5", "6", "7"};
+  std::vector<ir::node_id> inputs, xs;
+  std::vector<size_t> by;
+  std::map<ir::node_id, array> given;
+  const std::vector<shape> unknown = unknown_extents(p);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const tensor_spec spec{p.in[i].type, known ? p.in[i].dims : unknown[i]};
+    ir::node_extras extras;
+    extras.name = names[i];
+    inputs.push_back(g.emit_as(ir::rules<op::placeholder>, spec, {}, {}, extras));
+    given.emplace(inputs.back(), in[i]);
+    if (!is_floating(spec.type) || p.rules->info->ignores_elements(static_cast<int>(i))) continue;
+    if (((options.differentiate >> i) & 1) == 0) continue;
+    xs.push_back(inputs.back());
+    by.push_back(i);
+  }
+  const ir::node_id self = g.emit(*p.rules, inputs, p.attributes);
+  ir::node_extras extras;
+  extras.name = "weights";
+  const ir::node_id factor = g.emit_as(ir::rules<op::placeholder>, g.spec(self), {}, {}, extras);
+  const array weights = scattered(p.out.type, p.out.dims, -1, 1, 99);
+  given.emplace(factor, weights);
+  const ir::node_id pair[] = {self, factor};
+  const ir::node_id y = g.emit(ir::rules<op::multiply>, pair);
+  std::vector<ir::node_id> results(xs.size(), ir::no_node), adjoint(512);
+  bool wanted[512]{};
+  ir::build_status status;
+  ir::differentiate(g, y, xs, results, {adjoint, wanted}, status);
+  REQUIRE(status.problem == ir::build_problem::none);
+  REQUIRE_FALSE(g.overflow());
+  interpreter values(on, g, std::move(given));
+  for (size_t x = 0; x < xs.size(); ++x) {
+    array quotient;
+    std::vector<char> smooth;
+    difference_quotients(f, p, in, by[x], weights, quotient, smooth);
+    const array found = results[x] == ir::no_node ? array(in[by[x]].dims) : values.value(results[x]);
+    REQUIRE(found.dims == quotient.dims);
+    double scale = 1;
+    size_t wrong = 0, first = 0, checked = 0;
+    for (size_t i = 0; i < smooth.size(); ++i)
+      if (smooth[i] != 0) scale = std::fmax(scale, std::fabs(quotient.at[i]));
+    for (size_t i = 0; i < smooth.size(); ++i) {
+      if (smooth[i] == 0) continue;
+      ++checked;
+      const double rounding = std::fmax(tolerance(p.out.type), tolerance(p.in[by[x]].type));
+      const double allowed = (options.gradient_slack * rounding + 1e-7) * scale;
+      if (!(std::fabs(found.at[i] - quotient.at[i]) <= allowed) && wrong++ == 0) first = i;
+    }
+    INFO("gradient by input " << by[x] << (known ? "" : " of unknown extents") << ": " << wrong << " of " << checked
+                              << " elements, the first is " << first << ": " << (wrong > 0 ? found.at[first] : 0)
+                              << ", difference quotient " << (wrong > 0 ? quotient.at[first] : 0));
+    CHECK(wrong == 0);
+    CHECK(10 * checked >= 8 * smooth.size());  // a test of kinks alone would test nothing
+  }
+}
+
+void check_one(const device& on, const ir::op_rules& rules, const signature& types, const problem& given,
+               std::uint64_t seed, const reference& expected, const check_options& options, bool& differentiated) {
+  kernel_problem p;
+  p.rules = &rules;
+  p.attributes = given.attributes;
+  p.value = given.value;
+  if (given.type_attribute >= 0)
+    p.attributes[static_cast<std::size_t>(given.type_attribute)] = static_cast<ir::attribute>(types.out);
+  std::vector<array> in;
+  std::string text;
+  for (std::size_t i = 0; i < given.in.size(); ++i) {
+    const operand_rule& rule = given.in[i];
+    const dtype type = rule.type != dtype::none ? rule.type : types.input(i);
+    p.in.push_back({type, rule.dims});
+    text += (i > 0 ? ", " : "") + to_string(p.in.back());
+    double low = rule.low, high = rule.high;
+    if (type == dtype::uint8 && low < 0) low = 0;
+    if (type == dtype::boolean || type == dtype::string) low = 0, high = type == dtype::boolean ? 2 : 60;
+    in.push_back(scattered(type, rule.dims, low, high, seed + 17 * i));
+    if (rule.values.empty()) continue;
+    REQUIRE(rule.values.size() == in.back().at.size());
+    for (std::size_t k = 0; k < rule.values.size(); ++k) in.back().at[k] = rounded(type, rule.values[k]);
+  }
+  if (given.prepare) given.prepare(in);
+  p.out = infer(rules, p.in, p.attributes);
+  INFO(on.name() << ": " << rules.info->name << " of " << text << " to " << to_string(p.out));
+  for (const ir::attribute a : given.attributes) UNSCOPED_INFO("attribute " << a);
+  REQUIRE(p.out.type == types.out);
+  std::vector<array> used = in;
+  const bool view = rules.info->kind == ir::op_kind::view;
+  compare(view ? array(p.out.dims, in[0].at) : run_kernel(on, p, used, options), expected(in, p.attributes, p.out),
+          p.out.type, options.slack, "values");
+  if (!given.has_gradient || rules.gradient == nullptr || !is_floating(p.out.type) || !is_floating(types.element))
+    return;
+  check_gradient(on, p, in, expected, options, true);
+  check_gradient(on, p, in, expected, options, false);
+  differentiated = true;
+}
+
+}  // namespace
+
+void check(const ir::op_rules& rules, const std::vector<problem>& problems, const reference& expected,
+           const check_options& options) {
+  const operation& row = find_operation(rules);
+  for (const device* on : devices())
+    for (const signature& types : row.signatures) {
+      const bool view = rules.info->kind == ir::op_kind::view;
+      if (!view && !on->has(*rules.info, types)) continue;
+      check_options all = options;
+      if (rules.info->kind == ir::op_kind::update) all.written |= 1;
+      if (rules.info->kind == ir::op_kind::elementwise) all.over = ~0u;
+      all.over |= static_cast<unsigned>(rules.info->in_place);
+      bool differentiated = false;
+      std::uint64_t seed = 1;
+      for (const problem& p : problems)
+        if (p.applies == nullptr || p.applies(types))
+          check_one(*on, rules, types, p, seed += 100, expected, all, differentiated);
+      if (!view) record_values(*on, *rules.info, types);
+      if (differentiated) record_gradient(*on, *rules.info, types);
+    }
+}
+
+}  // namespace tagma::conformance

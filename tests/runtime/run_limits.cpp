@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/runtime/run_limits.hpp"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace tg = tagma;
+using namespace std::chrono_literals;
+using tg::runtime::run_guard, tg::runtime::wait_word;
+
+static_assert(tg::timeout(1500ms).timeout_ns == 1'500'000'000 && tg::timeout(2s).timeout_ns == 2'000'000'000);
+static_assert(tg::timeout(0s).timeout_ns == 1 &&
+              tg::timeout(-1s).timeout_ns == 1);  // over before it begins, not endless
+static_assert(tg::no_timeout().timeout_ns < 0);
+static_assert(tg::time_limit().ns() == 0 && tg::time_limit(250ms).ns() == 250'000'000);
+static_assert(tg::on_pool(2).pool == 2 && tg::on_caller_thread().pool == -1 && tg::run_limits{}.pool == 0);
+
+TEST_CASE("limits say what ended a run") {
+  CHECK_NOTHROW(run_guard(tg::run_limits{}).check());
+  CHECK_FALSE(run_guard(tg::run_limits{}).limited());
+  CHECK_FALSE(run_guard(tg::no_timeout()).limited());
+  tg::cancellation stop;
+  const run_guard guard(tg::stop_with(stop));
+  CHECK(guard.limited());
+  CHECK_NOTHROW(guard.check());
+  stop.cancel();
+  CHECK_THROWS_WITH(guard.check(), "Cancelled: the run was cancelled");
+  stop.reset();
+  CHECK(guard.over() == tg::status_code::ok);
+  const run_guard late(tg::timeout(0s));
+  std::this_thread::sleep_for(1ms);
+  CHECK(late.over() == tg::status_code::deadline_exceeded);
+  CHECK_THROWS_WITH(late.check(), Catch::StartsWith("DeadlineExceeded: the run took longer than its timeout"));
+}
+
+/// A token as std::stop_token is one.
+struct flag {
+  bool stop_requested() const { return set->load() != 0; }
+  tg::atomic<int>* set;
+};
+
+TEST_CASE("a wait ends when the word changes, when it is late, and when it is cancelled") {
+  wait_word word;
+  run_guard(tg::timeout(5ms)).wait(word, 0);  // would not return otherwise
+  CHECK(word.load(tg::memory_order::acquire) == 0);
+
+  tg::cancellation stop;
+  const run_guard cancelled(tg::stop_with(stop));
+  std::thread cancelling([&] { stop.cancel(); });
+  while (cancelled.over() == tg::status_code::ok) cancelled.wait(word, word.load(tg::memory_order::acquire));
+  cancelling.join();
+  cancelled.wait(word, word.load(tg::memory_order::acquire));  // cancelled before
+
+  tg::atomic<int> set{0};
+  const flag token{&set};
+  const run_guard polled(tg::stop_with(token));
+  std::thread setting([&] { set.store(1); });
+  while (polled.over() == tg::status_code::ok) polled.wait(word, word.load(tg::memory_order::acquire));
+  setting.join();
+
+  std::thread changing([&] { word.change(true); });
+  const std::uint32_t seen = word.load(tg::memory_order::acquire);
+  run_guard(tg::timeout(1h)).wait(word, seen - 1);
+  changing.join();
+}
+
+TEST_CASE("one cancellation wakes everybody, also more than it has places for") {
+  tg::cancellation stop;
+  tg::atomic<int> awake{0};
+  std::vector<std::thread> sleepers;
+  for (int i = 0; i < 20; ++i)
+    sleepers.emplace_back([&] {
+      wait_word own;  // gone right after
+      const run_guard guard(tg::stop_with(stop));
+      while (guard.over() == tg::status_code::ok) guard.wait(own, own.load(tg::memory_order::acquire));
+      awake.fetch_add(1);
+    });
+  std::this_thread::sleep_for(20ms);
+  stop.cancel();
+  for (auto& t : sleepers) t.join();
+  CHECK(awake.load() == 20);
+}
+
+tg::cancellation by_signal;
+
+TEST_CASE("a signal handler may cancel, whatever it interrupts") {
+  const auto before = std::signal(SIGUSR1, [](int) { by_signal.cancel(); });
+  wait_word word;
+  for (int i = 0; i < 200; ++i) {
+    by_signal.reset();
+    const tg::cancellation::sleeper sleeper(by_signal, word);
+    CHECK(sleeper.placed());
+    const std::uint32_t seen = word.load(tg::memory_order::acquire);
+    std::raise(SIGUSR1);
+    CHECK(word.load(tg::memory_order::acquire) != seen);
+    CHECK(sleeper.too_late());
+  }
+  std::signal(SIGUSR1, before);
+}
+
+}  // namespace
