@@ -2,11 +2,41 @@
 #pragma once
 
 /// @file
-/// NVIDIA's GPUs. For files that nvcc compiles; such a file includes tagma/tagma.hpp as well.
+/// NVIDIA's GPUs: their driver and their kernels. For files that nvcc compiles; such a file includes tagma/tagma.hpp as
+/// well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked.
 
 #include "tagma/place/device.hpp"
 
+#include "tagma/expr/placeholder.hpp"
+
+#include "tagma/expr/variable.hpp"
+
+#include "tagma/expr/op/elementwise.hpp"
+
+#include "tagma/expr/op/compare.hpp"
+
+#include "tagma/expr/op/view.hpp"
+
+#include "tagma/expr/op/reduce.hpp"
+
+#include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/op/softmax.hpp"
+#include "tagma/expr/op/state.hpp"
+
+#include "tagma/expr/op/gather.hpp"
+#include "tagma/expr/op/slice.hpp"
+#include "tagma/expr/op/top_k.hpp"
+#include "tagma/expr/op/transpose.hpp"
+
+#include "tagma/expr/op/concat.hpp"
+#include "tagma/expr/op/conv.hpp"
+#include "tagma/expr/op/pool.hpp"
+#include "tagma/expr/op/random.hpp"
+
+#include "tagma/nn/optimizers.hpp"
+
 #include "tagma/device/cuda/driver.hpp"
+#include "tagma/device/cuda/kernel_table.hpp"
 #include "tagma/device/stream/dispatch.hpp"
 #include "tagma/device/stream/memory_pool.hpp"
 #include "tagma/device/stream/pinned_pool.hpp"

@@ -12,7 +12,7 @@ THIRD_PARTY = [
     (re.compile(r"^(Eigen|unsupported/Eigen)/|^dnnl"), ("tagma/device/cpu/",)),
     (re.compile(r"^zlib\.h$"), ("tagma/data/",)),
     (re.compile(r"^boost/"), ("tagma/transport/asio/", "tagma/cluster/")),
-    (re.compile(r"^(cu[a-z_]*(\.h|\.hpp|\.cuh)$|cub/|thrust/|cuda/|cudnn|nv|cooperative_groups|mma\.h)"),
+    (re.compile(r"^(cu[A-Za-z_]*(\.h|\.hpp|\.cuh)$|cub/|thrust/|cuda/|cudnn|nv|cooperative_groups|mma\.h)"),
      ("tagma/device/cuda/",)),
     (re.compile(r"^nlohmann/"), ()),
 ]

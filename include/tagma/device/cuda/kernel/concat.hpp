@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Concatenation and repetition on the GPU.
+
+#include "tagma/device/cuda/kernel/reduce.hpp"
+#include "tagma/device/cuda/move.hpp"
+#include "tagma/expr/op/concat.hpp"
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+inline constexpr extent at_the_front[max_rank]{};
+
+inline void concat(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent to_first[max_rank]{};
+  for (const operand& o : args.in) {
+    move_box(o, at_the_front, args.out, to_first, o.dims, context);
+    to_first[axis] += o.dims[axis];
+  }
+}
+
+/// Where the place of one operand begins along the axis of a concatenation of extent `whole`.
+inline extent place_begin(const kernel_args& args, extent whole, extent part) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent between = 0;
+  for (const operand& o : args.in.subspan(2)) between += o.dims[axis];
+  const extent at = args.attributes[1] != 0 ? whole - between - part : between;
+  if (at < 0 || at + part > whole)
+    fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole});
+  return at;
+}
+
+inline void part_of_whole(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent first[max_rank]{};
+  first[axis] = place_begin(args, args.in[0].dims[axis], args.out.dims[axis]);
+  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
+}
+
+inline void part_into_whole(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent first[max_rank]{};
+  first[axis] = place_begin(args, args.out.dims[axis], args.in[0].dims[axis]);
+  clear_on_device(args.out, context);
+  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+}
+
+inline void tile(const kernel_args& args, const run_context& context) {
+  const shape &in = args.in[0].dims, &out = args.out.dims;
+  if (args.out.elements() == 0) return;
+  moved_box box;
+  for (int a = 0; a < in.rank; ++a) {
+    const extent from = in.sub(a + 1, in.rank).elements(), to = out.sub(a + 1, out.rank).elements();
+    box.add(out[a] / in[a], 0, to * in[a]);
+    box.add(in[a], from, to);
+  }
+  move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
+}
+
+/// The sum over the copies: each axis is one of copies and one of positions.
+[[nodiscard]] inline reduction_plan sum_of_copies(const kernel_args& args) {
+  reduction_axes axes;
+  for (int a = 0; a < args.out.dims.rank; ++a) {
+    axes.add(args.attributes[static_cast<std::size_t>(a)], true);
+    axes.add(args.out.dims[a], false);
+  }
+  return reduction_plan(axes);
+}
+
+template <class T>
+owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context& context) {
+  return reserve_workspace(context, reduction_bytes<join_sum<compute_t<T>>>(sum_of_copies(args)));
+}
+
+template <class T>
+void tile_gradient(const kernel_args& args, const run_context& context) {
+  reduce<join_sum<compute_t<T>>>(args.in[0].as<const T>(), args.out.as<T>(), sum_of_copies(args), context);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::concat>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::concat};
+};
+template <>
+struct kernel<ir::key<op::part_of_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_of_whole};
+};
+template <>
+struct kernel<ir::key<op::part_into_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_into_whole};
+};
+template <>
+struct kernel<ir::key<op::tile>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::tile};
+};
+template <>
+struct kernel<ir::key<op::tile_gradient>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+};
+
+}  // namespace tagma::device::cuda

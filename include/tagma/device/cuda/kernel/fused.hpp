@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Fused element-wise loops on the GPU. The type of a loop is its recipe, as on the CPU; extents and strides reach it
+/// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
+
+#include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/device/cuda/move.hpp"
+#include "tagma/plan/compile.hpp"
+
+namespace tagma::device::cuda {
+
+/// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
+template <dtype Type, bool Contiguous>
+struct load_of {
+  using stored_type = stored<Type>;
+  using value = compute_t<stored_type>;
+  static constexpr bool contiguous = Contiguous;
+};
+
+/// An operation of a loop. Operands count loads first, then earlier operations.
+template <const char& Operation, dtype Type, int A, int B, int C>
+struct operation_of {
+  using stored_type = stored<Type>;
+  using value = compute_t<stored_type>;
+};
+
+/// Types in a row.
+template <class...>
+struct types;
+
+namespace detail {
+
+/// Elements that lie side by side in memory.
+template <class T, int Width>
+struct neighbours {
+  T element[static_cast<unsigned>(Width)];
+
+  /// @param aligned the address is a multiple of the size of them all, and there are as many
+  /// @param n how many there are, at most `Width`
+  TAGMA_DEVICE void read(const std::byte* from, bool aligned, int n) {
+    using whole = typename word<sizeof(T) * static_cast<std::size_t>(Width)>::type;
+    if (aligned) {
+      const whole w = *reinterpret_cast<const whole*>(from);
+      memcpy(static_cast<void*>(element), &w, sizeof w);
+      return;
+    }
+    const T* p = reinterpret_cast<const T*>(from);
+    for (int i = 0; i < Width; ++i) element[i] = i < n ? p[i] : T{};
+  }
+  TAGMA_DEVICE void write(std::byte* to, bool aligned, int n) const {
+    using whole = typename word<sizeof(T) * static_cast<std::size_t>(Width)>::type;
+    if (aligned) {
+      whole w;
+      memcpy(&w, element, sizeof w);
+      *reinterpret_cast<whole*>(to) = w;
+      return;
+    }
+    T* p = reinterpret_cast<T*>(to);
+    for (int i = 0; i < Width; ++i)
+      if (i < n) p[i] = element[i];
+  }
+};
+
+template <int Index, class Value>
+struct slot_of {
+  Value value;
+};
+template <class Indices, class... Values>
+struct slots_of;
+template <std::size_t... I, class... Values>
+struct slots_of<std::index_sequence<I...>, Values...> : slot_of<static_cast<int>(I), Values>... {};
+template <int I, class Value>
+TAGMA_DEVICE Value& slot(slot_of<I, Value>& s) {
+  return s.value;
+}
+
+/// Calls the body of an operation with as many operands as it takes.
+template <class Body, class Out, int A, int B, int C, class Slots>
+TAGMA_DEVICE Out call_body(Slots& s) {
+  if constexpr (requires { Body::template apply<Out>(slot<A>(s)); })
+    return Body::template apply<Out>(slot<A>(s));
+  else if constexpr (requires { Body::template apply<Out>(slot<A>(s), slot<B>(s)); })
+    return Body::template apply<Out>(slot<A>(s), slot<B>(s));
+  else
+    return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
+}
+template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
+  using out = typename operation_of<Operation, Type, A, B, C>::value;
+  slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
+}
+
+/// The tensors that a loop may read.
+inline constexpr std::size_t most_loads = ir::max_group_loads + 4;
+
+/// Where a loop reads, and how far apart in bytes neighbours along the outer axes are, 0 where they are the same.
+struct loop_load {
+  const std::byte* data = nullptr;
+  std::int64_t strides[max_rank]{};
+};
+
+/// A loop with its extents. Innermost axes along which all tensors step or stand still together are joined into one.
+/// Kernels are given as many loads as they have.
+template <std::size_t Loads>
+struct loop_arguments {
+  std::byte* out = nullptr;
+  std::int64_t inner = 1;           ///< elements of the innermost joined axis
+  std::int64_t chunks_per_row = 1;  ///< pieces of it that one thread takes at a time
+  std::int64_t chunks = 0;
+  std::int64_t extents[max_rank]{};  ///< of the axes around it
+  std::int32_t axes = 0;
+  bool aligned = false;  ///< every whole chunk begins at a multiple of its size
+  loop_load loads[Loads > 0 ? Loads : 1];
+};
+
+/// The chunk of a loop that a thread works at, and where its row begins in each tensor that the loop reads.
+template <std::size_t Loads>
+struct loop_chunk {
+  std::int64_t element;  ///< of the result
+  std::int64_t inner;    ///< within its row
+  std::int64_t rows[Loads > 0 ? Loads : 1];
+
+  TAGMA_DEVICE loop_chunk(const loop_arguments<Loads>& a, std::int64_t chunk, int width) {
+    std::int64_t row = 0;
+    inner = chunk;
+    if (a.axes > 0) {
+      row = quotient(chunk, a.chunks_per_row);
+      inner -= row * a.chunks_per_row;
+    }
+    inner *= width;
+    element = row * a.inner + inner;
+    for (std::size_t l = 0; l < Loads; ++l) rows[l] = 0;
+    for (int axis = a.axes - 1; axis >= 0; --axis) {
+      std::int64_t at = row;
+      if (axis > 0) {
+        row = quotient(row, a.extents[axis]);
+        at -= row * a.extents[axis];
+      }
+      for (std::size_t l = 0; l < Loads; ++l) rows[l] += at * a.loads[l].strides[axis];
+    }
+  }
+};
+
+}  // namespace detail
+
+template <class Loads, class Operations>
+struct fused_loop;
+
+/// What the threads of a loop do.
+template <class... Load, class... Operation>
+struct fused_loop<types<Load...>, types<Operation...>> {
+  static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
+  static constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
+  using arguments = detail::loop_arguments<load_count>;
+  using slots = detail::slots_of<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
+                                 typename Operation::value...>;
+  template <class First, class... Rest>
+  struct last_of : last_of<Rest...> {};
+  template <class Only>
+  struct last_of<Only> {
+    using type = typename Only::stored_type;
+  };
+  using result = typename last_of<Operation...>::type;
+
+  /// Elements that a thread takes at a time: 16 bytes of the widest tensor. Long recipes take fewer, since the
+  /// operations of each element are written out.
+  static constexpr int width = [] {
+    std::size_t widest = sizeof(result);
+    ((widest = Load::contiguous && sizeof(typename Load::stored_type) > widest ? sizeof(typename Load::stored_type)
+                                                                               : widest),
+     ...);
+    const int most = operation_count > 6 ? 4 : 8, fits = static_cast<int>(16 / widest);
+    return fits < most ? fits : most;
+  }();
+
+  template <class L>
+  using values_of = detail::neighbours<typename L::stored_type, L::contiguous ? width : 1>;
+
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
+  }
+
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&);
+  static void start(const kernel_args& args, const run_context& context);
+  static constexpr kernel_entry entry{&start, &prepare};
+
+ private:
+  template <std::size_t... L, std::size_t... O>
+  TAGMA_DEVICE static void run_all(const place& at, const arguments& a, std::index_sequence<L...> l,
+                                   std::index_sequence<O...> o) {
+    for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {
+      const detail::loop_chunk<load_count> chunk(a, c, width);
+      const std::int64_t left = a.inner - chunk.inner;
+      const bool whole = a.aligned && left >= width;
+      const int n = left < width ? static_cast<int>(left) : width;
+      detail::slots_of<std::index_sequence<L...>, values_of<Load>...> in;
+      (read<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L], chunk.inner, whole, n), ...);
+      detail::neighbours<result, width> out;
+      TAGMA_UNROLL
+      for (int i = 0; i < width; ++i) out.element[i] = element(in, i, l, o);
+      out.write(a.out + chunk.element * static_cast<std::int64_t>(sizeof(result)), whole, n);
+    }
+  }
+  template <class L>
+  TAGMA_DEVICE static void read(values_of<L>& to, const std::byte* row, std::int64_t inner, bool whole, int n) {
+    if constexpr (L::contiguous)
+      to.read(row + inner * static_cast<std::int64_t>(sizeof(typename L::stored_type)), whole, n);
+    else
+      to.read(row, true, 1);
+  }
+  template <class In, std::size_t... L, std::size_t... O>
+  TAGMA_DEVICE static result element(In& in, int i, std::index_sequence<L...>, std::index_sequence<O...>) {
+    slots s;
+    ((detail::slot<static_cast<int>(L)>(s) =
+          widen(detail::slot<static_cast<int>(L)>(in).element[Load::contiguous ? i : 0])),
+     ...);
+    (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+    return narrow<result>(detail::slot<last_slot>(s));
+  }
+};
+
+namespace detail {
+
+/// What a loop knows of its extents; addresses are those of the run.
+struct loop_state final : kernel_state {
+  loop_arguments<most_loads> numbers;
+};
+
+/// Works out the strides of a loop, in the way of the CPU: by the declared shapes.
+/// @param width elements of a chunk
+[[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
+  auto state = make_owned<loop_state>();
+  auto& numbers = state->numbers;
+  const shape &out = args.out.dims, &declared = args.declared_out;
+  const std::size_t loads = args.in.size();
+  const auto stretched = [&](std::size_t l, int axis) {
+    return plan::detail::is_stretched(args.declared[l], declared, axis);
+  };
+  const int joined = plan::detail::innermost_axes(declared, loads, stretched);
+  numbers.axes = out.rank - joined;
+  std::int64_t rows = 1;
+  for (int a = numbers.axes; a < out.rank; ++a) numbers.inner *= out[a];
+  for (int a = 0; a < numbers.axes; ++a) {
+    numbers.extents[a] = out[a];
+    rows *= out[a];
+  }
+  numbers.chunks_per_row = (numbers.inner + width - 1) / width;
+  numbers.chunks = rows * numbers.chunks_per_row;
+  for (std::size_t l = 0; l < loads; ++l) {
+    const shape& in = args.in[l].dims;
+    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
+    for (int a = in.rank - 1; a >= 0; --a) {
+      const int axis = a + out.rank - in.rank;
+      if (axis < numbers.axes) numbers.loads[l].strides[axis] = stretched(l, axis) ? 0 : stride;
+      stride *= in[a];
+    }
+  }
+  return state;
+}
+
+/// True if all whole chunks of a loop begin where words of their size may.
+[[nodiscard]] inline bool chunks_are_aligned(const kernel_args& args, const loop_arguments<most_loads>& numbers,
+                                             int width, const bool* contiguous) {
+  if (numbers.axes > 0 && numbers.inner % width != 0) return false;
+  const auto fits = [width](const operand& o) {
+    return reinterpret_cast<std::uintptr_t>(o.data) % (size_of(o.type) * static_cast<std::size_t>(width)) == 0;
+  };
+  bool all = fits(args.out);
+  for (std::size_t l = 0; l < args.in.size(); ++l) all = all && (!contiguous[l] || fits(args.in[l]));
+  return all;
+}
+
+/// The first loads of a loop's arguments, as many as its kernel takes.
+template <std::size_t Loads>
+[[nodiscard]] loop_arguments<Loads> with_loads(const loop_arguments<most_loads>& all) {
+  loop_arguments<Loads> a;
+  a.out = all.out;
+  a.inner = all.inner;
+  a.chunks_per_row = all.chunks_per_row;
+  a.chunks = all.chunks;
+  for (int axis = 0; axis < max_rank; ++axis) a.extents[axis] = all.extents[axis];
+  a.axes = all.axes;
+  a.aligned = all.aligned;
+  for (std::size_t l = 0; l < Loads; ++l) a.loads[l] = all.loads[l];
+  return a;
+}
+
+}  // namespace detail
+
+template <class... Load, class... Operation>
+owned<kernel_state> fused_loop<types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
+                                                                             const run_context&) {
+  return detail::prepare_loop(args, width);
+}
+
+template <class... Load, class... Operation>
+void fused_loop<types<Load...>, types<Operation...>>::start(const kernel_args& args, const run_context& context) {
+  static constexpr bool contiguous[] = {Load::contiguous..., true};
+  const auto& numbers = static_cast<const detail::loop_state*>(args.state)->numbers;
+  if (numbers.chunks == 0) return;
+  auto a = detail::with_loads<load_count>(numbers);
+  a.out = args.out.data;
+  for (std::size_t l = 0; l < load_count; ++l) a.loads[l].data = args.in[l].data;
+  a.aligned = detail::chunks_are_aligned(args, numbers, width, contiguous);
+  launch<fused_loop>(geometry::over(a.chunks), context, a);
+}
+
+}  // namespace tagma::device::cuda

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Matrix products on the GPU: by cuBLASLt, and by plain loops where it has no algorithm.
+
+#include "tagma/device/cuda/blas.hpp"
+#include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/expr/op/matmul.hpp"
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// An axis over which products repeat, and how far apart its neighbours are.
+struct batch_axis {
+  std::int64_t extent = 1, a = 0, b = 0, c = 0;
+};
+
+/// A product of tensors: one call of `problem` for every position of the other axes.
+struct batched_product {
+  product_problem problem;
+  batch_axis outer[max_rank];
+  int axes = 0;
+
+  explicit batched_product(const kernel_args& args) {
+    const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+    problem.type = args.out.type;
+    problem.transpose_a = args.attributes[0] != 0;
+    problem.transpose_b = args.attributes[1] != 0;
+    problem.m = out[out.rank - 2];
+    problem.n = out[out.rank - 1];
+    problem.k = x[x.rank - (problem.transpose_a ? 2 : 1)];
+    if (y.rank == 2 && !problem.transpose_a) {  // a batch of a is nothing but more rows
+      problem.m = out.sub(0, out.rank - 1).elements();
+      return;
+    }
+    collect(x, y, out);
+    // The longest axis goes to the library, the others are walked.
+    int longest = -1;
+    for (int i = 0; i < axes; ++i)
+      if (longest < 0 || outer[i].extent > outer[longest].extent) longest = i;
+    if (longest < 0) return;
+    problem.batch = outer[longest].extent;
+    problem.stride_a = outer[longest].a;
+    problem.stride_b = outer[longest].b;
+    problem.stride_c = outer[longest].c;
+    for (int i = longest + 1; i < axes; ++i) outer[i - 1] = outer[i];
+    --axes;
+  }
+
+  /// Calls of `problem`.
+  [[nodiscard]] std::int64_t calls() const {
+    std::int64_t n = 1;
+    for (int i = 0; i < axes; ++i) n *= outer[i].extent;
+    return n;
+  }
+  /// The elements at which call `index` begins.
+  [[nodiscard]] batch_axis at(std::int64_t index) const {
+    batch_axis o;
+    for (int i = axes - 1; i >= 0; --i) {
+      const std::int64_t position = index % outer[i].extent;
+      index /= outer[i].extent;
+      o.a += position * outer[i].a;
+      o.b += position * outer[i].b;
+      o.c += position * outer[i].c;
+    }
+    return o;
+  }
+  [[nodiscard]] bool is_empty() const { return problem.m == 0 || problem.n == 0 || problem.batch * calls() == 0; }
+
+ private:
+  /// The axes before the last two, outermost first, neighbours joined where both operands allow it.
+  void collect(const shape& x, const shape& y, const shape& out) {
+    const auto own = [&](const shape& s, int axis) {
+      const int i = axis - (out.rank - s.rank);
+      return i < 0 || s[i] == 1 ? std::int64_t{0} : s.sub(i + 1, s.rank).elements();
+    };
+    for (int i = 0; i < out.rank - 2; ++i) {
+      if (out[i] == 1) continue;
+      const batch_axis next{out[i], own(x, i), own(y, i), out.sub(i + 1, out.rank).elements()};
+      if (axes > 0 && outer[axes - 1].a == next.a * next.extent && outer[axes - 1].b == next.b * next.extent)
+        outer[axes - 1] = {outer[axes - 1].extent * next.extent, next.a, next.b, next.c};
+      else
+        outer[axes++] = next;
+    }
+  }
+};
+
+/// Products by plain loops, an element of the result each.
+template <class T>
+struct product_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* a;
+    const T* b;
+    T* c;
+    const T* bias;
+    product_problem p;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& g) {
+    const product_problem& p = g.p;
+    const std::int64_t one = p.m * p.n;
+    for (std::int64_t i = at.index(); i < one * p.batch; i += at.count()) {
+      const std::int64_t batch = quotient(i, one), row = quotient(i - batch * one, p.n);
+      const std::int64_t column = i - batch * one - row * p.n;
+      const T* a = g.a + batch * p.stride_a + (p.transpose_a ? row : row * p.k);
+      const T* b = g.b + batch * p.stride_b + (p.transpose_b ? column * p.k : column);
+      const std::int64_t step_a = p.transpose_a ? p.m : 1, step_b = p.transpose_b ? 1 : p.n;
+      C total = 0;
+      for (std::int64_t k = 0; k < p.k; ++k) total += widen(a[k * step_a]) * widen(b[k * step_b]);
+      if (p.after == epilogue::bias || p.after == epilogue::bias_relu) total += widen(g.bias[column]);
+      if (p.after == epilogue::relu || p.after == epilogue::bias_relu) total = larger(total, C(0));
+      g.c[batch * p.stride_c + row * p.n + column] = narrow<T>(total);
+    }
+  }
+};
+
+struct product_state final : kernel_state {
+  explicit product_state(const kernel_args& args) : product(args) {}
+  batched_product product;
+  owned<blas_product> library;
+};
+
+inline owned<kernel_state> prepare_matmul(const kernel_args& args, const run_context& context) {
+  auto state = make_owned<product_state>(args);
+  if (!emulates() && !state->product.is_empty() && state->product.problem.k > 0)
+    state->library = blas_product::make(state->product.problem, context);
+  return state;
+}
+
+/// c = a * b and what follows it, for operands of one call.
+/// @param library nullptr: by plain loops
+template <class T>
+void multiply(const product_problem& p, const blas_product* library, const T* a, const T* b, T* c, const T* bias,
+              const run_context& context) {
+  if (library != nullptr)
+    library->run(a, b, c, bias, context);
+  else
+    launch<product_body<T>>(geometry::over(p.m * p.n * p.batch), context, {a, b, c, bias, p});
+}
+
+template <class T>
+void matmul(const kernel_args& args, const run_context& context) {
+  const auto& s = *static_cast<const product_state*>(args.state);
+  if (s.product.is_empty()) return;
+  for (std::int64_t i = 0; i < s.product.calls(); ++i) {
+    const batch_axis at = s.product.at(i);
+    multiply<T>(s.product.problem, s.library.get(), args.in[0].as<const T>() + at.a, args.in[1].as<const T>() + at.b,
+                args.out.as<T>() + at.c, nullptr, context);
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::matmul>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::matmul<stored<Out>>, &detail::prepare_matmul};
+};
+
+}  // namespace tagma::device::cuda

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Updates of optimizers on the GPU: one pass over a variable, its slots and its gradient, or over the rows of a sparse
+/// gradient.
+
+#include "tagma/device/cuda/kernel/state.hpp"
+#include "tagma/device/cuda/kernel/update_rules.hpp"
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// The elements that an update writes.
+template <class Update, class T>
+struct update_target {
+  using C = compute_t<T>;
+  static constexpr int slots = static_cast<int>(Update::slots.size());
+  T* variable = nullptr;
+  T* slot[slots + 1u]{};
+
+  explicit update_target(const kernel_args& args) : variable(args.out.as<T>()) {
+    for (int k = 0; k < slots; ++k) slot[k] = args.in[1 + k].template as<T>();
+  }
+  TAGMA_DEVICE void update(std::int64_t i, C g, const update_numbers<C>& h) const {
+    C v = widen(variable[i]), s[slots + 1u];
+    TAGMA_UNROLL
+    for (int k = 0; k < slots; ++k) s[k] = widen(slot[k][i]);
+    update_rule<Update>::apply(v, s, g, h);
+    TAGMA_UNROLL
+    for (int k = 0; k < slots; ++k) slot[k][i] = narrow<T>(s[k]);
+    variable[i] = narrow<T>(v);
+  }
+};
+
+template <class Update, class T>
+struct update_body {
+  using C = compute_t<T>;
+  struct arguments {
+    update_target<Update, T> target;
+    const T* gradient;
+    std::int64_t count;
+    number_places numbers;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const update_numbers<C> h = share_numbers<Update, C>(at, a.numbers);
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) a.target.update(i, widen(a.gradient[i]), h);
+  }
+};
+
+template <class C>
+[[nodiscard]] constexpr geometry update_geometry(std::int64_t count) {
+  geometry g = geometry::over(count);
+  g.shared = sizeof(update_numbers<C>);
+  return g;
+}
+
+template <class Update, class T>
+void apply_update(const kernel_args& args, const run_context& context) {
+  constexpr std::size_t slots = Update::slots.size();
+  const std::int64_t n = args.out.elements();
+  if (n == 0) return;
+  launch<update_body<Update, T>>(update_geometry<compute_t<T>>(n), context,
+                                 {update_target<Update, T>(args), args.in[1 + slots].template as<const T>(), n,
+                                  number_places(args, slots, args.in.size())});
+}
+
+/// Updates the rows that a sparse gradient goes to, or all rows.
+template <class Update, class T>
+struct row_update_body {
+  using C = compute_t<T>;
+  struct arguments {
+    update_target<Update, T> target;
+    row_parts parts;
+    sorted_rows sorted;
+    std::int64_t width;
+    number_places numbers;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const update_numbers<C> h = share_numbers<Update, C>(at, a.numbers);
+    const sorted_rows& sorted = a.sorted;
+    const std::int64_t count = (Update::moves_all_rows ? sorted.table : sorted.count) * a.width;
+    for (std::int64_t i = at.index(); i < count; i += at.count()) {
+      std::int64_t position = quotient(i, a.width), row = position;
+      const std::int64_t e = i - position * a.width;
+      bool found = true;
+      if constexpr (Update::moves_all_rows) {
+        position = sorted.find(row);
+        found = position < sorted.count && sorted.to[position] == row;
+      } else {
+        if (!sorted.begins(position)) continue;
+        row = sorted.to[position];
+      }
+      const C g = found ? sorted.template add_from<T>(position, a.parts, a.width, e, C(0)) : C(0);
+      a.target.update(row * a.width + e, g, h);
+    }
+  }
+};
+
+template <class Update>
+struct sparse_inputs {
+  [[nodiscard]] static std::size_t parts(const kernel_args& args) {
+    return static_cast<std::size_t>(args.attributes[0]);
+  }
+  [[nodiscard]] static row_parts of(const kernel_args& args) {
+    using rows = op::apply_rows<Update>;
+    row_parts all;
+    for (std::size_t p = 0; p < parts(args); ++p)
+      all.add(args.in[rows::rows_input(args.in.size(), parts(args), p)],
+              args.in[rows::index_input(args.in.size(), parts(args), p)]);
+    return all;
+  }
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
+    reserve_sort(of(args).total(), args.out.dims[0], context);
+    return nullptr;
+  }
+};
+
+template <class Update, class T>
+void apply_rows(const kernel_args& args, const run_context& context) {
+  static_assert(op::sparse_gradient::limit <= row_parts::most);
+  using inputs = sparse_inputs<Update>;
+  constexpr std::size_t slots = Update::slots.size();
+  if (args.out.elements() == 0) return;
+  const shape& dims = args.out.dims;
+  const std::int64_t width = dims.sub(1, dims.rank).elements();
+  const row_parts parts = inputs::of(args);
+  const sorted_rows sorted = sort_rows(parts, dims[0], args, context);
+  const std::int64_t count = (Update::moves_all_rows ? sorted.table : sorted.count) * width;
+  if (count == 0) return;
+  const std::size_t end = op::apply_rows<Update>::index_input(args.in.size(), inputs::parts(args), 0);
+  launch<row_update_body<Update, T>>(
+      update_geometry<compute_t<T>>(count), context,
+      {update_target<Update, T>(args), parts, sorted, width, number_places(args, slots, end)});
+}
+
+/// A schedule of a learning rate, in memory of the device.
+struct rate_state final : kernel_state {
+  explicit rate_state(std::size_t size) : numbers(size) {}
+  device_bytes numbers;
+};
+
+struct rate_body {
+  struct arguments {
+    double* to;
+    const std::int64_t* step;
+    const double* numbers;
+    std::int64_t count;
+    schedule_kind kind;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    if (at.index() > 0) return;
+    const double step = static_cast<double>(*a.step), *p = a.numbers, warm = p[0];
+    double result = p[1];
+    if (a.kind == schedule_kind::exponential) {
+      const double exponent = step / p[2];
+      result = p[1] * raise(p[3], p[4] != 0 ? round_down(exponent) : exponent);
+    } else if (a.kind == schedule_kind::polynomial) {
+      const double done = step < p[2] ? step : p[2];
+      result = (p[1] - p[3]) * raise(1 - done / p[2], p[4]) + p[3];
+    } else if (a.kind == schedule_kind::cosine) {
+      const double done = step < p[2] ? step : p[2];
+      result = p[1] * ((1 - p[3]) * 0.5 * (1 + cosine(3.14159265358979323846 * done / p[2])) + p[3]);
+    } else if (a.kind == schedule_kind::piecewise) {
+      const std::int64_t boundaries = (a.count - 2) / 2;
+      std::int64_t i = 0;
+      while (i < boundaries && step > p[1 + i]) ++i;
+      result = p[1 + boundaries + i];
+    }
+    *a.to = step < warm ? result * (step + 1) / warm : result;
+  }
+};
+
+inline owned<kernel_state> prepare_rate(const kernel_args& args, const run_context& context) {
+  const auto numbers = args.value->bytes.as<const double>();
+  auto state = make_owned<rate_state>(numbers.size() * sizeof(double));
+  upload(state->numbers.data(), numbers.data(), numbers.size() * sizeof(double), context);
+  return state;
+}
+
+inline void scheduled_rate(const kernel_args& args, const run_context& context) {
+  const auto& numbers = static_cast<const rate_state*>(args.state)->numbers;
+  launch<rate_body>(
+      {1, 1, 0}, context,
+      {args.out.as<double>(), args.in[0].as<const std::int64_t>(), numbers.as<const double>(),
+       static_cast<std::int64_t>(numbers.size() / sizeof(double)), static_cast<schedule_kind>(args.value->integer)});
+}
+
+/// A kernel table entry of an update.
+template <class Update>
+struct update_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&apply_update<Update, stored<Out>>};
+};
+template <class Update>
+struct row_update_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&apply_rows<Update, stored<Out>>, &sparse_inputs<Update>::prepare};
+};
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
+template <>
+struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
+template <>
+struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
+template <>
+struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
+template <>
+struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
+template <>
+struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
+    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
+template <>
+struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
+template <>
+struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
+template <>
+struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+template <>
+struct kernel<ir::key<op::scheduled_rate>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::scheduled_rate, &detail::prepare_rate};
+};
+
+}  // namespace tagma::device::cuda

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Random tensors on the GPU. An element depends on the seed, the node, the run and its own position alone. Seed and
+/// run are read from memory of the device, where `begin_run` wrote them: a recorded graph draws anew in every replay.
+
+#include "tagma/device/cuda/distributions.hpp"
+#include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/expr/op/random.hpp"
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+enum class distribution : std::uint8_t { uniform, normal, truncated };
+
+/// Rounds down to what the elements can hold, so that a number below 1 stays below 1.
+template <class T>
+TAGMA_DEVICE compute_t<T> representable(compute_t<T> x) {
+  if constexpr (std::is_same_v<T, float16>)
+    return round_down(x * 2048.0f) * (1 / 2048.0f);
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return round_down(x * 256.0f) * (1 / 256.0f);
+  else
+    return x;
+}
+
+template <class T, distribution Which>
+struct random_body {
+  using C = compute_t<T>;
+  struct arguments {
+    T* to;
+    std::int64_t count;
+    const run_parameters* run;
+    std::uint32_t stream;
+  };
+  TAGMA_DEVICE static random_elements<C> draw(const random_stream& s, std::uint64_t block) {
+    if constexpr (Which == distribution::uniform)
+      return uniform_elements<C>(s, block);
+    else if constexpr (Which == distribution::normal)
+      return normal_elements<C>(s, block);
+    else
+      return truncated_elements<C>(s, block);
+  }
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    constexpr int width = random_width<C>;
+    // Runs count from 1: step 0 of every stream belongs to the initializers.
+    const random_stream s{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
+    for (std::int64_t block = at.index(); block * width < a.count; block += at.count()) {
+      const random_elements<C> x = draw(s, static_cast<std::uint64_t>(block));
+      TAGMA_UNROLL
+      for (int i = 0; i < width; ++i)
+        if (block * width + i < a.count)
+          a.to[block * width + i] =
+              narrow<T>(Which == distribution::uniform ? representable<T>(x.element[i]) : x.element[i]);
+    }
+  }
+};
+
+template <class T, distribution Which>
+void random(const kernel_args& args, const run_context& context) {
+  constexpr int width = random_width<compute_t<T>>;
+  const std::int64_t n = args.out.elements();
+  if (n == 0) return;
+  launch<random_body<T, Which>>(
+      geometry::over((n + width - 1) / width), context,
+      {args.out.as<T>(), n, resources_of(context).parameters(), static_cast<std::uint32_t>(args.source)});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::random_uniform>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
+};
+template <>
+struct kernel<ir::key<op::random_normal>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
+};
+template <>
+struct kernel<ir::key<op::truncated_normal>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
+};
+
+}  // namespace tagma::device::cuda

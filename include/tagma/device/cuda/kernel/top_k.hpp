@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// The largest elements of each row on the GPU: a block for each row, which finds them one after the other. For a few
+/// of many, as they are mostly asked for, a row is read from the cache that often.
+
+#include "tagma/device/cuda/kernel/softmax.hpp"
+#include "tagma/expr/op/top_k.hpp"
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// An element and its position in the row; no element has position -1.
+template <class C>
+struct ranked {
+  C number;
+  std::int64_t position;
+
+  /// NaN comes first, then larger numbers, then smaller positions; no element comes last.
+  [[nodiscard]] TAGMA_DEVICE bool comes_before(const ranked& other) const {
+    if (position < 0 || other.position < 0) return position >= 0;
+    const bool nan = number != number, other_nan = other.number != other.number;
+    if (nan != other_nan) return nan;
+    if (!nan && number != other.number) return number > other.number;
+    return position < other.position;
+  }
+};
+template <class C>
+struct first_of_two {
+  TAGMA_DEVICE ranked<C> operator()(const ranked<C>& a, const ranked<C>& b) const { return b.comes_before(a) ? b : a; }
+};
+
+template <class T>
+struct top_k_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* from;
+    std::int64_t* to;
+    std::int64_t rows, n, k;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const row_threads threads{at, true};
+    for (std::int64_t row = at.block; row < a.rows; row += at.blocks) {
+      const T* x = a.from + row * a.n;
+      ranked<C> last{C(0), -1};
+      for (std::int64_t found = 0; found < a.k; ++found) {
+        ranked<C> best{C(0), -1};
+        for (std::int64_t i = at.thread; i < a.n; i += at.threads) {
+          const ranked<C> next{widen(x[i]), i};
+          if ((found == 0 || last.comes_before(next)) && next.comes_before(best)) best = next;
+        }
+        last = threads.join(best, first_of_two<C>());
+        if (at.thread == 0) a.to[row * a.k + found] = last.position;
+      }
+    }
+  }
+};
+
+template <class T>
+void top_k_indices(const kernel_args& args, const run_context& context) {
+  const shape& dims = args.in[0].dims;
+  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  if (rows == 0 || k == 0) return;
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  constexpr std::size_t shared = block_threads / row_threads::warp * sizeof(ranked<compute_t<T>>);
+  launch<top_k_body<T>>({rows < most ? rows : most, block_threads, shared}, context,
+                        {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
+}
+
+/// Between rows of `n` elements and `k` of them each.
+template <class T, bool Gather>
+struct chosen_body {
+  struct arguments {
+    const T* from;
+    T* to;
+    const std::int64_t* position;
+    std::int64_t count, n, k;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const std::int64_t row = quotient(i, Gather ? a.k : a.n);
+      if constexpr (Gather) {
+        a.to[i] = a.from[row * a.n + a.position[i]];
+      } else {
+        compute_t<T> total = 0;
+        for (std::int64_t j = row * a.k; j < (row + 1) * a.k; ++j)
+          if (a.position[j] == i - row * a.n) total = static_cast<compute_t<T>>(total + widen(a.from[j]));
+        a.to[i] = narrow<T>(total);
+      }
+    }
+  }
+};
+
+/// Gathers from whole rows, or adds to them.
+template <class T, bool Gather>
+void chosen(const kernel_args& args, const run_context& context) {
+  const shape &whole = (Gather ? args.in[0] : args.out).dims, &part = (Gather ? args.out : args.in[0]).dims;
+  const std::int64_t count = args.out.elements();
+  if (count == 0) return;
+  launch<chosen_body<T, Gather>>(geometry::over(count), context,
+                                 {args.in[0].as<const T>(), args.out.as<T>(), args.in[1].as<const std::int64_t>(),
+                                  count, whole[whole.rank - 1], part[part.rank - 1]});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::top_k_indices>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
+};
+template <>
+struct kernel<ir::key<op::gather_last>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::chosen<stored<Out>, true>};
+};
+template <>
+struct kernel<ir::key<op::scatter_last>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::chosen<stored<Out>, false>};
+};
+
+}  // namespace tagma::device::cuda

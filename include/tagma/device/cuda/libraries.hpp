@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What the kernels of one GPU share: working memory and handles of libraries for each stream, and the few numbers that
+/// change from run to run. `run_context::library` points to a `libraries`.
+///
+/// A graph of CUDA is recorded once and replayed, with the arguments of its kernels as they were. So the number of the
+/// run is no argument: it is in memory of the device, written by `begin_run` before each run or replay, and random
+/// kernels read it there. Kernels that meet an index outside its axis cannot throw; they leave a note in the same
+/// memory, which `check_run` reads when the run is over.
+
+#include "tagma/base/owned.hpp"
+#include "tagma/device/cuda/launch.hpp"
+#include "tagma/runtime/mutex.hpp"
+
+namespace tagma::device::cuda {
+
+/// Bytes of the device with one owner.
+class device_bytes {
+ public:
+  device_bytes() = default;
+  explicit device_bytes(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    if (emulates())
+      data_ = ::operator new (size, std::align_val_t{256});
+    else
+      check(cudaMalloc(&data_, size), "cudaMalloc");
+  }
+  device_bytes(device_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  device_bytes& operator=(device_bytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  device_bytes(const device_bytes&) = delete;
+  device_bytes& operator=(const device_bytes&) = delete;
+  ~device_bytes() {
+    if (data_ == nullptr) return;
+    if (emulates())
+      ::operator delete (data_, std::align_val_t{256});
+    else
+      cudaFree(data_);
+  }
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(data_);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Bytes of the host that the device can read while the host goes on, with one owner.
+class pinned_bytes {
+ public:
+  explicit pinned_bytes(std::size_t size) {
+    if (size == 0) return;
+    if (emulates())
+      data_ = ::operator new(size);
+    else
+      check(cudaMallocHost(&data_, size), "cudaMallocHost");
+  }
+  pinned_bytes(const pinned_bytes&) = delete;
+  pinned_bytes& operator=(const pinned_bytes&) = delete;
+  ~pinned_bytes() {
+    if (data_ == nullptr) return;
+    if (emulates())
+      ::operator delete(data_);
+    else
+      cudaFreeHost(data_);
+  }
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+/// What changes from run to run, in memory of the device.
+struct run_parameters {
+  std::uint64_t seed = 0;     ///< of the session
+  std::uint64_t step = 0;     ///< counts the runs of the session
+  std::uint64_t failure = 0;  ///< of all wrong indices that kernels met, the one that comes first; all ones: none
+};
+
+/// The word that says that no kernel met a wrong index.
+inline constexpr std::uint64_t no_failure = ~std::uint64_t{0};
+
+/// Notes that the element at `position` of the indices of node `source` is not within its axis. Of several notes the
+/// smallest stays, so that the message does not depend on which thread came first.
+TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::int64_t position) {
+  constexpr int bits = 40;
+  const std::uint64_t most = (std::uint64_t{1} << bits) - 1, at = static_cast<std::uint64_t>(position);
+  const std::uint64_t note = (static_cast<std::uint64_t>(source) << bits) | (at < most ? at : most);
+#if defined(__CUDA_ARCH__)
+  static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
+  atomicMin(reinterpret_cast<unsigned long long*>(&run->failure), static_cast<unsigned long long>(note));
+#else
+  if (note < run->failure) run->failure = note;
+#endif
+}
+
+/// Throws OutOfRange if kernels met a wrong index.
+/// @param failure the word that `run_parameters::failure` holds at the end of a run
+inline void check_run(std::uint64_t failure) {
+  constexpr int bits = 40;
+  if (failure == no_failure) return;
+  fail(status_code::out_of_range, {"the index at position ", failure & ((std::uint64_t{1} << bits) - 1), " of node #",
+                                   failure >> bits, " is not below the extent of the axis"});
+}
+
+/// A handle of a library.
+class library_handle {
+ public:
+  virtual ~library_handle() = default;
+};
+
+/// What the kernels of one stream share; used by one thread at a time. A recorded graph holds addresses of this memory,
+/// so it is replayed on the stream that it was recorded from.
+class stream_resources {
+ public:
+  explicit stream_resources(void* stream) : stream_(stream), parameters_(sizeof(run_parameters)) {}
+
+  /// The stream, as `run_context` has it.
+  [[nodiscard]] void* stream() const { return stream_; }
+
+  /// Makes the working memory at least this large. Memory that it had before stays valid for graphs that use it.
+  void reserve(std::size_t bytes) {
+    if (bytes <= size_) return;
+    auto grown = make_owned<block>(bytes < 2 * size_ ? 2 * size_ : bytes);
+    size_ = grown->memory.size();
+    grown->before = std::move(workspace_);
+    workspace_ = std::move(grown);
+  }
+  /// Memory for one kernel call; what is in it is lost at the next.
+  [[nodiscard]] std::byte* workspace() const { return workspace_ == nullptr ? nullptr : workspace_->memory.data(); }
+  [[nodiscard]] std::size_t workspace_size() const { return size_; }
+
+  [[nodiscard]] run_parameters* parameters() const { return parameters_.as<run_parameters>(); }
+
+  owned<library_handle> blas;  ///< of cuBLASLt, made by the first product
+  owned<library_handle> dnn;   ///< of cuDNN, made by the first convolution
+  owned<stream_resources> next;
+
+ private:
+  struct block {
+    explicit block(std::size_t bytes) : memory(bytes) {}
+    device_bytes memory;
+    owned<block> before;
+  };
+
+  void* stream_;
+  device_bytes parameters_;
+  owned<block> workspace_;
+  std::size_t size_ = 0;
+};
+
+/// Everything that the kernels of one GPU share. The GPU must be the current one whenever it is used.
+class libraries {
+ public:
+  /// What kernels of this stream share; made when it is asked for first.
+  [[nodiscard]] stream_resources& of(void* stream) {
+    const mutex_lock lock(mutex_);
+    for (stream_resources* r = first_.get(); r != nullptr; r = r->next.get())
+      if (r->stream() == stream) return *r;
+    auto made = make_owned<stream_resources>(stream);
+    made->next = std::move(first_);
+    first_ = std::move(made);
+    return *first_;
+  }
+
+ private:
+  mutex mutex_;
+  owned<stream_resources> first_;
+};
+
+/// What the stream of a run shares.
+[[nodiscard]] inline stream_resources& resources_of(const run_context& context) {
+  return static_cast<libraries*>(context.library)->of(context.stream);
+}
+
+namespace detail {
+struct begin_body {
+  struct arguments {
+    run_parameters* to;
+    run_parameters values;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    if (at.index() == 0) *a.to = a.values;
+  }
+};
+}  // namespace detail
+
+/// Writes the numbers of a run where its kernels read them. Goes before the kernels of a run, or before the replay of a
+/// graph, and is never part of a graph itself.
+inline void begin_run(const run_context& context) {
+  launch<detail::begin_body>({1, 1, 0}, context,
+                             {resources_of(context).parameters(), {context.seed, context.step, no_failure}});
+}
+
+/// The state of a kernel that needs working memory on its stream.
+[[nodiscard]] inline owned<kernel_state> reserve_workspace(const run_context& context, std::size_t bytes) {
+  resources_of(context).reserve(bytes);
+  return nullptr;
+}
+
+}  // namespace tagma::device::cuda

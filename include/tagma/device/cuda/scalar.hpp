@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Arithmetic of single elements, on the device and on the host. The rules at the edges are those of the packs of the
+/// CPU: NaN wins in maxima and minima, integers divided by zero are 0, halves round to even.
+
+#include <math.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "tagma/tensor/dtype.hpp"
+
+/// A function of the device that the host can call as well, which is how tests run it.
+#define TAGMA_DEVICE __host__ __device__ __forceinline__
+
+/// Writes a loop out, on the device.
+#if defined(__CUDA_ARCH__)
+#define TAGMA_UNROLL _Pragma("unroll")
+#else
+#define TAGMA_UNROLL
+#endif
+
+namespace tagma::device::cuda {
+
+/// The C++ type of the elements behind an id, `no_value` for a node without value.
+template <dtype D>
+using stored = element_of<D>;
+
+/// True for the two floats that are stored in 16 bits.
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+
+/// The type in which elements of type T are computed: float for the 16-bit floats, T itself for the others.
+template <class T>
+using compute_t = std::conditional_t<is_half<T>, float, T>;
+
+/// The value of an element, exactly.
+template <class T>
+TAGMA_DEVICE compute_t<T> widen(const T& x) {
+  if constexpr (std::is_same_v<T, float16>) {
+#if defined(__CUDA_ARCH__)
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
+    return value;
+#else
+    return half_bits_to_float(x.bits);
+#endif
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    const std::uint32_t bits = static_cast<std::uint32_t>(x.bits) << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  } else {
+    return x;
+  }
+}
+
+/// A computed number as an element, rounded to the nearest, ties to even.
+template <class T>
+TAGMA_DEVICE T narrow(compute_t<T> x) {
+  if constexpr (std::is_same_v<T, float16>) {
+    float16 value;
+#if defined(__CUDA_ARCH__)
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(x));
+#else
+    value.bits = float_to_half_bits(x);
+#endif
+    return value;
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    std::uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    bfloat16 value;
+    value.bits = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded);
+    return value;
+  } else {
+    return x;
+  }
+}
+
+/// An element as another type. Floating to integer truncates, and is meaningful only within the range of the integer;
+/// integer to integer keeps the low bits; everything but zero becomes true.
+template <class To, class From>
+TAGMA_DEVICE To convert(From x) {
+  if constexpr (std::is_same_v<To, From>)
+    return x;
+  else if constexpr (std::is_same_v<To, bool>)
+    return x != From(0);
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4)
+    return static_cast<To>(static_cast<std::int32_t>(x));
+  else
+    return static_cast<To>(x);
+}
+
+/// The larger number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T larger(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+/// The smaller number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T smaller(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+
+/// Infinity, or the largest integer.
+template <class T>
+TAGMA_DEVICE constexpr T highest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(__builtin_huge_val());
+  else if constexpr (std::is_same_v<T, bool>)
+    return true;
+  else if constexpr (std::is_unsigned_v<T>)
+    return static_cast<T>(~T(0));
+  else
+    return static_cast<T>(~(std::uint64_t{1} << (sizeof(T) * 8 - 1)));
+}
+/// Minus infinity, or the smallest integer.
+template <class T>
+TAGMA_DEVICE constexpr T lowest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(-__builtin_huge_val());
+  else
+    return static_cast<T>(~highest<T>());
+}
+
+/// The quotient. An integer divided by zero is 0, and the most negative one divided by -1 is itself.
+template <class T>
+TAGMA_DEVICE T divide(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a / b;
+  } else {
+    if (b == T(0)) return T(0);
+    if constexpr (std::is_signed_v<T>)
+      if (b == T(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+    return static_cast<T>(a / b);
+  }
+}
+
+/// Functions of the C library for float and double.
+#define TAGMA_FUNCTION(name, function)                          \
+  TAGMA_DEVICE float name(float x) { return ::function##f(x); } \
+  TAGMA_DEVICE double name(double x) { return ::function(x); }
+TAGMA_FUNCTION(exponential, exp)
+TAGMA_FUNCTION(exponential_minus_1, expm1)
+TAGMA_FUNCTION(logarithm, log)
+TAGMA_FUNCTION(logarithm_of_1_plus, log1p)
+TAGMA_FUNCTION(square_root, sqrt)
+TAGMA_FUNCTION(hyperbolic_tangent, tanh)
+TAGMA_FUNCTION(error_function, erf)
+TAGMA_FUNCTION(sine, sin)
+TAGMA_FUNCTION(cosine, cos)
+TAGMA_FUNCTION(magnitude, fabs)
+TAGMA_FUNCTION(round_down, floor)
+TAGMA_FUNCTION(round_up, ceil)
+TAGMA_FUNCTION(round_to_even, rint)
+#undef TAGMA_FUNCTION
+
+/// x^y, as the C library has it.
+TAGMA_DEVICE float raise(float x, float y) { return ::powf(x, y); }
+TAGMA_DEVICE double raise(double x, double y) { return ::pow(x, y); }
+
+/// 1 / (1 + e^-x), without overflow.
+template <class T>
+TAGMA_DEVICE T logistic(T x) {
+  const T e = exponential(-magnitude(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+/// ln(1 + e^x), without overflow.
+template <class T>
+TAGMA_DEVICE T softened(T x) {
+  return (x < T(0) ? T(0) : x) + logarithm_of_1_plus(exponential(-magnitude(x)));
+}
+
+/// The quotient of two extents or positions; by 32-bit arithmetic where both fit, which is several times as fast.
+TAGMA_DEVICE std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  if (((a | b) >> 32) == 0)
+    return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
+  return a / b;
+}
+
+}  // namespace tagma::device::cuda

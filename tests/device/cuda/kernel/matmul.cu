@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+// Products of the GPU against those of the CPU, and what is asked of cuBLASLt.
+#include "tagma/device/cuda/kernel/matmul.hpp"
+
+#include "support/cuda.hpp"
+#include "tagma/device/cpu/kernel/matmul.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace op = tagma::op;
+namespace cuda = tagma::device::cuda;
+using tg::dtype, tg::shape;
+using tg::test::call, tg::test::check, tg::test::compare_kernels, tg::test::device_tensor, tg::test::random_tensor;
+
+template <class T>
+void product(const std::string& what, const shape& x, const shape& y, bool ta, bool tb, double tolerance) {
+  constexpr dtype d = tg::dtype_of<T>;
+  const tg::tensor_spec in[] = {{d, x}, {d, y}};
+  const std::int64_t attributes[] = {ta, tb};
+  tg::ir::infer_args args{in, attributes, {}};
+  if (const char* problem = op::matmul::infer(args)) return check(false, what + ": " + problem);
+  compare_kernels<op::matmul, d, d, d>(
+      what,
+      {{random_tensor<T>(x, -1, 1, 51), random_tensor<T>(y, -1, 1, 52)}, device_tensor(d, args.out.dims), {ta, tb}},
+      tolerance);
+}
+
+void products() {
+  constexpr double close = 1e-5;
+  product<float>("a product", {5, 7}, {7, 3}, false, false, close);
+  product<float>("a transposed", {7, 5}, {7, 3}, true, false, close);
+  product<float>("b transposed", {5, 7}, {3, 7}, false, true, close);
+  product<float>("both transposed", {7, 5}, {3, 7}, true, true, close);
+  product<float>("larger", {64, 200}, {200, 48}, false, false, close);
+  product<float>("a batch of rows", {2, 3, 5, 7}, {7, 3}, false, false, close);
+  product<float>("a batch", {4, 5, 7}, {4, 7, 3}, false, false, close);
+  product<float>("a batch of both, transposed", {2, 3, 7, 5}, {2, 3, 3, 7}, true, true, close);
+  product<float>("a stretched batch", {4, 7, 5}, {7, 3}, true, false, close);
+  product<float>("stretched both ways", {2, 1, 5, 7}, {1, 3, 7, 4}, false, false, close);
+  product<float>("stretched in the middle", {2, 1, 3, 5, 7}, {2, 4, 1, 7, 4}, false, false, close);
+  product<float>("no elements to add", {5, 0}, {0, 3}, false, false, 0);
+  product<float>("no rows", {0, 5}, {5, 3}, false, false, 0);
+  product<double>("of double", {4, 5, 7}, {4, 7, 3}, false, false, 1e-13);
+  product<tg::float16>("of float16", {5, 40}, {40, 3}, false, false, 4e-3);
+  product<tg::bfloat16>("of bfloat16", {5, 40}, {3, 40}, false, true, 2e-2);
+}
+
+/// The numbers of one call of the library, which a program without a GPU cannot make.
+void descriptions() {
+  tg::runtime::operand in[] = {{nullptr, dtype::float32, {2, 1, 3, 5, 7}}, {nullptr, dtype::float32, {2, 4, 1, 7, 6}}};
+  const std::int64_t attributes[] = {0, 0};
+  tg::runtime::kernel_args args;
+  args.in = in;
+  args.out = {nullptr, dtype::float32, {2, 4, 3, 5, 6}};
+  args.attributes = attributes;
+  const cuda::detail::batched_product p(args);
+  check(p.problem.batch == 4 && p.calls() == 6, "the longest axis of a batch goes to the library");
+  check(p.problem.stride_a == 0 && p.problem.stride_b == 42 && p.problem.stride_c == 90, "a stretched operand stays");
+  const auto last = p.at(5);  // batch [1, *, 2]
+  check(last.a == 5 * 35 && last.b == 4 * 42 && last.c == 12 * 30 + 2 * 30, "where the last call begins");
+
+  cuda::product_problem q;
+  q.m = 5, q.n = 3, q.k = 7, q.transpose_b = true;
+  const auto left = cuda::blas_matrix::left(q), right = cuda::blas_matrix::right(q), c = cuda::blas_matrix::result(q);
+  check(left.rows == 7 && left.columns == 3 && left.distance == 7, "b of [3, 7] is 7 by 3 there");
+  check(right.rows == 7 && right.columns == 5 && right.distance == 7, "a of [5, 7] is 7 by 5 there");
+  check(c.rows == 3 && c.columns == 5 && c.distance == 3, "c of [5, 3] is 3 by 5 there");
+}
+
+/// Where there is a GPU: the library with every epilogue against plain loops.
+template <class T>
+void epilogues(double tolerance) {
+  if (!tg::test::on_gpu()) return;
+  tg::runtime::run_context context;
+  context.library = &tg::test::shared_libraries();
+  const auto a = random_tensor<T>({32, 64}, -1, 1, 61), b = random_tensor<T>({64, 48}, -1, 1, 62);
+  const auto bias = random_tensor<T>({48}, -1, 1, 63);
+  for (const auto after :
+       {cuda::epilogue::none, cuda::epilogue::relu, cuda::epilogue::bias, cuda::epilogue::bias_relu}) {
+    cuda::product_problem p;
+    p.type = tg::dtype_of<T>;
+    p.m = 32, p.n = 48, p.k = 64, p.after = after;
+    const auto library = cuda::blas_product::make(p, context);
+    check(library != nullptr, "cuBLASLt has an algorithm");
+    if (library == nullptr) continue;
+    const device_tensor expected(p.type, {32, 48}), found(p.type, {32, 48});
+    const auto multiply = [&](const cuda::blas_product* by, const device_tensor& to) {
+      cuda::detail::multiply<T>(p, by, a.operand().template as<const T>(), b.operand().template as<const T>(),
+                                to.operand().template as<T>(), bias.operand().template as<const T>(), context);
+    };
+    multiply(nullptr, expected);
+    multiply(library.get(), found);
+    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    check(tg::test::distance(expected, found) <= tolerance, "an epilogue of cuBLASLt");
+  }
+}
+
+}  // namespace
+
+int main() {
+  tg::test::on_gpu();
+  products();
+  descriptions();
+  epilogues<float>(1e-4);
+  epilogues<tg::float16>(4e-3);
+  epilogues<tg::bfloat16>(3e-2);
+  return tg::test::result();
+}
