@@ -10026,6 +10026,8 @@ struct run_context {
   trace_sink* trace = nullptr;
   int step_threads = 1;            ///< the most threads that share the steps of a run
   run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+  void* stream = nullptr;          ///< where a device puts the work of this run, in its own words
+  void* library = nullptr;         ///< what a device keeps for its kernels: handles of libraries, working memory
 
   /// True if the run was cancelled, is late, or has failed elsewhere: a kernel that takes long asks now and then, and
   /// returns or throws. As cheap as a load; with limits, as looking at the clock.

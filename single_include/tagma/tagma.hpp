@@ -11503,6 +11503,8 @@ struct run_context {
   trace_sink* trace = nullptr;
   int step_threads = 1;            ///< the most threads that share the steps of a run
   run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+  void* stream = nullptr;          ///< where a device puts the work of this run, in its own words
+  void* library = nullptr;         ///< what a device keeps for its kernels: handles of libraries, working memory
 
   /// True if the run was cancelled, is late, or has failed elsewhere: a kernel that takes long asks now and then, and
   /// returns or throws. As cheap as a load; with limits, as looking at the clock.
@@ -17639,9 +17641,10 @@ inline void initialize(const kernel_args& args, const run_context& context) {
                                {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
 }
 
-template <class T, bool Add>
+/// `to` += or -= `from`; `To` may be wider than the elements.
+template <class T, bool Add, class To = T>
 struct accumulate_body {
-  TAGMA_INLINE static void run(T* to, const T* from, std::int64_t n) {
+  TAGMA_INLINE static void run(To* to, const T* from, std::int64_t n) {
     std::int64_t i = 0;
     for (; i + 8 <= n; i += 8)
       store(to + i, Add ? load<8>(to + i) + load<8>(from + i) : load<8>(to + i) - load<8>(from + i));
@@ -17737,29 +17740,54 @@ void gather(const kernel_args& args, const run_context& context) {
   });
 }
 
+/// Sums of 16-bit floats are formed in wider ones, in memory that the kernel keeps, and rounded once.
 template <class T, class Index>
 void scatter_rows(const kernel_args& args, const run_context& context) {
+  using C = compute_t<T>;
+  constexpr bool widens = !std::is_same_v<T, C>;
   const around_axis to(args.out.dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   const Index* index = args.in[1].as<const Index>();
   check_indices(index, count, to.count);
+  C* sums = nullptr;
+  if constexpr (widens)
+    sums = static_cast<scratch<C>*>(args.state)->values.data();
+  else
+    sums = args.out.as<T>();
   // A task owns a range of rows of the result, so that the order of additions does not depend on the threads.
   const auto some = [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t o = 0; o < to.outer; ++o) {
-      T* rows = args.out.as<T>() + o * to.count * to.inner;
-      std::memset(static_cast<void*>(rows + first * to.inner), 0,
-                  static_cast<std::size_t>((last - first) * to.inner) * sizeof(T));
+      C* rows = sums + o * to.count * to.inner;
+      const std::int64_t begin = first * to.inner, size = (last - first) * to.inner;
+      if (size == 0) continue;
+      std::memset(static_cast<void*>(rows + begin), 0, static_cast<std::size_t>(size) * sizeof(C));
       for (std::int64_t i = 0; i < count; ++i) {
         const auto row = static_cast<std::int64_t>(index[i]);
         if (row < first || row >= last) continue;
-        dispatch<accumulate_body<T, true>>(rows + row * to.inner, args.in[0].as<const T>() + (o * count + i) * to.inner,
-                                           to.inner);
+        dispatch<accumulate_body<T, true, C>>(rows + row * to.inner,
+                                              args.in[0].as<const T>() + (o * count + i) * to.inner, to.inner);
       }
+      if constexpr (widens)
+        dispatch<convert_elements>(static_cast<const C*>(rows + begin),
+                                   args.out.as<T>() + o * to.count * to.inner + begin, size);
     }
   };
   constexpr std::int64_t parts = 8, enough = std::int64_t{1} << 18;
   if (to.count < parts || args.out.elements() + args.in[0].elements() < enough) return some(0, to.count);
   context.threads->parallel_for(parts, [&](std::int64_t p) { some(p * to.count / parts, (p + 1) * to.count / parts); });
+}
+
+template <class T>
+owned<kernel_state> prepare_scatter_rows(const kernel_args& args, const run_context&) {
+  return make_owned<scratch<compute_t<T>>>(args.out.elements());
+}
+
+template <class T, class Index>
+constexpr kernel_entry scatter_rows_entry() {
+  if constexpr (std::is_same_v<T, compute_t<T>>)
+    return {&scatter_rows<T, Index>};
+  else
+    return {&scatter_rows<T, Index>, &prepare_scatter_rows<T>};
 }
 
 template <class T, class Index>
@@ -17783,7 +17811,7 @@ struct kernel<ir::key<op::gather>> {
 template <>
 struct kernel<ir::key<op::scatter_rows>> {
   template <dtype Out, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>, stored<Index>>};
+  static constexpr kernel_entry entry = detail::scatter_rows_entry<stored<Out>, stored<Index>>();
 };
 template <>
 struct kernel<ir::key<op::one_hot>> {
@@ -18387,13 +18415,21 @@ class row_updates {
       update_piece<Update, T>(args_, h_, row * width_, gradient(i), width_);
       return end;
     }
-    T sum[piece];
+    // 16-bit floats are summed in wider ones and rounded once.
+    using C = compute_t<T>;
+    C sum[piece];
     for (std::int64_t from = 0; from < width_; from += piece) {
       const std::int64_t n = from + piece < width_ ? piece : width_ - from;
-      for (std::int64_t k = 0; k < n; ++k) sum[k] = gradient(i)[from + k];
+      for (std::int64_t k = 0; k < n; ++k) sum[k] = static_cast<C>(gradient(i)[from + k]);
       for (std::int64_t j = i + 1; j < end; ++j)
-        dispatch<accumulate_body<T, true>>(static_cast<T*>(sum), gradient(j) + from, n);
-      update_piece<Update, T>(args_, h_, row * width_ + from, sum, n);
+        dispatch<accumulate_body<T, true, C>>(static_cast<C*>(sum), gradient(j) + from, n);
+      if constexpr (std::is_same_v<T, C>) {
+        update_piece<Update, T>(args_, h_, row * width_ + from, sum, n);
+      } else {
+        T once[piece];
+        dispatch<convert_elements>(static_cast<const C*>(sum), static_cast<T*>(once), n);
+        update_piece<Update, T>(args_, h_, row * width_ + from, once, n);
+      }
     }
     return end;
   }
