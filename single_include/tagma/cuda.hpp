@@ -6650,6 +6650,29 @@ class heap_array {
 #include <cstdint>
 #include <string>
 
+// ---- tagma/runtime/memory_place.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+#define TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
+/// @file
+/// Where bytes are: on the host, or on a numbered device.
+
+#include <cstddef>
+
+namespace tagma::runtime {
+
+/// The host, where a device is asked for.
+inline constexpr int on_host = -1;
+
+/// An address and where it is valid. On the host, copies of streams want pinned memory.
+struct memory_place {
+  std::byte* data = nullptr;
+  int device = on_host;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
 namespace tagma::runtime {
 
 /// A queue of a device: its work is done in the order in which it was put there.
@@ -6667,15 +6690,6 @@ struct event_ref {
 /// Recorded work, ready to be launched.
 struct graph_ref {
   void* native = nullptr;
-};
-
-/// The host, where a device is asked for.
-inline constexpr int on_host = -1;
-
-/// An address and where it is valid. On the host, copies of streams want memory of `allocate_pinned`.
-struct memory_place {
-  std::byte* data = nullptr;
-  int device = on_host;
 };
 
 /// Bytes of a device.
@@ -7833,13 +7847,793 @@ TAGMA_DEVICE std::int64_t quotient(std::int64_t a, std::int64_t b) {
 /// @file
 /// What a kernel is given, and the table of kernels that a device provides for a plan.
 
-// ---- tagma/plan/plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_PLAN_HPP
+// ---- tagma/graph/local_devices.hpp
+#ifndef TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+#define TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
 
 /// @file
-/// The finished plan of one set of fetches: plain tables that a session walks.
+/// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
+/// has all of them is for the session to find out.
 
+// ---- tagma/graph/pass/place.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
+
+/// @file
+/// Placement: which device runs each node. The order of what decides is TensorFlow's: where earlier runs put the node,
+/// what its scopes ask for, and else the best device that has a kernel for the node and for all that must be with it.
+/// An update and the slots that it writes are with their variable.
+
+// ---- tagma/graph/pass/versions.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+
+/// @file
+/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
+/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
+/// itself.
+
+// ---- tagma/graph/pass/prune.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+/// @file
+/// What a fetch needs, and nothing else.
+
+// ---- tagma/graph/build.hpp
+#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
+#define TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+/// @file
+/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
+/// is used, and replaces gradients and optimizers by the nodes that compute them.
+
+// ---- tagma/graph/scopes.hpp
+#ifndef TAGMA_SINGLE_GRAPH_SCOPES_HPP
+#define TAGMA_SINGLE_GRAPH_SCOPES_HPP
+
+/// @file
+/// What device scopes ask for. While the graph is built, every node is reached through a chain of scopes; here chains
+/// and requests are numbers, 0 being none.
+
+// ---- tagma/graph/pass/differentiate.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+/// @file
+/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
+/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
+
+namespace tagma::ir {
+
+/// What can go wrong while a graph is built; the program turns it into a sentence.
+enum class build_problem : std::uint8_t {
+  none,
+  name_clash,
+  no_gradient,
+  independent,
+  nothing_to_train,
+  too_large,
+  malformed_device,  ///< a device function returned a text that names no device
+  has_scopes,        ///< the graph must be built with scopes
+};
+
+/// A problem and the things it is about.
+struct build_status {
+  build_problem problem = build_problem::none;
+  const op_info* op = nullptr;
+  tensor_spec first;
+  tensor_spec second;
+  std::string_view text{};
+};
+
+/// Scratch space of `differentiate`, as large as the graph may become.
+struct gradient_scratch {
+  array_view<node_id> adjoint;
+  array_view<bool> wanted;
+};
+
+/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
+/// depend on `xs[i]`.
+constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+                             const gradient_scratch& scratch, build_status& status) {
+  node_id* const adjoint = scratch.adjoint.data();
+  bool* const wanted = scratch.wanted.data();
+  for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
+  for (const node_id x : xs)
+    if (x <= y) wanted[x] = true;
+  for (node_id i = 0; i <= y; ++i) {
+    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
+    const auto skipped = g.info(i).shape_only;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
+  }
+  if (!wanted[y]) return;
+
+  node_id seed = emit_constant(g, g.spec(y).type, 1);
+  if (g.spec(y).dims.rank > 0) {
+    const node_id pair[] = {seed, y};
+    seed = g.emit(rules<op::broadcast_like>, pair);
+  }
+  adjoint[y] = seed;
+
+  for (node_id i = y; i >= 0 && !g.overflow(); --i) {
+    const node_id upstream = adjoint[i];
+    if (upstream == no_node || g[i].op->stops_gradient) continue;
+    const int count = g[i].inputs;
+    bool flows = false;
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
+    if (!flows) continue;
+    if (g[i].op->gradient == nullptr) {
+      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
+      return;
+    }
+    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
+    const array_view<node_id> parts = scratch_parts.view();
+    for (node_id& part : parts) part = no_node;
+    g.follow(i);
+    gradient_args args{g, i, upstream, parts};
+    g[i].op->gradient(args);
+    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    for (int k = 0; k < count; ++k) {
+      const node_id in = g.input(i, k);
+      node_id part = parts[k];
+      if (part == no_node || !wanted[in]) continue;
+      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
+      node_id& sum = adjoint[in];
+      if (sum == no_node) {
+        sum = part;
+      } else {
+        const node_id pair[] = {sum, part};
+        sum = g.emit(rules<op::add>, pair);
+      }
+    }
+  }
+  g.follow(no_node);
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    if (xs[i] <= y) result[i] = adjoint[xs[i]];
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+namespace tagma::ir::detail {
+
+/// A position in the list of chains: the scopes around a node, innermost first.
+using chain_id = std::int16_t;
+
+/// Requests of a graph whose nodes are reached through scopes.
+template <std::size_t Nodes>
+class scope_context : public request_source {
+ public:
+  static constexpr std::size_t most_requests = 64;
+  /// Requests 0 and 1 ask for nothing; 1 since scopes disagree about it.
+  static constexpr std::int16_t nothing = 0, disputed = 1;
+
+  constexpr scope_context(graph& g, build_status& status) : graph_(g), status_(status) {
+    ask = [](request_source& self, const op_info& op, const tensor_spec& spec, std::string_view name) {
+      auto& me = static_cast<scope_context&>(self);
+      int task = -1;
+      return me.resolve(me.ambient_, op, spec, name, task);
+    };
+  }
+
+  /// The chains of a record that is reached through `around`, and of its operands.
+  struct chains {
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+  [[nodiscard]] constexpr chains enter(chain_id around, const record& r) {
+    for (chain_id c = around; c != 0; c = links_[c].outer)
+      for (const record* end : links_[c].layer->outside)
+        if (end == &r) around = links_[c].outer;
+    chains now{around, around};
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
+      const bool both = now.self == now.operands;
+      now.self = link(now.self, *s);
+      if (s->kind != scope_kind::colocate) now.operands = both ? now.self : link(now.operands, *s);
+    }
+    return now;
+  }
+
+  /// The request of a record's node, and the task that a setter chose for it.
+  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
+    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
+    return resolve(chain, *r.op->info, r.spec, r.name, task);
+  }
+  /// Nodes that passes add from now on are asked for by this chain.
+  constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
+
+  /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
+  /// nothing has no opinion.
+  constexpr void agree(node_id id, chain_id chain, const record& r) {
+    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
+    chain_of_[id] = chain;
+    int task = task_of_[id];
+    const std::int16_t before = graph_[id].request, now = request(chain, r, task);
+    if (now == nothing || now == before) return;
+    if (before == nothing) {
+      task_of_[id] = static_cast<std::int16_t>(task);
+      graph_.set_request(id, now);
+      return;
+    }
+    const device_spec a = requests_[before], b = requests_[now];
+    device_spec common;
+    if (a.job == b.job) common.job = a.job;
+    if (a.replica == b.replica) common.replica = a.replica;
+    if (a.task == b.task && a.job == b.job) common.task = a.task;
+    if (a.type == b.type) common.type = a.type;
+    if (a.id == b.id && a.type == b.type) common.id = a.id;
+    graph_.set_request(id, common.empty() ? disputed : number(common));
+  }
+  /// Notes how a node that cannot be two was first reached.
+  constexpr void note(node_id id, chain_id chain, int task) {
+    chain_of_[id] = chain;
+    task_of_[id] = static_cast<std::int16_t>(task);
+  }
+
+  [[nodiscard]] constexpr int request_count() const { return request_count_; }
+  [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
+
+ private:
+  static constexpr int most_links = 256, most_functions = 16;
+  struct link_of_chain {
+    const scope* layer = nullptr;
+    chain_id outer = 0;
+  };
+  struct counter {
+    device_function function = nullptr;
+    device_counts counts;
+  };
+
+  constexpr chain_id link(chain_id outer, const scope& layer) {
+    for (int c = 1; c < link_count_; ++c)
+      if (links_[c].layer == &layer && links_[c].outer == outer) return static_cast<chain_id>(c);
+    if (link_count_ == most_links) return too_many();
+    links_[link_count_] = {&layer, outer};
+    return static_cast<chain_id>(link_count_++);
+  }
+  constexpr std::int16_t number(const device_spec& spec) {
+    if (spec.empty()) return nothing;
+    for (int i = 2; i < request_count_; ++i)
+      if (requests_[i] == spec) return static_cast<std::int16_t>(i);
+    if (request_count_ == static_cast<int>(most_requests)) return too_many();
+    requests_[request_count_] = spec;
+    return static_cast<std::int16_t>(request_count_++);
+  }
+  constexpr std::int16_t too_many() {
+    status_.problem = build_problem::too_large;
+    return 0;
+  }
+  constexpr device_counts* counts_of(device_function function) {
+    int i = 0;
+    while (i < counter_count_ && counters_[i].function != function) ++i;
+    if (i == most_functions) return nullptr;
+    if (i == counter_count_) counters_[counter_count_++].function = function;
+    return &counters_[i].counts;
+  }
+  constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
+                                 int& task) {
+    if (status_.problem != build_problem::none) return nothing;
+    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
+    for (chain_id c = chain; c != 0; c = links_[c].outer) {
+      const scope& layer = *links_[c].layer;
+      if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
+      if (layer.kind == scope_kind::request) {
+        about.device = fill_from(about.device, layer.spec);
+        continue;
+      }
+      device_counts* const counts = counts_of(layer.function);
+      if (counts == nullptr) return too_many();
+      const device_answer answer = layer.function(about, *counts, task);
+      if (answer.malformed) {
+        status_ = {build_problem::malformed_device, &op, spec, {}, answer.text};
+        return nothing;
+      }
+      about.device = answer.spec;
+    }
+    return number(about.device);
+  }
+
+  graph& graph_;
+  build_status& status_;
+  link_of_chain links_[most_links]{};
+  device_spec requests_[most_requests]{};
+  counter counters_[most_functions]{};
+  chain_id chain_of_[Nodes]{};
+  std::int16_t task_of_[Nodes]{};
+  int link_count_ = 1;
+  int request_count_ = 2;
+  int counter_count_ = 0;
+  chain_id ambient_ = 0;
+};
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
+         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
+}
+
+}  // namespace tagma::ir::detail
+#endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
+
+namespace tagma::ir {
+
+/// Storage of a graph under construction and what became of it.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
+struct built_graph {
+  graph_storage<Nodes> storage;
+  int nodes = 0;
+  int edges = 0;
+  int attributes = 0;
+  node_id roots[Roots > 0 ? Roots : 1]{};
+  build_status status;
+  int request_count = 0;
+  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
+};
+
+namespace detail {
+
+/// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
+template <bool Scoped>
+struct record_memo {
+  array_view<const record*> records;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
+  array_view<const record*> names;
+  array_view<bool> named;
+  array_view<chain_id> chains;
+  std::size_t count = 0;
+
+  [[nodiscard]] constexpr std::size_t slot(const record& r, chain_id chain) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
+    if constexpr (Scoped) {
+      i = (i + 7 * static_cast<std::size_t>(chain)) & (records.size() - 1);
+      while (nodes[i] != 0 && (records[i] != &r || chains[i] != chain)) i = (i + 1) & (records.size() - 1);
+    } else {
+      while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    }
+    return i;
+  }
+  [[nodiscard]] constexpr node_id find(const record& r, chain_id chain) const { return nodes[slot(r, chain)] - 1; }
+  constexpr void set(const record& r, chain_id chain, node_id id) {
+    const std::size_t i = slot(r, chain);
+    records[i] = &r;
+    nodes[i] = id + 1;
+    if constexpr (Scoped) chains[i] = chain, ++count;
+  }
+  /// The record that has this record's name, after noting the name if it is new.
+  constexpr const record& owner_of_name(const record& r) {
+    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
+    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) names[i] = &r, named[i] = true;
+    return *names[i];
+  }
+};
+static_assert(no_node == -1);
+
+constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+                                   const gradient_scratch& scratch, array_view<node_id> variables,
+                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
+                                   build_status& status) {
+  std::size_t count = 0;
+  const auto given = static_cast<std::size_t>(r.attributes[0]);
+  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
+  if (given == 0) {
+    const node_id loss = inputs[0];
+    for (node_id i = 0; i < loss; ++i) {
+      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.problem = build_problem::too_large;
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
+    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
+  } else {
+    if (given > variables.size()) {
+      status.problem = build_problem::too_large;
+      return 0;
+    }
+    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
+  }
+  if (status.problem != build_problem::none) return 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
+  if (kept == 0 && !g.overflow()) {
+    status.problem = build_problem::nothing_to_train;
+    return 0;
+  }
+  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  r.op->expand(args);
+  return args.result;
+}
+
+/// A record on its way into the graph, and the scopes through which it was reached.
+template <bool Scoped>
+struct pending_record {
+  const record* what = nullptr;
+};
+template <>
+struct pending_record<true> {
+  const record* what = nullptr;
+  chain_id chain = 0;
+};
+
+struct no_scopes {
+  constexpr no_scopes(graph&, build_status&) {}
+};
+
+/// The walk behind `build_graph`, with its scratch space.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+class graph_builder {
+ public:
+  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
+      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+    if constexpr (Scoped) g_.ask(&scopes_);
+  }
+
+  /// Adds the nodes behind a record, operands first, and returns its own.
+  constexpr node_id build(const record& root) {
+    std::size_t depth = 0;
+    stack_[depth++] = {&root};
+    while (depth > 0 && good()) {
+      const pending top = stack_[depth - 1];
+      const record& r = *top.what;
+      reached at = reach(top);
+      if (at.id != no_node) {
+        --depth;
+        continue;
+      }
+      if constexpr (!Scoped) {
+        if (r.scopes != nullptr || !r.colocated.empty()) {
+          status_.problem = build_problem::has_scopes;
+          return 0;
+        }
+      }
+      const std::size_t before = depth;
+      if constexpr (Scoped) push(r.colocated, 0, depth);
+      push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
+      push(r.inputs, at.operands, depth);
+      if (status_.problem != build_problem::none) return 0;
+      if (depth != before) continue;
+      --depth;
+      set(r, at, emit(r, at));
+    }
+    return good() ? reach({&root}).id : 0;
+  }
+
+  constexpr void finish() {
+    if (g_.overflow()) status_ = {build_problem::too_large, nullptr, {}, {}, {}};
+    built_.nodes = g_.size();
+    built_.edges = g_.edge_count();
+    built_.attributes = g_.attribute_count();
+    if constexpr (Scoped) {
+      built_.request_count = scopes_.request_count();
+      for (int i = 0; i < built_.request_count; ++i) built_.requests[i] = scopes_[i];
+    }
+  }
+
+  /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
+  constexpr void build_scoped_parts(const fixed_array<const record*, Roots>& roots) {
+    scratch_array<const record*, 1> seen(4 * Nodes), waiting(4 * Nodes);
+    const auto first_time = [&](const record& r) {
+      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * Nodes - 1);
+      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * Nodes - 1);
+      const bool is_new = seen[i] == nullptr;
+      seen[i] = &r;
+      return is_new;
+    };
+    std::size_t depth = 0, count = 0;
+    const auto wait = [&](array_view<const record* const> list) {
+      for (std::size_t i = list.size(); i-- > 0;)
+        if (count < 2 * Nodes && first_time(*list[i])) waiting[depth++] = list[i], ++count;
+    };
+    wait(roots);
+    while (depth > 0 && good()) {
+      const record& r = *waiting[--depth];
+      if (r.scopes != nullptr) {
+        build(r);
+        continue;
+      }
+      wait(r.inputs), wait(r.controls), wait(r.colocated);
+    }
+    if (count == 2 * Nodes) status_.problem = build_problem::too_large;
+  }
+
+ private:
+  using pending = pending_record<Scoped>;
+  /// What is known of a record where it is reached: its node, if it has one, and the chains of scopes.
+  struct reached {
+    node_id id = no_node;
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
+  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
+  [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
+
+  [[nodiscard]] constexpr reached reach(const pending& p) {
+    if constexpr (Scoped) {
+      const auto chains = scopes_.enter(p.chain, *p.what);
+      const record& key = identity(*p.what);
+      const bool single = is_single(*key.op->info);
+      const node_id id = memo_.find(key, single ? chain_id{0} : chains.self);
+      if (id != no_node && single) scopes_.agree(id, chains.self, key);
+      return {id, chains.self, chains.operands};
+    } else {
+      return {memo_.find(*p.what, 0), 0, 0};
+    }
+  }
+  constexpr void push(array_view<const record* const> list, chain_id chain, std::size_t& depth) {
+    for (std::size_t i = list.size(); i-- > 0;) {
+      if (memo_find(*list[i], chain) != no_node) continue;
+      if (depth == 4 * Nodes) {
+        status_.problem = build_problem::too_large;
+        return;
+      }
+      if constexpr (Scoped)
+        stack_[depth++] = {list[i], chain};
+      else
+        stack_[depth++] = {list[i]};
+    }
+  }
+  constexpr node_id memo_find(const record& r, chain_id chain) {
+    if constexpr (Scoped)
+      return reach({&r, chain}).id;
+    else
+      return memo_.find(r, 0);
+  }
+  constexpr void set(const record& r, const reached& at, node_id id) {
+    if constexpr (Scoped) {
+      const record& key = identity(r);
+      // A reader outside of all scopes takes the node that is there.
+      if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
+      if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
+      if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+    } else {
+      memo_.set(r, 0, id);
+    }
+  }
+
+  constexpr node_id emit(const record& r, const reached& at) {
+    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size()), colocated(r.colocated.size());
+    for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo_find(*r.inputs[i], at.operands);
+    for (std::size_t i = 0; i < r.controls.size(); ++i)
+      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : chain_id{0});
+    if constexpr (Scoped)
+      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], 0);
+    const array_view<const node_id> in = inputs.view(), after = controls.view();
+    if constexpr (Scoped) scopes_.set_ambient(at.self);
+    switch (r.op->info->kind) {
+      case op_kind::gradient: {
+        node_id result = no_node;
+        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
+        if (result == no_node && good())
+          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+        return result == no_node ? 0 : result;
+      }
+      case op_kind::optimizer:
+        return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::placeholder:
+      case op_kind::variable: {
+        const record& owner = memo_.owner_of_name(r);
+        if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
+          status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, {}};
+        [[fallthrough]];
+      }
+      default:
+        break;
+    }
+    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    if constexpr (Scoped) {
+      int task = -1;
+      extras.request = scopes_.request(at.self, r, task);
+      if (status_.problem != build_problem::none) return 0;
+      const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
+                             ? g_.emit(*r.op, in, r.attributes, extras)
+                             : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+      if (!g_.overflow() && is_single(*r.op->info)) scopes_.note(id, at.self, task);
+      return id;
+    } else {
+      return r.op->fold != nullptr && after.empty() ? g_.emit(*r.op, in, r.attributes)
+                                                    : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+    }
+  }
+
+  built_graph<Nodes, Roots, Scoped>& built_;
+  build_status& status_;
+  graph g_;
+  std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  const record* memo_records_[4 * Nodes]{};
+  const record* memo_names_[2 * Nodes]{};
+  node_id memo_nodes_[4 * Nodes]{};
+  chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
+  bool memo_named_[2 * Nodes]{};
+  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_};
+  node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
+  variable_gradient pairs_[Nodes / 2]{};
+  bool wanted_[Nodes]{};
+  pending stack_[4 * Nodes]{};
+};
+
+}  // namespace detail
+
+/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
+/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+  built_graph<Nodes, Roots, Scoped> built;
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  if constexpr (Scoped) builder.build_scoped_parts(roots);
+  for (std::size_t root = 0; root < Roots; ++root)
+    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
+  builder.finish();
+  return built;
+}
+
+/// A finished flat graph, exactly as large as it must be.
+template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots, std::size_t Requests = 0>
+struct flat_graph {
+  fixed_array<node, Nodes> nodes{};
+  fixed_array<node_id, Edges> edges{};
+  fixed_array<attribute, Attributes> attributes{};
+  fixed_array<node_id, Roots> roots{};
+  fixed_array<device_spec, Requests> requests{};  ///< what device scopes ask for; the first two ask for nothing
+};
+
+/// A view of a finished graph; what passes read.
+struct graph_view {
+  array_view<const node> nodes;
+  array_view<const node_id> edges;
+  array_view<const attribute> attribute_pool;
+  array_view<const node_id> roots;
+  array_view<const device_spec> requests{};
+
+  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+  }
+  /// The nodes on whose devices `id` shall run.
+  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs + n.controls),
+                         static_cast<std::size_t>(n.colocated));
+  }
+  /// What is asked for a node; empty if nothing is.
+  [[nodiscard]] constexpr device_spec request(node_id id) const {
+    return (*this)[id].request == 0 ? device_spec{} : requests[(*this)[id].request];
+  }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
+    const node& n = (*this)[id];
+    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
+                                  static_cast<std::size_t>(n.attribute_count));
+  }
+};
+
+/// Copies the used part of a built graph.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t Capacity, std::size_t Roots,
+          bool Scoped>
+[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
+  flat_graph<N, E, A, Roots, Q> flat;
+  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
+  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
+  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
+  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
+  const device_spec* request = built.requests;
+  for (device_spec& r : flat.requests) r = *request++;
+  return flat;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+namespace tagma::ir {
+
+/// How much of a node a run needs.
+enum class need : std::uint8_t { nothing, extents, value };
+
+/// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
+  fixed_array<need, N> needs{};
+  const auto raise = [&needs](node_id id, need n) {
+    need& known = needs[id];
+    if (known < n) known = n;
+  };
+  for (const node_id f : fetches) raise(f, need::value);
+  for (node_id i = g.size(); i-- > 0;) {
+    const need n = needs[i];
+    if (n == need::nothing) continue;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
+    if (n == need::value)
+      for (const node_id c : g.controls(i)) raise(c, need::value);
+  }
+  return needs;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+namespace tagma::ir {
+
+/// True for each node that is ordered behind `u`, itself included.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
+  fixed_array<bool, N> behind{};
+  behind[u] = true;
+  for (node_id i = u + 1; i < g.size(); ++i) {
+    bool b = false;
+    for (const node_id in : g.inputs(i)) b = b || behind[in];
+    for (const node_id c : g.controls(i)) b = b || behind[c];
+    behind[i] = b;
+  }
+  return behind;
+}
+
+/// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
+template <std::size_t N>
+struct variable_versions {
+  fixed_array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
+  fixed_array<node_id, N> first_update{};  ///< of a variable, or `no_node`
+  fixed_array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
+
+  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[i]; }
+  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[variable]; }
+  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[update]; }
+
+  /// True if node `i` reads elements of input `k` from a variable that a run updates.
+  [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
+    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
+    const node_id v = base_of(g.inputs(i)[k]);
+    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
+  }
+
+  /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
+  [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
+    node_id waiting = first(variable);
+    for (node_id u = waiting; u != no_node && u <= i; u = next(u))
+      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
+    return waiting;
+  }
+};
+
+template <std::size_t N>
+[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
+  variable_versions<N> v;
+  fixed_array<node_id, N> last{};
+  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
+  for (node_id i = 0; i < g.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const op_kind kind = g.info(i).kind;
+    if (kind == op_kind::variable)
+      v.base[at] = i;
+    else if (kind == op_kind::view || kind == op_kind::update)
+      v.base[at] = v.base_of(g.inputs(i)[0]);
+    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
+    const auto variable = static_cast<std::size_t>(v.base[at]);
+    if (last[variable] == no_node)
+      v.first_update[variable] = i;
+    else
+      v.next_update[last[variable]] = i;
+    last[variable] = i;
+  }
+  return v;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
 // ---- tagma/place/reason.hpp
 #ifndef TAGMA_SINGLE_PLACE_REASON_HPP
 #define TAGMA_SINGLE_PLACE_REASON_HPP
@@ -7883,6 +8677,419 @@ enum class place_reason : std::uint8_t {
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_PLACE_REASON_HPP
+
+namespace tagma::ir {
+
+/// What can go wrong.
+enum class place_problem : std::uint8_t {
+  none,
+  no_devices,            ///< the set of devices is empty
+  no_kernel,             ///< no device has a kernel for the operation
+  no_such_device,        ///< what is asked for matches no device
+  no_kernel_there,       ///< it matches devices without a kernel
+  group_elsewhere,       ///< a node that this one is bound to is asked for where this one cannot run
+  requests_conflict,     ///< two nodes that are bound together are asked for in two places
+  no_common_device,      ///< two nodes that are bound together run on no device together
+  malformed_assignment,  ///< what earlier runs tell is no device name
+  unknown_assignment,    ///< it names no device, or several
+  assigned_no_kernel,    ///< it names a device without a kernel
+};
+
+/// A problem and what it is about.
+struct place_failure {
+  place_problem problem = place_problem::none;
+  node_id node = no_node;
+  node_id other = no_node;      ///< the node that it is bound to
+  device_spec asked{};          ///< of the node or of its group
+  device_spec other_asked{};    ///< of the other node
+  std::string_view conflict{};  ///< "incompatible types"
+};
+
+/// Devices to choose from, and what they can run.
+struct device_set {
+  array_view<const device_spec> devices;  ///< complete names
+  array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
+  bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
+  device_spec home{};  ///< job, replica and task of the caller, preferred among equals
+  /// Which types have a kernel for each node: bit t is `types[t]`. Where it is empty, `has_kernel` is asked.
+  array_view<const std::uint32_t> kernels{};
+};
+
+template <std::size_t N>
+struct placement {
+  fixed_array<std::int16_t, N> device{};  ///< position in the set, -1 where nothing is placed
+  fixed_array<place_reason, N> reason{};
+  place_failure failure;
+
+  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return reason; }
+};
+
+namespace detail {
+
+/// Nodes that must be together: a forest whose roots hold what is known of their group.
+template <std::size_t N>
+class placer {
+ public:
+  constexpr placer(const graph_view& g, const fixed_array<need, N>& needs, const device_set& set, bool soft,
+                   array_view<const std::string_view> assigned)
+      : g_(g), needs_(needs), set_(set), soft_(soft), assigned_(assigned) {}
+
+  constexpr placement<N> run() {
+    for (std::size_t i = 0; i < N; ++i) p_.device[i] = -1;
+    if (set_.devices.empty()) fail({place_problem::no_devices});
+    for (const device_spec& d : set_.devices) present_ |= bit_of(d);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i)) begin(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i))
+        for (const node_id with : g_.colocated(i))
+          if (placed(with) && good()) join(with, i, false);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && !is_generator(i)) choose(i);
+    find_readers();
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && is_generator(i)) choose(i);
+    return p_;
+  }
+
+ private:
+  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
+  [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
+  constexpr void fail(const place_failure& f) { p_.failure = f; }
+
+  [[nodiscard]] constexpr std::uint32_t bit_of(const device_spec& d) const {
+    for (std::size_t t = 0; t < set_.types.size(); ++t)
+      if (set_.types[t] == d.type) return std::uint32_t{1} << t;
+    return 0;
+  }
+  [[nodiscard]] constexpr std::uint32_t kernels_of(node_id i) const {
+    if (!set_.kernels.empty()) return set_.kernels[i];
+    std::uint32_t mask = 0;
+    for (std::size_t t = 0; t < set_.types.size(); ++t)
+      if (set_.has_kernel(g_.info(i), g_[i].spec.type, set_.types[t].view())) mask |= std::uint32_t{1} << t;
+    return mask;
+  }
+
+  constexpr void begin(node_id i) {
+    leader_[i] = i;
+    size_[i] = 1;
+    request_[i] = g_.request(i);
+    kernels_[i] = kernels_of(i) & present_;
+    asker_[i] = g_[i].request > 1 ? i : no_node;
+    if (!assigned_.empty() && !assigned_[i].empty()) return begin_assigned(i);
+    if (kernels_[i] == 0) fail({place_problem::no_kernel, i, no_node, request_[i]});
+  }
+  constexpr void begin_assigned(node_id i) {
+    const parsed_device name = parse_device(assigned_[i]);
+    if (!name) return fail({place_problem::malformed_assignment, i, no_node, {}, {}, assigned_[i]});
+    int matches = 0;
+    for (std::size_t d = 0; d < set_.devices.size(); ++d)
+      if (covers(*name, set_.devices[d])) ++matches, p_.device[i] = static_cast<std::int16_t>(d);
+    if (matches != 1) return fail({place_problem::unknown_assignment, i, no_node, *name, {}, assigned_[i]});
+    const device_spec& device = set_.devices[p_.device[i]];
+    if ((kernels_[i] & bit_of(device)) == 0) return fail({place_problem::assigned_no_kernel, i, no_node, device});
+    request_[i] = device;
+    kernels_[i] = bit_of(device);
+    asker_[i] = i;
+    p_.reason[i] = place_reason::assigned;
+  }
+
+  [[nodiscard]] constexpr node_id leader(node_id i) {
+    while (leader_[i] != i) i = leader_[i] = leader_[leader_[i]];
+    return i;
+  }
+  /// Puts node `b` with node `a`. Requests that differ are a problem, unless `b` is an update of the variable `a`: then
+  /// the variable stays where it is asked for.
+  constexpr void join(node_id a, node_id b, bool updates) {
+    const node_id first = leader(a), second = leader(b);
+    if (first == second) return;
+    const merged_device both = merge(request_[first], request_[second], soft_ && !updates);
+    if (!both && !updates)
+      return fail({place_problem::requests_conflict, a, b, request_[first], request_[second], both.conflict});
+    if ((kernels_[first] & kernels_[second]) == 0)
+      return fail({place_problem::no_common_device, a, b, request_[first], request_[second]});
+    if (both) request_[first] = both.spec;
+    if (asker_[first] == no_node) asker_[first] = asker_[second];
+    kernels_[first] &= kernels_[second];
+    size_[first] += size_[second];
+    leader_[second] = first;
+  }
+  constexpr void join_state(node_id update) {
+    node_id variable = g_.inputs(update)[0];
+    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
+      variable = g_.inputs(variable)[0];
+    join(variable, update, true);
+    for (const node_id in : g_.inputs(update))
+      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
+        join(variable, in, true);
+  }
+
+  /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
+  /// count as numbers.
+  [[nodiscard]] constexpr bool better(const device_spec& a, const device_spec& b) const {
+    const std::uint32_t type_a = bit_of(a), type_b = bit_of(b);
+    if (type_a != type_b) return type_a < type_b;
+    const bool home_a = covers(set_.home, a), home_b = covers(set_.home, b);
+    if (home_a != home_b) return home_a;
+    if (a.job != b.job) return a.job.view() < b.job.view();
+    if (a.replica != b.replica) return a.replica < b.replica;
+    if (a.task != b.task) return a.task < b.task;
+    return a.id < b.id;
+  }
+  struct choice {
+    std::int16_t device = -1;
+    int candidates = 0;
+    bool matches = false;  ///< some device is what is asked for, kernels or not
+  };
+  [[nodiscard]] constexpr choice best(const device_spec& asked, std::uint32_t kernels) const {
+    choice c;
+    for (std::size_t d = 0; d < set_.devices.size(); ++d) {
+      const device_spec& device = set_.devices[d];
+      if (!covers(asked, device)) continue;
+      c.matches = true;
+      if ((bit_of(device) & kernels) == 0) continue;
+      ++c.candidates;
+      if (c.device < 0 || better(device, set_.devices[c.device])) c.device = static_cast<std::int16_t>(d);
+    }
+    return c;
+  }
+
+  constexpr void choose(node_id i) {
+    if (p_.reason[i] == place_reason::assigned) return;
+    const node_id root = leader(i);
+    const device_spec group = request_[root], own = g_.request(i);
+    choice c = best(group, kernels_[root]);
+    bool softened = false;
+    if (c.candidates == 0 && soft_) {
+      device_spec open = group;
+      open.type = {};
+      open.id = -1;
+      const choice other = best(open, kernels_[root]);
+      if (other.candidates > 0) c = other, softened = true;
+    }
+    if (c.candidates == 0) return explain_failure(i, root, c.matches);
+    const std::int16_t near = size_[root] == 1 && !softened ? neighbour(i) : std::int16_t{-1};
+    const bool follows = near >= 0 && covers(group, set_.devices[near]) &&
+                         (bit_of(set_.devices[near]) & kernels_[root]) != 0 && c.candidates > 1;
+    p_.device[i] = follows ? near : c.device;
+    const device_spec& device = set_.devices[p_.device[i]];
+    p_.reason[i] = softened                              ? place_reason::softened
+                   : follows && inputs_decide(i)         ? place_reason::with_input
+                   : follows                             ? place_reason::with_readers
+                   : !own.empty() && covers(own, device) ? place_reason::asked
+                   : asker_[root] != no_node             ? place_reason::with_group
+                   : c.candidates == 1                   ? place_reason::only_choice
+                                                         : place_reason::first_choice;
+  }
+  constexpr void explain_failure(node_id i, node_id root, bool matches) {
+    const device_spec own = g_.request(i);
+    if (!matches)
+      fail({place_problem::no_such_device, asker_[root] == no_node ? i : asker_[root], no_node, request_[root]});
+    else if (!own.empty() && best(own, kernels_of(i)).candidates == 0)
+      fail({place_problem::no_kernel_there, i, no_node, own});
+    else
+      fail({place_problem::group_elsewhere, i, asker_[root], request_[root]});
+  }
+
+  /// A node without inputs, of which a copy could be saved.
+  [[nodiscard]] constexpr bool is_generator(node_id i) const {
+    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
+  }
+  [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
+    if (g_[i].inputs == 0) return false;
+    if (g_.info(i).kind == op_kind::view) return true;
+    for (int k = 0; k < g_[i].inputs; ++k)
+      if (!g_.info(i).ignores_elements(k)) return false;
+    return true;
+  }
+  /// The device of what a node would be best beside, or -1.
+  [[nodiscard]] constexpr std::int16_t neighbour(node_id i) const {
+    if (is_generator(i)) return readers_[i] >= 0 ? readers_[i] : std::int16_t{-1};
+    return inputs_decide(i) ? p_.device[g_.inputs(i)[0]] : std::int16_t{-1};
+  }
+  /// The device of all readers of each node; -1 if it has none, -2 if there are several.
+  constexpr void find_readers() {
+    for (std::size_t i = 0; i < N; ++i) readers_[i] = -1;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (placed(i))
+        for (const node_id in : g_.inputs(i))
+          readers_[in] = readers_[in] == -1 || readers_[in] == p_.device[i] ? p_.device[i] : std::int16_t{-2};
+  }
+
+  const graph_view& g_;
+  const fixed_array<need, N>& needs_;
+  const device_set& set_;
+  bool soft_;
+  array_view<const std::string_view> assigned_;
+  placement<N> p_;
+  std::uint32_t present_ = 0;  // types that the set has
+  fixed_array<node_id, N> leader_{};
+  // Of the root of each group:
+  fixed_array<int, N> size_{};
+  fixed_array<device_spec, N> request_{};
+  fixed_array<std::uint32_t, N> kernels_{};
+  fixed_array<node_id, N> asker_{};  // the first node of the group that is asked for
+  fixed_array<std::int16_t, N> readers_{};
+};
+
+}  // namespace detail
+
+/// Places the nodes of which a run needs the value. The compiler can run it, and so can a program.
+/// @param soft where what is asked for cannot be had, its type and number are dropped; job, replica and task hold
+/// @param assigned for each node the name of the device where earlier runs had it, or nothing
+template <std::size_t N>
+[[nodiscard]] constexpr placement<N> place(const graph_view& g, const fixed_array<need, N>& needs,
+                                           const device_set& devices, bool soft = false,
+                                           array_view<const std::string_view> assigned = {}) {
+  return detail::placer<N>(g, needs, devices, soft, assigned).run();
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
+
+namespace tagma::ir {
+
+inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
+inline constexpr device_text local_device_types[] = {device_text("CPU")};
+
+/// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
+/// provides one, before its first session. Such a header specialises this for all graphs:
+/// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
+template <class Graph>
+struct accelerator_of {
+  static constexpr bool exists = false;
+};
+
+/// The complete name of a device of this process.
+[[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
+  device_spec name = local_task;
+  name.type = device_text(type);
+  name.id = id;
+  return name;
+}
+
+/// The placement of a program without device scopes: everything is on the only device.
+struct single_placement {
+  place_failure failure;
+  static constexpr fixed_array<device_spec, 1> names{{local_device("CPU", 0)}};
+
+  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return {}; }
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+};
+
+/// The placement of a program on the devices that it names. The first one is the client's, where feeds and fetches are.
+template <std::size_t Nodes, std::size_t Devices>
+struct local_placement : placement<Nodes> {
+  fixed_array<device_spec, Devices> names{};
+
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+};
+
+namespace detail {
+
+template <std::size_t Most>
+struct device_names {
+  fixed_array<device_spec, Most> names{};
+  std::size_t count = 0;
+
+  constexpr void add(const device_spec& name) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (names[i] == name) return;
+    names[count++] = name;
+  }
+};
+
+/// The first device of each type, and every local device that a scope names completely; CPUs first, then by number,
+/// whatever order they are named in.
+template <class Graph>
+[[nodiscard]] constexpr auto name_local_devices(array_view<const device_text> types) {
+  device_names<Graph::requests + 2> list;
+  // The type that is preferred is the last that is listed.
+  for (std::size_t t = types.size(); t-- > 0;) {
+    const std::size_t first = list.count;
+    list.add(local_device(types[t].view(), 0));
+    for (std::size_t r = 2; r < Graph::requests; ++r) {
+      const device_spec& asked = Graph::flat.requests[r];
+      if (asked.type != types[t] || asked.id < 0) continue;
+      const merged_device name = merge(local_task, asked, false);
+      if (name) list.add(name.spec);
+    }
+    for (std::size_t i = first + 2; i < list.count; ++i)
+      for (std::size_t k = i; k > first + 1 && list.names[k].id < list.names[k - 1].id; --k) {
+        const device_spec other = list.names[k];
+        list.names[k] = list.names[k - 1];
+        list.names[k - 1] = other;
+      }
+  }
+  return list;
+}
+
+/// What kinds of device the nodes of a graph may be on, the one to prefer first, and their kernels.
+template <class Graph, bool Accelerated = accelerator_of<Graph>::exists>
+struct local_types {
+  static constexpr const auto& types = local_device_types;
+  /// Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+  static constexpr array_view<const std::uint32_t> kernels{};
+};
+template <class Graph>
+struct local_types<Graph, true> {
+  static constexpr device_text types[] = {device_text(accelerator_of<Graph>::type), local_device_types[0]};
+  static constexpr auto masks = [] {
+    fixed_array<std::uint32_t, Graph::nodes> result{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) result[i] = accelerator_of<Graph>::kernels[i] ? 3 : 2;
+    return result;
+  }();
+  static constexpr array_view<const std::uint32_t> kernels = masks;
+};
+
+}  // namespace detail
+
+/// Where the nodes of a program run. All of its runs agree, since the whole graph is placed at once; programs without
+/// device scopes do not ask the placer.
+template <class Graph>
+[[nodiscard]] constexpr auto place_locally() {
+  if constexpr (Graph::requests > 0 || accelerator_of<Graph>::exists) {
+    using local = detail::local_types<Graph>;
+    constexpr auto list = detail::name_local_devices<Graph>(local::types);
+    local_placement<Graph::nodes, list.count> result;
+    for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
+    const device_set set{result.names, local::types,
+                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task,
+                         local::kernels};
+    fixed_array<need, Graph::nodes> needs{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
+    static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
+    // A type without any kernel has none for the node in question either.
+    place_failure& f = result.failure;
+    bool has_kernels = f.asked.type.empty();
+    for (const device_text& type : local::types) has_kernels = has_kernels || f.asked.type == type;
+    if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
+    // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
+    if (f.problem != place_problem::none)
+      for (std::size_t i = 0; i < Graph::nodes; ++i)
+        if (result.device[i] < 0) {
+          result.device[i] = 0;
+          result.reason[i] = place_reason::refused;
+        }
+    return result;
+  } else {
+    return single_placement{};
+  }
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+// ---- tagma/plan/plan.hpp
+#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
+#define TAGMA_SINGLE_PLAN_PLAN_HPP
+
+/// @file
+/// The finished plan of one set of fetches: plain tables that a session walks.
 
 namespace tagma::plan {
 
@@ -7975,6 +9182,96 @@ struct plan_view {
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_PLAN_HPP
+// ---- tagma/runtime/accelerator.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+#define TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+
+/// @file
+/// What a session asks of devices that are no CPUs, such as GPUs: memory, and runs of the plans that have steps there.
+
+#include <initializer_list>
+
+namespace tagma {
+
+/// Up to sixteen numbers of devices, by value: `{1, 0}`.
+class device_list {
+ public:
+  static constexpr std::size_t most = 16;
+
+  constexpr device_list() = default;
+  /// Throws InvalidArgument for more than sixteen.
+  constexpr device_list(std::initializer_list<int> numbers) {
+    if (numbers.size() > most) fail(status_code::invalid_argument, "a list of devices has at most sixteen");
+    for (const int n : numbers) numbers_[size_++] = n;
+  }
+  [[nodiscard]] constexpr array_view<const int> numbers() const { return {numbers_, size_}; }
+
+ private:
+  int numbers_[most]{};
+  std::size_t size_ = 0;
+};
+
+/// How sessions use GPUs. The first session of a process decides about memory and numbers for all that live at the
+/// same time.
+struct gpu_options {
+  double memory_fraction = 0;     ///< of each GPU's memory, for this process; 0: what is free, less a reserve
+  std::int64_t memory_cap = 0;    ///< bytes of each GPU, at most; 0: no such bound
+  bool allow_growth = false;      ///< true: memory is taken as it is needed, else at the first use
+  device_list visible_devices{};  ///< entry i is the driver's number of /device:GPU:i; none: all, in order
+  int streams = 4;                ///< on which the kernels of a run may go side by side, of each GPU
+  bool graphs = true;             ///< steps that are the same in each run are recorded once and replayed
+};
+
+namespace runtime {
+
+struct run_context;
+class run_steps;
+class bound_plan;
+
+/// Memory that an accelerator gave; destroyed, it is given back.
+class memory_block {
+ public:
+  memory_block() = default;
+  memory_block(const memory_block&) = delete;
+  memory_block& operator=(const memory_block&) = delete;
+  virtual ~memory_block() = default;
+
+  std::byte* data = nullptr;
+};
+
+/// Does the steps of a bound plan, for one run at a time.
+class accelerated_steps {
+ public:
+  virtual ~accelerated_steps() = default;
+  /// Does every step and returns when all are done: those of devices in their streams, those of the host by `host`, on
+  /// the calling thread. Throws what goes wrong first, with the name of the step.
+  virtual void run(run_steps& host, const run_context& context) = 0;
+};
+
+/// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
+class accelerator {
+ public:
+  accelerator() = default;
+  accelerator(const accelerator&) = delete;
+  accelerator& operator=(const accelerator&) = delete;
+  virtual ~accelerator() = default;
+
+  /// As in names of devices: "GPU".
+  [[nodiscard]] virtual std::string_view type() const = 0;
+  [[nodiscard]] virtual int devices() = 0;
+  /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
+  /// @param purpose what it is for, as errors tell it
+  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes, const std::string& purpose) = 0;
+  /// Copies between a device and the host, any memory of it, and waits until it is done.
+  virtual void copy(memory_place to, memory_place from, std::size_t bytes) = 0;
+  /// Makes what the runs of a plan need, and prepares its kernels of devices.
+  /// @param plan outlives the result
+  [[nodiscard]] virtual owned<accelerated_steps> bind(bound_plan& plan, const run_context& context) = 0;
+};
+
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
 // ---- tagma/runtime/completion.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
 #define TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
@@ -8340,11 +9637,37 @@ struct kernel_entry {
   kernel_function run = nullptr;
   prepare_function prepare = nullptr;
   start_function start = nullptr;
+  bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
-/// The kernels of the steps of a plan, in their order; defined by the device.
+/// The kernels of the steps of a plan, in their order.
+struct kernel_tables {
+  array_view<const kernel_entry> cpu;
+  array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
+};
+
+/// The kernels of the CPU for the steps of a plan, in their order; defined by the device.
 template <class Plan>
 struct kernel_table;
+
+/// The kernels of all devices that a program knows of.
+template <class Plan>
+[[nodiscard]] constexpr kernel_tables kernels_of() {
+  using others = ir::accelerator_of<typename Plan::graph>;
+  if constexpr (others::exists)
+    return {kernel_table<Plan>::entries, others::template entries<Plan>()};
+  else
+    return {kernel_table<Plan>::entries};
+}
+
+/// The devices besides CPUs that a program knows of, or nothing.
+template <class Graph>
+[[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
+  if constexpr (ir::accelerator_of<Graph>::exists)
+    return ir::accelerator_of<Graph>::start(options);
+  else
+    return {};
+}
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
@@ -10494,777 +11817,6 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
 /// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
 /// readers are in one group, so a group has one result and no node is computed twice.
 
-// ---- tagma/graph/pass/versions.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-
-/// @file
-/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
-/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
-/// itself.
-
-// ---- tagma/graph/pass/prune.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-
-/// @file
-/// What a fetch needs, and nothing else.
-
-// ---- tagma/graph/build.hpp
-#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
-#define TAGMA_SINGLE_GRAPH_BUILD_HPP
-
-/// @file
-/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
-/// is used, and replaces gradients and optimizers by the nodes that compute them.
-
-// ---- tagma/graph/scopes.hpp
-#ifndef TAGMA_SINGLE_GRAPH_SCOPES_HPP
-#define TAGMA_SINGLE_GRAPH_SCOPES_HPP
-
-/// @file
-/// What device scopes ask for. While the graph is built, every node is reached through a chain of scopes; here chains
-/// and requests are numbers, 0 being none.
-
-// ---- tagma/graph/pass/differentiate.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-
-/// @file
-/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
-/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
-
-namespace tagma::ir {
-
-/// What can go wrong while a graph is built; the program turns it into a sentence.
-enum class build_problem : std::uint8_t {
-  none,
-  name_clash,
-  no_gradient,
-  independent,
-  nothing_to_train,
-  too_large,
-  malformed_device,  ///< a device function returned a text that names no device
-  has_scopes,        ///< the graph must be built with scopes
-};
-
-/// A problem and the things it is about.
-struct build_status {
-  build_problem problem = build_problem::none;
-  const op_info* op = nullptr;
-  tensor_spec first;
-  tensor_spec second;
-  std::string_view text{};
-};
-
-/// Scratch space of `differentiate`, as large as the graph may become.
-struct gradient_scratch {
-  array_view<node_id> adjoint;
-  array_view<bool> wanted;
-};
-
-/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
-/// depend on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
-                             const gradient_scratch& scratch, build_status& status) {
-  node_id* const adjoint = scratch.adjoint.data();
-  bool* const wanted = scratch.wanted.data();
-  for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
-  for (const node_id x : xs)
-    if (x <= y) wanted[x] = true;
-  for (node_id i = 0; i <= y; ++i) {
-    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
-    const auto skipped = g.info(i).shape_only;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
-  }
-  if (!wanted[y]) return;
-
-  node_id seed = emit_constant(g, g.spec(y).type, 1);
-  if (g.spec(y).dims.rank > 0) {
-    const node_id pair[] = {seed, y};
-    seed = g.emit(rules<op::broadcast_like>, pair);
-  }
-  adjoint[y] = seed;
-
-  for (node_id i = y; i >= 0 && !g.overflow(); --i) {
-    const node_id upstream = adjoint[i];
-    if (upstream == no_node || g[i].op->stops_gradient) continue;
-    const int count = g[i].inputs;
-    bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
-    if (!flows) continue;
-    if (g[i].op->gradient == nullptr) {
-      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
-      return;
-    }
-    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
-    const array_view<node_id> parts = scratch_parts.view();
-    for (node_id& part : parts) part = no_node;
-    g.follow(i);
-    gradient_args args{g, i, upstream, parts};
-    g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
-    for (int k = 0; k < count; ++k) {
-      const node_id in = g.input(i, k);
-      node_id part = parts[k];
-      if (part == no_node || !wanted[in]) continue;
-      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
-      node_id& sum = adjoint[in];
-      if (sum == no_node) {
-        sum = part;
-      } else {
-        const node_id pair[] = {sum, part};
-        sum = g.emit(rules<op::add>, pair);
-      }
-    }
-  }
-  g.follow(no_node);
-  for (std::size_t i = 0; i < xs.size(); ++i)
-    if (xs[i] <= y) result[i] = adjoint[xs[i]];
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-
-namespace tagma::ir::detail {
-
-/// A position in the list of chains: the scopes around a node, innermost first.
-using chain_id = std::int16_t;
-
-/// Requests of a graph whose nodes are reached through scopes.
-template <std::size_t Nodes>
-class scope_context : public request_source {
- public:
-  static constexpr std::size_t most_requests = 64;
-  /// Requests 0 and 1 ask for nothing; 1 since scopes disagree about it.
-  static constexpr std::int16_t nothing = 0, disputed = 1;
-
-  constexpr scope_context(graph& g, build_status& status) : graph_(g), status_(status) {
-    ask = [](request_source& self, const op_info& op, const tensor_spec& spec, std::string_view name) {
-      auto& me = static_cast<scope_context&>(self);
-      int task = -1;
-      return me.resolve(me.ambient_, op, spec, name, task);
-    };
-  }
-
-  /// The chains of a record that is reached through `around`, and of its operands.
-  struct chains {
-    chain_id self = 0;
-    chain_id operands = 0;
-  };
-  [[nodiscard]] constexpr chains enter(chain_id around, const record& r) {
-    for (chain_id c = around; c != 0; c = links_[c].outer)
-      for (const record* end : links_[c].layer->outside)
-        if (end == &r) around = links_[c].outer;
-    chains now{around, around};
-    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
-      const bool both = now.self == now.operands;
-      now.self = link(now.self, *s);
-      if (s->kind != scope_kind::colocate) now.operands = both ? now.self : link(now.operands, *s);
-    }
-    return now;
-  }
-
-  /// The request of a record's node, and the task that a setter chose for it.
-  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
-    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
-    return resolve(chain, *r.op->info, r.spec, r.name, task);
-  }
-  /// Nodes that passes add from now on are asked for by this chain.
-  constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
-
-  /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
-  /// nothing has no opinion.
-  constexpr void agree(node_id id, chain_id chain, const record& r) {
-    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
-    chain_of_[id] = chain;
-    int task = task_of_[id];
-    const std::int16_t before = graph_[id].request, now = request(chain, r, task);
-    if (now == nothing || now == before) return;
-    if (before == nothing) {
-      task_of_[id] = static_cast<std::int16_t>(task);
-      graph_.set_request(id, now);
-      return;
-    }
-    const device_spec a = requests_[before], b = requests_[now];
-    device_spec common;
-    if (a.job == b.job) common.job = a.job;
-    if (a.replica == b.replica) common.replica = a.replica;
-    if (a.task == b.task && a.job == b.job) common.task = a.task;
-    if (a.type == b.type) common.type = a.type;
-    if (a.id == b.id && a.type == b.type) common.id = a.id;
-    graph_.set_request(id, common.empty() ? disputed : number(common));
-  }
-  /// Notes how a node that cannot be two was first reached.
-  constexpr void note(node_id id, chain_id chain, int task) {
-    chain_of_[id] = chain;
-    task_of_[id] = static_cast<std::int16_t>(task);
-  }
-
-  [[nodiscard]] constexpr int request_count() const { return request_count_; }
-  [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
-
- private:
-  static constexpr int most_links = 256, most_functions = 16;
-  struct link_of_chain {
-    const scope* layer = nullptr;
-    chain_id outer = 0;
-  };
-  struct counter {
-    device_function function = nullptr;
-    device_counts counts;
-  };
-
-  constexpr chain_id link(chain_id outer, const scope& layer) {
-    for (int c = 1; c < link_count_; ++c)
-      if (links_[c].layer == &layer && links_[c].outer == outer) return static_cast<chain_id>(c);
-    if (link_count_ == most_links) return too_many();
-    links_[link_count_] = {&layer, outer};
-    return static_cast<chain_id>(link_count_++);
-  }
-  constexpr std::int16_t number(const device_spec& spec) {
-    if (spec.empty()) return nothing;
-    for (int i = 2; i < request_count_; ++i)
-      if (requests_[i] == spec) return static_cast<std::int16_t>(i);
-    if (request_count_ == static_cast<int>(most_requests)) return too_many();
-    requests_[request_count_] = spec;
-    return static_cast<std::int16_t>(request_count_++);
-  }
-  constexpr std::int16_t too_many() {
-    status_.problem = build_problem::too_large;
-    return 0;
-  }
-  constexpr device_counts* counts_of(device_function function) {
-    int i = 0;
-    while (i < counter_count_ && counters_[i].function != function) ++i;
-    if (i == most_functions) return nullptr;
-    if (i == counter_count_) counters_[counter_count_++].function = function;
-    return &counters_[i].counts;
-  }
-  constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
-                                 int& task) {
-    if (status_.problem != build_problem::none) return nothing;
-    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
-    for (chain_id c = chain; c != 0; c = links_[c].outer) {
-      const scope& layer = *links_[c].layer;
-      if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
-      if (layer.kind == scope_kind::request) {
-        about.device = fill_from(about.device, layer.spec);
-        continue;
-      }
-      device_counts* const counts = counts_of(layer.function);
-      if (counts == nullptr) return too_many();
-      const device_answer answer = layer.function(about, *counts, task);
-      if (answer.malformed) {
-        status_ = {build_problem::malformed_device, &op, spec, {}, answer.text};
-        return nothing;
-      }
-      about.device = answer.spec;
-    }
-    return number(about.device);
-  }
-
-  graph& graph_;
-  build_status& status_;
-  link_of_chain links_[most_links]{};
-  device_spec requests_[most_requests]{};
-  counter counters_[most_functions]{};
-  chain_id chain_of_[Nodes]{};
-  std::int16_t task_of_[Nodes]{};
-  int link_count_ = 1;
-  int request_count_ = 2;
-  int counter_count_ = 0;
-  chain_id ambient_ = 0;
-};
-
-/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
-[[nodiscard]] constexpr bool is_single(const op_info& op) {
-  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
-         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
-}
-
-}  // namespace tagma::ir::detail
-#endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
-
-namespace tagma::ir {
-
-/// Storage of a graph under construction and what became of it.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-struct built_graph {
-  graph_storage<Nodes> storage;
-  int nodes = 0;
-  int edges = 0;
-  int attributes = 0;
-  node_id roots[Roots > 0 ? Roots : 1]{};
-  build_status status;
-  int request_count = 0;
-  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
-};
-
-namespace detail {
-
-/// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
-template <bool Scoped>
-struct record_memo {
-  array_view<const record*> records;
-  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
-  array_view<const record*> names;
-  array_view<bool> named;
-  array_view<chain_id> chains;
-  std::size_t count = 0;
-
-  [[nodiscard]] constexpr std::size_t slot(const record& r, chain_id chain) const {
-    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
-    if constexpr (Scoped) {
-      i = (i + 7 * static_cast<std::size_t>(chain)) & (records.size() - 1);
-      while (nodes[i] != 0 && (records[i] != &r || chains[i] != chain)) i = (i + 1) & (records.size() - 1);
-    } else {
-      while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
-    }
-    return i;
-  }
-  [[nodiscard]] constexpr node_id find(const record& r, chain_id chain) const { return nodes[slot(r, chain)] - 1; }
-  constexpr void set(const record& r, chain_id chain, node_id id) {
-    const std::size_t i = slot(r, chain);
-    records[i] = &r;
-    nodes[i] = id + 1;
-    if constexpr (Scoped) chains[i] = chain, ++count;
-  }
-  /// The record that has this record's name, after noting the name if it is new.
-  constexpr const record& owner_of_name(const record& r) {
-    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
-    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
-    if (!named[i]) names[i] = &r, named[i] = true;
-    return *names[i];
-  }
-};
-static_assert(no_node == -1);
-
-constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
-                                   const gradient_scratch& scratch, array_view<node_id> variables,
-                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
-                                   build_status& status) {
-  std::size_t count = 0;
-  const auto given = static_cast<std::size_t>(r.attributes[0]);
-  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
-  if (given == 0) {
-    const node_id loss = inputs[0];
-    for (node_id i = 0; i < loss; ++i) {
-      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
-      if (count == variables.size()) {
-        status.problem = build_problem::too_large;
-        return 0;
-      }
-      variables[count] = i, gradients[count++] = no_node;
-    }
-    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
-  } else {
-    if (given > variables.size()) {
-      status.problem = build_problem::too_large;
-      return 0;
-    }
-    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
-  }
-  if (status.problem != build_problem::none) return 0;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
-  if (kept == 0 && !g.overflow()) {
-    status.problem = build_problem::nothing_to_train;
-    return 0;
-  }
-  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
-  r.op->expand(args);
-  return args.result;
-}
-
-/// A record on its way into the graph, and the scopes through which it was reached.
-template <bool Scoped>
-struct pending_record {
-  const record* what = nullptr;
-};
-template <>
-struct pending_record<true> {
-  const record* what = nullptr;
-  chain_id chain = 0;
-};
-
-struct no_scopes {
-  constexpr no_scopes(graph&, build_status&) {}
-};
-
-/// The walk behind `build_graph`, with its scratch space.
-template <std::size_t Nodes, std::size_t Roots, bool Scoped>
-class graph_builder {
- public:
-  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
-      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
-    if constexpr (Scoped) g_.ask(&scopes_);
-  }
-
-  /// Adds the nodes behind a record, operands first, and returns its own.
-  constexpr node_id build(const record& root) {
-    std::size_t depth = 0;
-    stack_[depth++] = {&root};
-    while (depth > 0 && good()) {
-      const pending top = stack_[depth - 1];
-      const record& r = *top.what;
-      reached at = reach(top);
-      if (at.id != no_node) {
-        --depth;
-        continue;
-      }
-      if constexpr (!Scoped) {
-        if (r.scopes != nullptr || !r.colocated.empty()) {
-          status_.problem = build_problem::has_scopes;
-          return 0;
-        }
-      }
-      const std::size_t before = depth;
-      if constexpr (Scoped) push(r.colocated, 0, depth);
-      push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
-      push(r.inputs, at.operands, depth);
-      if (status_.problem != build_problem::none) return 0;
-      if (depth != before) continue;
-      --depth;
-      set(r, at, emit(r, at));
-    }
-    return good() ? reach({&root}).id : 0;
-  }
-
-  constexpr void finish() {
-    if (g_.overflow()) status_ = {build_problem::too_large, nullptr, {}, {}, {}};
-    built_.nodes = g_.size();
-    built_.edges = g_.edge_count();
-    built_.attributes = g_.attribute_count();
-    if constexpr (Scoped) {
-      built_.request_count = scopes_.request_count();
-      for (int i = 0; i < built_.request_count; ++i) built_.requests[i] = scopes_[i];
-    }
-  }
-
-  /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
-  constexpr void build_scoped_parts(const fixed_array<const record*, Roots>& roots) {
-    scratch_array<const record*, 1> seen(4 * Nodes), waiting(4 * Nodes);
-    const auto first_time = [&](const record& r) {
-      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * Nodes - 1);
-      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * Nodes - 1);
-      const bool is_new = seen[i] == nullptr;
-      seen[i] = &r;
-      return is_new;
-    };
-    std::size_t depth = 0, count = 0;
-    const auto wait = [&](array_view<const record* const> list) {
-      for (std::size_t i = list.size(); i-- > 0;)
-        if (count < 2 * Nodes && first_time(*list[i])) waiting[depth++] = list[i], ++count;
-    };
-    wait(roots);
-    while (depth > 0 && good()) {
-      const record& r = *waiting[--depth];
-      if (r.scopes != nullptr) {
-        build(r);
-        continue;
-      }
-      wait(r.inputs), wait(r.controls), wait(r.colocated);
-    }
-    if (count == 2 * Nodes) status_.problem = build_problem::too_large;
-  }
-
- private:
-  using pending = pending_record<Scoped>;
-  /// What is known of a record where it is reached: its node, if it has one, and the chains of scopes.
-  struct reached {
-    node_id id = no_node;
-    chain_id self = 0;
-    chain_id operands = 0;
-  };
-
-  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
-  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
-  [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
-
-  [[nodiscard]] constexpr reached reach(const pending& p) {
-    if constexpr (Scoped) {
-      const auto chains = scopes_.enter(p.chain, *p.what);
-      const record& key = identity(*p.what);
-      const bool single = is_single(*key.op->info);
-      const node_id id = memo_.find(key, single ? chain_id{0} : chains.self);
-      if (id != no_node && single) scopes_.agree(id, chains.self, key);
-      return {id, chains.self, chains.operands};
-    } else {
-      return {memo_.find(*p.what, 0), 0, 0};
-    }
-  }
-  constexpr void push(array_view<const record* const> list, chain_id chain, std::size_t& depth) {
-    for (std::size_t i = list.size(); i-- > 0;) {
-      if (memo_find(*list[i], chain) != no_node) continue;
-      if (depth == 4 * Nodes) {
-        status_.problem = build_problem::too_large;
-        return;
-      }
-      if constexpr (Scoped)
-        stack_[depth++] = {list[i], chain};
-      else
-        stack_[depth++] = {list[i]};
-    }
-  }
-  constexpr node_id memo_find(const record& r, chain_id chain) {
-    if constexpr (Scoped)
-      return reach({&r, chain}).id;
-    else
-      return memo_.find(r, 0);
-  }
-  constexpr void set(const record& r, const reached& at, node_id id) {
-    if constexpr (Scoped) {
-      const record& key = identity(r);
-      // A reader outside of all scopes takes the node that is there.
-      if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
-      if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
-      if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
-    } else {
-      memo_.set(r, 0, id);
-    }
-  }
-
-  constexpr node_id emit(const record& r, const reached& at) {
-    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size()), colocated(r.colocated.size());
-    for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo_find(*r.inputs[i], at.operands);
-    for (std::size_t i = 0; i < r.controls.size(); ++i)
-      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : chain_id{0});
-    if constexpr (Scoped)
-      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], 0);
-    const array_view<const node_id> in = inputs.view(), after = controls.view();
-    if constexpr (Scoped) scopes_.set_ambient(at.self);
-    switch (r.op->info->kind) {
-      case op_kind::gradient: {
-        node_id result = no_node;
-        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
-        if (result == no_node && good())
-          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
-        return result == no_node ? 0 : result;
-      }
-      case op_kind::optimizer:
-        return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
-      case op_kind::placeholder:
-      case op_kind::variable: {
-        const record& owner = memo_.owner_of_name(r);
-        if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
-          status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, {}};
-        [[fallthrough]];
-      }
-      default:
-        break;
-    }
-    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
-    if constexpr (Scoped) {
-      int task = -1;
-      extras.request = scopes_.request(at.self, r, task);
-      if (status_.problem != build_problem::none) return 0;
-      const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
-                             ? g_.emit(*r.op, in, r.attributes, extras)
-                             : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
-      if (!g_.overflow() && is_single(*r.op->info)) scopes_.note(id, at.self, task);
-      return id;
-    } else {
-      return r.op->fold != nullptr && after.empty() ? g_.emit(*r.op, in, r.attributes)
-                                                    : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
-    }
-  }
-
-  built_graph<Nodes, Roots, Scoped>& built_;
-  build_status& status_;
-  graph g_;
-  std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
-  const record* memo_records_[4 * Nodes]{};
-  const record* memo_names_[2 * Nodes]{};
-  node_id memo_nodes_[4 * Nodes]{};
-  chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
-  bool memo_named_[2 * Nodes]{};
-  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_};
-  node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
-  variable_gradient pairs_[Nodes / 2]{};
-  bool wanted_[Nodes]{};
-  pending stack_[4 * Nodes]{};
-};
-
-}  // namespace detail
-
-/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
-template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
-  built_graph<Nodes, Roots, Scoped> built;
-  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
-  if constexpr (Scoped) builder.build_scoped_parts(roots);
-  for (std::size_t root = 0; root < Roots; ++root)
-    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
-  builder.finish();
-  return built;
-}
-
-/// A finished flat graph, exactly as large as it must be.
-template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots, std::size_t Requests = 0>
-struct flat_graph {
-  fixed_array<node, Nodes> nodes{};
-  fixed_array<node_id, Edges> edges{};
-  fixed_array<attribute, Attributes> attributes{};
-  fixed_array<node_id, Roots> roots{};
-  fixed_array<device_spec, Requests> requests{};  ///< what device scopes ask for; the first two ask for nothing
-};
-
-/// A view of a finished graph; what passes read.
-struct graph_view {
-  array_view<const node> nodes;
-  array_view<const node_id> edges;
-  array_view<const attribute> attribute_pool;
-  array_view<const node_id> roots;
-  array_view<const device_spec> requests{};
-
-  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
-  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
-  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
-  }
-  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
-  }
-  /// The nodes on whose devices `id` shall run.
-  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
-    const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs + n.controls),
-                         static_cast<std::size_t>(n.colocated));
-  }
-  /// What is asked for a node; empty if nothing is.
-  [[nodiscard]] constexpr device_spec request(node_id id) const {
-    return (*this)[id].request == 0 ? device_spec{} : requests[(*this)[id].request];
-  }
-  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    const node& n = (*this)[id];
-    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
-                                  static_cast<std::size_t>(n.attribute_count));
-  }
-};
-
-/// Copies the used part of a built graph.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t Capacity, std::size_t Roots,
-          bool Scoped>
-[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
-  flat_graph<N, E, A, Roots, Q> flat;
-  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
-  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
-  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
-  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
-  const device_spec* request = built.requests;
-  for (device_spec& r : flat.requests) r = *request++;
-  return flat;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_BUILD_HPP
-
-namespace tagma::ir {
-
-/// How much of a node a run needs.
-enum class need : std::uint8_t { nothing, extents, value };
-
-/// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
-template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
-  fixed_array<need, N> needs{};
-  const auto raise = [&needs](node_id id, need n) {
-    need& known = needs[id];
-    if (known < n) known = n;
-  };
-  for (const node_id f : fetches) raise(f, need::value);
-  for (node_id i = g.size(); i-- > 0;) {
-    const need n = needs[i];
-    if (n == need::nothing) continue;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
-    if (n == need::value)
-      for (const node_id c : g.controls(i)) raise(c, need::value);
-  }
-  return needs;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-
-namespace tagma::ir {
-
-/// True for each node that is ordered behind `u`, itself included.
-template <std::size_t N>
-[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  fixed_array<bool, N> behind{};
-  behind[u] = true;
-  for (node_id i = u + 1; i < g.size(); ++i) {
-    bool b = false;
-    for (const node_id in : g.inputs(i)) b = b || behind[in];
-    for (const node_id c : g.controls(i)) b = b || behind[c];
-    behind[i] = b;
-  }
-  return behind;
-}
-
-/// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
-template <std::size_t N>
-struct variable_versions {
-  fixed_array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
-  fixed_array<node_id, N> first_update{};  ///< of a variable, or `no_node`
-  fixed_array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
-
-  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[i]; }
-  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[variable]; }
-  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[update]; }
-
-  /// True if node `i` reads elements of input `k` from a variable that a run updates.
-  [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
-    const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
-  }
-
-  /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
-  [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
-    node_id waiting = first(variable);
-    for (node_id u = waiting; u != no_node && u <= i; u = next(u))
-      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
-    return waiting;
-  }
-};
-
-template <std::size_t N>
-[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
-  variable_versions<N> v;
-  fixed_array<node_id, N> last{};
-  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
-  for (node_id i = 0; i < g.size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    const op_kind kind = g.info(i).kind;
-    if (kind == op_kind::variable)
-      v.base[at] = i;
-    else if (kind == op_kind::view || kind == op_kind::update)
-      v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
-    const auto variable = static_cast<std::size_t>(v.base[at]);
-    if (last[variable] == no_node)
-      v.first_update[variable] = i;
-    else
-      v.next_update[last[variable]] = i;
-    last[variable] = i;
-  }
-  return v;
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-
 namespace tagma::ir {
 
 /// Why an element-wise node stands alone or is the result of its group.
@@ -12437,12 +12989,7 @@ TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
 /// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
 /// run with given extents and used again, so that later runs allocate nothing.
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include <cstring>
-#include <new>
 #include <string>
 
 // ---- tagma/plan/transfer.hpp
@@ -12487,13 +13034,13 @@ class transfer_pass {
       const std::int16_t device = from_.nodes[step.node].device;
       for (int k = 0; k < step.operands; ++k)
         if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
-      for (std::size_t f = 0; f < F; ++f)
-        if (from_.fetch_steps[f] == static_cast<std::int32_t>(s)) fetch(f);
+      fetch_before(s);
       copy_step(s, device);
       if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
     }
+    fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
-      if (from_.fetch_steps[f] == static_cast<std::int32_t>(from_.sizes.steps)) fetch(f);
+      if (copied_[f]) to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
     for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
       if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
     return to_;
@@ -12578,14 +13125,21 @@ class transfer_pass {
     moved_[s] = static_cast<std::int32_t>(now);
   }
 
-  /// A value that is fetched must be where the host can take it; it is taken before the next step overwrites it.
-  constexpr void fetch(std::size_t f) {
-    const node_id i = from_.fetches[f];
-    if (!on_host(from_.nodes[i].device)) {
+  /// Values that are fetched must be where the host can take them; they are taken before step `s` overwrites them. A
+  /// copy on the host is overwritten by no step, and taken when the run ends.
+  constexpr void fetch_before(std::size_t s) {
+    for (std::size_t f = 0; f < F; ++f) {
+      const node_id i = from_.fetches[f];
+      if (from_.fetch_steps[f] != static_cast<std::int32_t>(s) || on_host(from_.nodes[i].device) ||
+          from_.nodes[i].spec.type == dtype::none)
+        continue;
       bring(i, 0);
       to_.fetches[f] = readable(i, 0);
+      copied_[f] = true;
     }
-    to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+    for (std::size_t f = 0; f < F; ++f)
+      if (from_.fetch_steps[f] == static_cast<std::int32_t>(s))
+        to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
   }
 
   const raw_plan<N, E, A, F>& from_;
@@ -12594,6 +13148,7 @@ class transfer_pass {
   fixed_array<copy, N * D> copies_{};
   fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
   fixed_array<std::int32_t, N> moved_{};    // of each step
+  fixed_array<bool, F> copied_{};           // of each fetch: it is a copy on the host
 };
 
 }  // namespace detail
@@ -12610,6 +13165,64 @@ template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_TRANSFER_HPP
+// ---- tagma/runtime/aligned_bytes.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
+#define TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
+
+/// @file
+/// Memory of the host for tensors.
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace tagma::runtime {
+
+/// Bytes on a cache line boundary, many megabytes on that of a large page.
+class aligned_bytes {
+ public:
+  aligned_bytes() = default;
+  explicit aligned_bytes(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+#if defined(MADV_HUGEPAGE)
+    // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
+    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+#endif
+  }
+  aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  aligned_bytes& operator=(aligned_bytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  aligned_bytes(const aligned_bytes&) = delete;
+  aligned_bytes& operator=(const aligned_bytes&) = delete;
+  ~aligned_bytes() {
+    if (data_ != nullptr) ::operator delete(data_, alignment(size_));
+  }
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t page = std::size_t{1} << 21, large = 4 * page;
+  [[nodiscard]] static std::align_val_t alignment(std::size_t size) {
+    return std::align_val_t{size >= large ? page : 64};
+  }
+
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
 // ---- tagma/runtime/device.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_DEVICE_HPP
 #define TAGMA_SINGLE_RUNTIME_DEVICE_HPP
@@ -12617,399 +13230,13 @@ template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_
 /// @file
 /// The devices of a session, and which of them stands for each device that its program knows of.
 
-// ---- tagma/graph/local_devices.hpp
-#ifndef TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
-#define TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
-
-/// @file
-/// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
-/// has all of them is for the session to find out.
-
-// ---- tagma/graph/pass/place.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
-
-/// @file
-/// Placement: which device runs each node. The order of what decides is TensorFlow's: where earlier runs put the node,
-/// what its scopes ask for, and else the best device that has a kernel for the node and for all that must be with it.
-/// An update and the slots that it writes are with their variable.
-
-namespace tagma::ir {
-
-/// What can go wrong.
-enum class place_problem : std::uint8_t {
-  none,
-  no_devices,            ///< the set of devices is empty
-  no_kernel,             ///< no device has a kernel for the operation
-  no_such_device,        ///< what is asked for matches no device
-  no_kernel_there,       ///< it matches devices without a kernel
-  group_elsewhere,       ///< a node that this one is bound to is asked for where this one cannot run
-  requests_conflict,     ///< two nodes that are bound together are asked for in two places
-  no_common_device,      ///< two nodes that are bound together run on no device together
-  malformed_assignment,  ///< what earlier runs tell is no device name
-  unknown_assignment,    ///< it names no device, or several
-  assigned_no_kernel,    ///< it names a device without a kernel
-};
-
-/// A problem and what it is about.
-struct place_failure {
-  place_problem problem = place_problem::none;
-  node_id node = no_node;
-  node_id other = no_node;      ///< the node that it is bound to
-  device_spec asked{};          ///< of the node or of its group
-  device_spec other_asked{};    ///< of the other node
-  std::string_view conflict{};  ///< "incompatible types"
-};
-
-/// Devices to choose from, and what they can run.
-struct device_set {
-  array_view<const device_spec> devices;  ///< complete names
-  array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
-  bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
-  device_spec home{};  ///< job, replica and task of the caller, preferred among equals
-};
-
-template <std::size_t N>
-struct placement {
-  fixed_array<std::int16_t, N> device{};  ///< position in the set, -1 where nothing is placed
-  fixed_array<place_reason, N> reason{};
-  place_failure failure;
-
-  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
-  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return reason; }
-};
-
-namespace detail {
-
-/// Nodes that must be together: a forest whose roots hold what is known of their group.
-template <std::size_t N>
-class placer {
- public:
-  constexpr placer(const graph_view& g, const fixed_array<need, N>& needs, const device_set& set, bool soft,
-                   array_view<const std::string_view> assigned)
-      : g_(g), needs_(needs), set_(set), soft_(soft), assigned_(assigned) {}
-
-  constexpr placement<N> run() {
-    for (std::size_t i = 0; i < N; ++i) p_.device[i] = -1;
-    if (set_.devices.empty()) fail({place_problem::no_devices});
-    for (const device_spec& d : set_.devices) present_ |= bit_of(d);
-    for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i)) begin(i);
-    for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i))
-        for (const node_id with : g_.colocated(i))
-          if (placed(with) && good()) join(with, i, false);
-    for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
-    for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i) && !is_generator(i)) choose(i);
-    find_readers();
-    for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i) && is_generator(i)) choose(i);
-    return p_;
-  }
-
- private:
-  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
-  [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
-  constexpr void fail(const place_failure& f) { p_.failure = f; }
-
-  [[nodiscard]] constexpr std::uint32_t bit_of(const device_spec& d) const {
-    for (std::size_t t = 0; t < set_.types.size(); ++t)
-      if (set_.types[t] == d.type) return std::uint32_t{1} << t;
-    return 0;
-  }
-  [[nodiscard]] constexpr std::uint32_t kernels_of(node_id i) const {
-    std::uint32_t mask = 0;
-    for (std::size_t t = 0; t < set_.types.size(); ++t)
-      if (set_.has_kernel(g_.info(i), g_[i].spec.type, set_.types[t].view())) mask |= std::uint32_t{1} << t;
-    return mask;
-  }
-
-  constexpr void begin(node_id i) {
-    leader_[i] = i;
-    size_[i] = 1;
-    request_[i] = g_.request(i);
-    kernels_[i] = kernels_of(i) & present_;
-    asker_[i] = g_[i].request > 1 ? i : no_node;
-    if (!assigned_.empty() && !assigned_[i].empty()) return begin_assigned(i);
-    if (kernels_[i] == 0) fail({place_problem::no_kernel, i, no_node, request_[i]});
-  }
-  constexpr void begin_assigned(node_id i) {
-    const parsed_device name = parse_device(assigned_[i]);
-    if (!name) return fail({place_problem::malformed_assignment, i, no_node, {}, {}, assigned_[i]});
-    int matches = 0;
-    for (std::size_t d = 0; d < set_.devices.size(); ++d)
-      if (covers(*name, set_.devices[d])) ++matches, p_.device[i] = static_cast<std::int16_t>(d);
-    if (matches != 1) return fail({place_problem::unknown_assignment, i, no_node, *name, {}, assigned_[i]});
-    const device_spec& device = set_.devices[p_.device[i]];
-    if ((kernels_[i] & bit_of(device)) == 0) return fail({place_problem::assigned_no_kernel, i, no_node, device});
-    request_[i] = device;
-    kernels_[i] = bit_of(device);
-    asker_[i] = i;
-    p_.reason[i] = place_reason::assigned;
-  }
-
-  [[nodiscard]] constexpr node_id leader(node_id i) {
-    while (leader_[i] != i) i = leader_[i] = leader_[leader_[i]];
-    return i;
-  }
-  /// Puts node `b` with node `a`. Requests that differ are a problem, unless `b` is an update of the variable `a`: then
-  /// the variable stays where it is asked for.
-  constexpr void join(node_id a, node_id b, bool updates) {
-    const node_id first = leader(a), second = leader(b);
-    if (first == second) return;
-    const merged_device both = merge(request_[first], request_[second], soft_ && !updates);
-    if (!both && !updates)
-      return fail({place_problem::requests_conflict, a, b, request_[first], request_[second], both.conflict});
-    if ((kernels_[first] & kernels_[second]) == 0)
-      return fail({place_problem::no_common_device, a, b, request_[first], request_[second]});
-    if (both) request_[first] = both.spec;
-    if (asker_[first] == no_node) asker_[first] = asker_[second];
-    kernels_[first] &= kernels_[second];
-    size_[first] += size_[second];
-    leader_[second] = first;
-  }
-  constexpr void join_state(node_id update) {
-    node_id variable = g_.inputs(update)[0];
-    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
-      variable = g_.inputs(variable)[0];
-    join(variable, update, true);
-    for (const node_id in : g_.inputs(update))
-      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
-        join(variable, in, true);
-  }
-
-  /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
-  /// count as numbers.
-  [[nodiscard]] constexpr bool better(const device_spec& a, const device_spec& b) const {
-    const std::uint32_t type_a = bit_of(a), type_b = bit_of(b);
-    if (type_a != type_b) return type_a < type_b;
-    const bool home_a = covers(set_.home, a), home_b = covers(set_.home, b);
-    if (home_a != home_b) return home_a;
-    if (a.job != b.job) return a.job.view() < b.job.view();
-    if (a.replica != b.replica) return a.replica < b.replica;
-    if (a.task != b.task) return a.task < b.task;
-    return a.id < b.id;
-  }
-  struct choice {
-    std::int16_t device = -1;
-    int candidates = 0;
-    bool matches = false;  ///< some device is what is asked for, kernels or not
-  };
-  [[nodiscard]] constexpr choice best(const device_spec& asked, std::uint32_t kernels) const {
-    choice c;
-    for (std::size_t d = 0; d < set_.devices.size(); ++d) {
-      const device_spec& device = set_.devices[d];
-      if (!covers(asked, device)) continue;
-      c.matches = true;
-      if ((bit_of(device) & kernels) == 0) continue;
-      ++c.candidates;
-      if (c.device < 0 || better(device, set_.devices[c.device])) c.device = static_cast<std::int16_t>(d);
-    }
-    return c;
-  }
-
-  constexpr void choose(node_id i) {
-    if (p_.reason[i] == place_reason::assigned) return;
-    const node_id root = leader(i);
-    const device_spec group = request_[root], own = g_.request(i);
-    choice c = best(group, kernels_[root]);
-    bool softened = false;
-    if (c.candidates == 0 && soft_) {
-      device_spec open = group;
-      open.type = {};
-      open.id = -1;
-      const choice other = best(open, kernels_[root]);
-      if (other.candidates > 0) c = other, softened = true;
-    }
-    if (c.candidates == 0) return explain_failure(i, root, c.matches);
-    const std::int16_t near = size_[root] == 1 && !softened ? neighbour(i) : std::int16_t{-1};
-    const bool follows = near >= 0 && covers(group, set_.devices[near]) &&
-                         (bit_of(set_.devices[near]) & kernels_[root]) != 0 && c.candidates > 1;
-    p_.device[i] = follows ? near : c.device;
-    const device_spec& device = set_.devices[p_.device[i]];
-    p_.reason[i] = softened                              ? place_reason::softened
-                   : follows && inputs_decide(i)         ? place_reason::with_input
-                   : follows                             ? place_reason::with_readers
-                   : !own.empty() && covers(own, device) ? place_reason::asked
-                   : asker_[root] != no_node             ? place_reason::with_group
-                   : c.candidates == 1                   ? place_reason::only_choice
-                                                         : place_reason::first_choice;
-  }
-  constexpr void explain_failure(node_id i, node_id root, bool matches) {
-    const device_spec own = g_.request(i);
-    if (!matches)
-      fail({place_problem::no_such_device, asker_[root] == no_node ? i : asker_[root], no_node, request_[root]});
-    else if (!own.empty() && best(own, kernels_of(i)).candidates == 0)
-      fail({place_problem::no_kernel_there, i, no_node, own});
-    else
-      fail({place_problem::group_elsewhere, i, asker_[root], request_[root]});
-  }
-
-  /// A node without inputs, of which a copy could be saved.
-  [[nodiscard]] constexpr bool is_generator(node_id i) const {
-    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
-  }
-  [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
-    if (g_[i].inputs == 0) return false;
-    if (g_.info(i).kind == op_kind::view) return true;
-    for (int k = 0; k < g_[i].inputs; ++k)
-      if (!g_.info(i).ignores_elements(k)) return false;
-    return true;
-  }
-  /// The device of what a node would be best beside, or -1.
-  [[nodiscard]] constexpr std::int16_t neighbour(node_id i) const {
-    if (is_generator(i)) return readers_[i] >= 0 ? readers_[i] : std::int16_t{-1};
-    return inputs_decide(i) ? p_.device[g_.inputs(i)[0]] : std::int16_t{-1};
-  }
-  /// The device of all readers of each node; -1 if it has none, -2 if there are several.
-  constexpr void find_readers() {
-    for (std::size_t i = 0; i < N; ++i) readers_[i] = -1;
-    for (node_id i = 0; i < g_.size(); ++i)
-      if (placed(i))
-        for (const node_id in : g_.inputs(i))
-          readers_[in] = readers_[in] == -1 || readers_[in] == p_.device[i] ? p_.device[i] : std::int16_t{-2};
-  }
-
-  const graph_view& g_;
-  const fixed_array<need, N>& needs_;
-  const device_set& set_;
-  bool soft_;
-  array_view<const std::string_view> assigned_;
-  placement<N> p_;
-  std::uint32_t present_ = 0;  // types that the set has
-  fixed_array<node_id, N> leader_{};
-  // Of the root of each group:
-  fixed_array<int, N> size_{};
-  fixed_array<device_spec, N> request_{};
-  fixed_array<std::uint32_t, N> kernels_{};
-  fixed_array<node_id, N> asker_{};  // the first node of the group that is asked for
-  fixed_array<std::int16_t, N> readers_{};
-};
-
-}  // namespace detail
-
-/// Places the nodes of which a run needs the value. The compiler can run it, and so can a program.
-/// @param soft where what is asked for cannot be had, its type and number are dropped; job, replica and task hold
-/// @param assigned for each node the name of the device where earlier runs had it, or nothing
-template <std::size_t N>
-[[nodiscard]] constexpr placement<N> place(const graph_view& g, const fixed_array<need, N>& needs,
-                                           const device_set& devices, bool soft = false,
-                                           array_view<const std::string_view> assigned = {}) {
-  return detail::placer<N>(g, needs, devices, soft, assigned).run();
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
-
-namespace tagma::ir {
-
-inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
-inline constexpr device_text local_device_types[] = {device_text("CPU")};
-
-/// The complete name of a device of this process.
-[[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
-  device_spec name = local_task;
-  name.type = device_text(type);
-  name.id = id;
-  return name;
-}
-
-/// The placement of a program without device scopes: everything is on the only device.
-struct single_placement {
-  place_failure failure;
-  static constexpr fixed_array<device_spec, 1> names{{local_device("CPU", 0)}};
-
-  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
-  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return {}; }
-  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
-};
-
-/// The placement of a program on the devices that it names. The first one is the client's, where feeds and fetches are.
-template <std::size_t Nodes, std::size_t Devices>
-struct local_placement : placement<Nodes> {
-  fixed_array<device_spec, Devices> names{};
-
-  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
-};
-
-namespace detail {
-
-template <std::size_t Most>
-struct device_names {
-  fixed_array<device_spec, Most> names{};
-  std::size_t count = 0;
-
-  constexpr void add(const device_spec& name) {
-    for (std::size_t i = 0; i < count; ++i)
-      if (names[i] == name) return;
-    names[count++] = name;
-  }
-};
-
-/// The first CPU, and every local device that a scope names completely; by number, whatever order they are named in.
-template <class Graph>
-[[nodiscard]] constexpr auto name_local_devices() {
-  device_names<Graph::requests + 1> list;
-  list.add(local_device("CPU", 0));
-  for (std::size_t r = 2; r < Graph::requests; ++r) {
-    const device_spec& asked = Graph::flat.requests[r];
-    if (asked.type != local_device_types[0] || asked.id < 0) continue;
-    const merged_device name = merge(local_task, asked, false);
-    if (name) list.add(name.spec);
-  }
-  for (std::size_t i = 2; i < list.count; ++i)
-    for (std::size_t k = i; k > 1 && list.names[k].id < list.names[k - 1].id; --k) {
-      const device_spec other = list.names[k];
-      list.names[k] = list.names[k - 1];
-      list.names[k - 1] = other;
-    }
-  return list;
-}
-
-}  // namespace detail
-
-/// Where the nodes of a program run. All of its runs agree, since the whole graph is placed at once; programs without
-/// device scopes do not ask the placer.
-template <class Graph>
-[[nodiscard]] constexpr auto place_locally() {
-  if constexpr (Graph::requests > 0) {
-    constexpr auto list = detail::name_local_devices<Graph>();
-    local_placement<Graph::nodes, list.count> result;
-    for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
-    // Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
-    const device_set set{result.names, local_device_types,
-                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task};
-    fixed_array<need, Graph::nodes> needs{};
-    for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
-    static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
-    // A type without any kernel has none for the node in question either.
-    place_failure& f = result.failure;
-    const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
-    if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
-    // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
-    if (f.problem != place_problem::none)
-      for (std::size_t i = 0; i < Graph::nodes; ++i)
-        if (result.device[i] < 0) {
-          result.device[i] = 0;
-          result.reason[i] = place_reason::refused;
-        }
-    return result;
-  } else {
-    return single_placement{};
-  }
-}
-
-}  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
-
 namespace tagma::runtime {
 
-/// A device of a session: its name, and the threads of its kernels.
+/// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
   device_spec name;
   owned<executor> threads;
+  int number = on_host;  ///< of the accelerator
 };
 
 /// "/device:CPU:1": the name of a device inside its process.
@@ -13026,20 +13253,27 @@ class device_table {
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
+  /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
-                          bool soft)
-      : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+                          bool soft, accelerator* others)
+      : table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    const auto host = static_cast<std::size_t>(cpus);
+    devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < devices_.size(); ++d)
+    for (std::size_t d = 0; d < host; ++d)
       devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1)};
+                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = host; d < devices_.size(); ++d) {
+      const auto number = static_cast<int>(d - host);
+      devices_[d] = {ir::local_device(others->type(), number), {}, number};
+    }
     table_[0] = &devices_[0];
     for (std::size_t w = 0; w < wanted.size(); ++w) {
       for (const session_device& d : devices_)
@@ -13064,9 +13298,10 @@ class device_table {
     text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    return text +
-           " ]. Make sure the device specification refers to a valid device; the option cpu_devices of a session says "
-           "how many CPU devices it has.";
+    text += " ]. Make sure the device specification refers to a valid device";
+    if (d.name.type == devices_[0].name.type)
+      text += "; the option cpu_devices of a session says how many CPU devices it has";
+    return text + ".";
   }
 
   heap_array<session_device> devices_;
@@ -13755,45 +13990,6 @@ template <class T>
 
 namespace tagma::runtime {
 
-/// Bytes on a cache line boundary, many megabytes on that of a large page.
-class aligned_bytes {
- public:
-  aligned_bytes() = default;
-  explicit aligned_bytes(std::size_t size) : size_(size) {
-    if (size == 0) return;
-    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
-#if defined(MADV_HUGEPAGE)
-    // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
-#endif
-  }
-  aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
-    other.data_ = nullptr;
-    other.size_ = 0;
-  }
-  aligned_bytes& operator=(aligned_bytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  aligned_bytes(const aligned_bytes&) = delete;
-  aligned_bytes& operator=(const aligned_bytes&) = delete;
-  ~aligned_bytes() {
-    if (data_ != nullptr) ::operator delete(data_, alignment(size_));
-  }
-  [[nodiscard]] std::byte* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-
- private:
-  static constexpr std::size_t page = std::size_t{1} << 21, large = 4 * page;
-  [[nodiscard]] static std::align_val_t alignment(std::size_t size) {
-    return std::align_val_t{size >= large ? page : 64};
-  }
-
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
 namespace detail {
 
 /// "matmul 'hidden/kernel'" or "matmul #12".
@@ -13835,23 +14031,26 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
-  TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
-                        array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
-                        const run_context& context, const device_table& devices)
-      : plan_(plan), kernels_(kernels), devices_(devices) {
+  /// @param others the devices that are no CPUs, or nullptr
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
+                        array_view<std::byte* const> variables, const carried& values, const run_context& context,
+                        const device_table& devices, accelerator* others)
+      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
+    look_at_steps();
     infer_extents(feeds);
-    share_steps(*context.threads, context.step_threads);
+    if (accelerated_)
+      runner_.set_plan(plan_);
+    else
+      share_steps(*context.threads, context.step_threads);
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
     states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
-      if (kernels_[s].prepare != nullptr) {
-        states_[s] = kernels_[s].prepare(calls_[s], on_device(s, context));
-        calls_[s].state = states_[s].get();
-      }
+      if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
+    if (accelerated_) device_steps_ = others_->bind(*this, context);
   }
 
   /// True if the plan was bound for feeds of these extents.
@@ -13865,11 +14064,15 @@ class bound_plan {
   void patch(array_view<const raw_view> feeds) {
     for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
+    for (std::size_t f = 0; f < staged_.size(); ++f)
+      if (staged_[f]) std::memcpy(staged_[f]->data, feeds[f].data, bytes_of_feed(feeds[f]));
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
   /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
+  [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
   /// True if a step may wait without a thread.
   [[nodiscard]] bool asynchronous() const { return asynchronous_; }
   /// True if a step or a fetch needs a variable.
@@ -13886,6 +14089,42 @@ class bound_plan {
     waits_[s].begin(*this, s, context, done);
     kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
   }
+  // For whoever runs the steps of devices:
+
+  [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
+  [[nodiscard]] const kernel_entry& device_kernel(std::size_t s) const { return device_kernels_[s]; }
+  [[nodiscard]] const session_device& device_of(std::size_t s) const {
+    return device_at(plan_.nodes[plan_.steps[s].node].device);
+  }
+  [[nodiscard]] bool is_transfer(std::size_t s) const {
+    return plan_.nodes[plan_.steps[s].node].op == &ir::info<plan::transfer>;
+  }
+  /// Where a transfer comes from; of any other step, its own device.
+  [[nodiscard]] const session_device& source_of(std::size_t s) const {
+    return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
+  }
+  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
+  /// Which step waits for which.
+  [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
+  [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
+  TAGMA_COLD void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
+    if (kernel.prepare == nullptr) return;
+    states_[s] = kernel.prepare(calls_[s], context);
+    calls_[s].state = states_[s].get();
+  }
+  /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
+  [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
+    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
+    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
+    const char* before = " of ";
+    for (const operand& o : calls_[s].in) {
+      append_spec(text, before, o.type, o.dims);
+      before = " and ";
+    }
+    return text;
+  }
+
   /// The error of a step in words that name it: operation, device, what it was given.
   [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
     try {
@@ -13909,7 +14148,7 @@ class bound_plan {
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const {
     std::size_t bytes = 0;
-    for (const aligned_bytes& a : arenas_) bytes += a.size();
+    for (const arena& a : arenas_) bytes += a.size;
     return bytes;
   }
   /// Where each node runs and why, and each copy between devices, as lines of text.
@@ -13936,6 +14175,12 @@ class bound_plan {
   owned<bound_plan> next;  ///< for lists of idle plans
 
  private:
+  struct arena {
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    aligned_bytes bytes;
+    owned<memory_block> block;
+  };
   struct patch_place {
     std::byte** where = nullptr;
     std::size_t feed = 0;
@@ -13947,6 +14192,17 @@ class bound_plan {
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
     return plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
                                     static_cast<std::size_t>(n.attribute_count));
+  }
+
+  /// What kinds of step there are.
+  TAGMA_COLD void look_at_steps() {
+    for (const plan::plan_node& node : plan_.nodes)
+      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+      accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
+    }
+    asynchronous_ = asynchronous_ && !accelerated_;
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
@@ -14018,17 +14274,8 @@ class bound_plan {
   }
 
   [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
-    const kernel_args& call = calls_[s];
-    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
-    const char* before = " of ";
-    for (const operand& o : call.in) {
-      append_spec(text, before, o.type, o.dims);
-      before = " and ";
-    }
     const auto colon = what.find(": ");
-    text += sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
-    return text;
+    return step_text(s) + sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
   }
 
   TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
@@ -14044,9 +14291,6 @@ class bound_plan {
                         now_ns()});
   }
 
-  [[nodiscard]] const session_device& device_of(std::size_t s) const {
-    return devices_[static_cast<std::size_t>(plan_.nodes[plan_.steps[s].node].device)];
-  }
   [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
     return short_name(devices_[static_cast<std::size_t>(n.device)].name);
   }
@@ -14108,9 +14352,6 @@ class bound_plan {
   /// or if a step may wait without a thread.
   TAGMA_COLD void share_steps(const executor& e, int threads) {
     const std::size_t n = plan_.steps.size();
-    for (const plan::plan_node& node : plan_.nodes)
-      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
-    for (std::size_t s = 0; s < n; ++s) asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
     double work = 0, in_order = 0;
@@ -14146,17 +14387,28 @@ class bound_plan {
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
-    arenas_ = heap_array<aligned_bytes>(devices_.size());
+    arenas_ = heap_array<arena>(devices_.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
-      const std::int64_t size = shared_steps() != nullptr
+      const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
-      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
+      make_arena(arenas_[d], device_at(device), size);
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data() + offsets[b];
+      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data + offsets[b];
+  }
+  /// The memory of a device for the tensors of a run. Where there are accelerators, they reach that of the host.
+  TAGMA_COLD void make_arena(arena& a, const session_device& device, std::int64_t size) {
+    a.size = static_cast<std::size_t>(size);
+    if (accelerated_) {
+      a.block = others_->allocate(device.number, size, sentence({"a plan of ", plan_.steps.size(), " steps"}));
+      a.data = a.block->data;
+    } else {
+      a.bytes = aligned_bytes(a.size);
+      a.data = a.bytes.data();
+    }
   }
 
   TAGMA_COLD void store_scalars(const carried& values) {
@@ -14178,7 +14430,34 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables) const {
+  /// The scalars of the program in the memory of a device.
+  [[nodiscard]] TAGMA_COLD std::byte* scalars_on(std::int16_t d) {
+    const session_device& device = device_at(d);
+    if (device.number < 0) return scalars_.data();
+    if (device_scalars_.size() == 0) device_scalars_ = heap_array<owned<memory_block>>(devices_.size());
+    owned<memory_block>& block = device_scalars_[static_cast<std::size_t>(d)];
+    if (!block) {
+      block = others_->allocate(device.number, static_cast<std::int64_t>(scalars_.size()), "the scalars of a plan");
+      others_->copy({block->data, device.number}, {scalars_.data(), on_host}, scalars_.size());
+    }
+    return block->data;
+  }
+
+  /// Where a copy to a device finds what was fed: the host writes it there before each run.
+  [[nodiscard]] TAGMA_COLD std::byte* staged(const plan::plan_node& n, ir::node_id id) {
+    if (staged_.size() == 0) staged_ = heap_array<owned<memory_block>>(feed_dims_.size());
+    owned<memory_block>& block = staged_[static_cast<std::size_t>(n.slot)];
+    if (!block) block = others_->allocate(on_host, bytes_of(id), sentence({"the feed of ", detail::describe(n)}));
+    return block->data;
+  }
+  [[nodiscard]] static std::size_t bytes_of_feed(const raw_view& fed) {
+    const std::size_t size = size_of(fed.type);
+    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
+  }
+
+  /// @param d the device that reads or writes it
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
+                                              std::int16_t d) {
     const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena:
@@ -14187,7 +14466,7 @@ class bound_plan {
         return variables[slot];
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return scalars_.data() + 16 * slot;
+        return scalars_on(d) + 16 * slot;
       default:
         return nullptr;
     }
@@ -14199,22 +14478,26 @@ class bound_plan {
     calls_ = heap_array<kernel_args>(plan_.steps.size());
     fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
     patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size());
-    const auto fill = [&](operand& o, ir::node_id id) {
+    const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
       const auto i = static_cast<std::size_t>(id);
       const plan::plan_node& n = plan_.nodes[i];
-      o = {address(n, variables), n.spec.type, dims_[i]};
-      if (n.storage == plan::storage_kind::feed) patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
+      o = {address(n, variables, device), n.spec.type, dims_[i]};
+      if (n.storage != plan::storage_kind::feed) return;
+      if (device_at(device).number >= 0)
+        o.data = staged(n, id);
+      else
+        patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const plan::plan_step& step = plan_.steps[s];
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(step.node)];
       const auto first = static_cast<std::size_t>(step.first_operand), count = static_cast<std::size_t>(step.operands);
       for (std::size_t k = first; k < first + count; ++k) {
-        fill(operands_[k], plan_.operands[k]);
+        fill(operands_[k], plan_.operands[k], n.device);
         declared_[k] = plan_.nodes[static_cast<std::size_t>(plan_.operands[k])].spec.dims;
       }
       kernel_args& call = calls_[s];
-      fill(call.out, step.node);
+      fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
       call.attributes = attributes_of(n);
       call.declared_out = n.spec.dims;
@@ -14224,7 +14507,7 @@ class bound_plan {
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
-      fetch_address_[f] = address(n, variables);
+      fetch_address_[f] = address(n, variables, 0);
       if (n.storage == plan::storage_kind::feed)
         patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
     }
@@ -14232,23 +14515,29 @@ class bound_plan {
 
   const plan::plan_view& plan_;
   array_view<const kernel_entry> kernels_;
+  array_view<const kernel_entry> device_kernels_;
   const device_table& devices_;
+  accelerator* others_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  heap_array<aligned_bytes> arenas_;  // one a device
+  heap_array<arena> arenas_;  // one a device
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
+  heap_array<owned<memory_block>> device_scalars_;  // one a device, where some are on accelerators
+  heap_array<owned<memory_block>> staged_;          // one a feed
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
   heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
   bool asynchronous_ = false;
+  bool accelerated_ = false;
   bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;
+  owned<accelerated_steps> device_steps_;
 };
 
 }  // namespace tagma::runtime
@@ -16352,6 +16641,12 @@ class dispatcher {
     if (stream_count_ > 0) driver_.restore(before);
   }
 
+  /// The stream of step `s`, which is not one of the host; the same in every run.
+  [[nodiscard]] runtime::stream_ref stream_of(std::size_t s) const {
+    std::size_t i = 0;
+    while (parts_[i].end <= s) ++i;
+    return stream_of(parts_[i], static_cast<step_id>(s));
+  }
   /// Segments that are recorded at present.
   [[nodiscard]] std::size_t captured() const {
     std::size_t count = 0;
