@@ -43,7 +43,7 @@ class device_bytes {
     if (emulates())
       ::operator delete (data_, std::align_val_t{256});
     else
-      cudaFree(data_);
+      ignore(cudaFree(data_));
   }
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
   template <class T>
@@ -74,7 +74,7 @@ class pinned_bytes {
     if (emulates())
       ::operator delete(data_);
     else
-      cudaFreeHost(data_);
+      ignore(cudaFreeHost(data_));
   }
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
 
