@@ -38,29 +38,13 @@ inline void check_blas(cublasStatus_t status, const char* what) {
 
 namespace detail {
 
-/// An object of cuBLASLt with one owner.
-template <class Handle, auto Destroy>
-class blas_object {
- public:
-  blas_object() = default;
-  blas_object(const blas_object&) = delete;
-  blas_object& operator=(const blas_object&) = delete;
-  ~blas_object() {
-    if (handle_ != nullptr) Destroy(handle_);
-  }
-  [[nodiscard]] Handle get() const { return handle_; }
-  [[nodiscard]] Handle* place() { return &handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-using blas_layout = blas_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
-using blas_operation = blas_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
-using blas_preference = blas_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+using blas_layout = library_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using blas_operation = library_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+using blas_preference = library_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
 
 struct blas_handle final : library_handle {
   blas_handle() { check_blas(cublasLtCreate(handle.place()), "a handle"); }
-  blas_object<cublasLtHandle_t, &cublasLtDestroy> handle;
+  library_object<cublasLtHandle_t, &cublasLtDestroy> handle;
 };
 
 [[nodiscard]] constexpr cudaDataType_t blas_type(dtype type) {
@@ -125,13 +109,9 @@ class blas_product {
   void run(const void* a, const void* b, void* c, const void* bias, const run_context& context) const {
     stream_resources& r = resources_of(context);
     if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-    const double one = 1, zero = 0;
-    const float one_float = 1, zero_float = 0;
-    const bool wide = type_ == dtype::float64;
+    const library_factors by(type_);
     check_blas(
-        cublasLtMatmul(blas_of(r), operation_.get(),
-                       wide ? static_cast<const void*>(&one) : static_cast<const void*>(&one_float), b, left_.get(), a,
-                       right_.get(), wide ? static_cast<const void*>(&zero) : static_cast<const void*>(&zero_float), c,
+        cublasLtMatmul(blas_of(r), operation_.get(), by.one(), b, left_.get(), a, right_.get(), by.zero(), c,
                        result_.get(), c, result_.get(), &algorithm_, r.workspace(), workspace_, stream_of(context)),
         "a matrix product");
   }

@@ -121,6 +121,39 @@ class library_handle {
   virtual ~library_handle() = default;
 };
 
+/// An object of a library with one owner.
+/// @tparam Destroy the library's function that ends it
+template <class Handle, auto Destroy>
+class library_object {
+ public:
+  library_object() = default;
+  library_object(const library_object&) = delete;
+  library_object& operator=(const library_object&) = delete;
+  ~library_object() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+  [[nodiscard]] Handle get() const { return handle_; }
+  /// Where the library's function that makes it puts it.
+  [[nodiscard]] Handle* place() { return &handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+/// The factors 1 and 0 by which libraries multiply what they compute and what was there before, in the type that they
+/// compute elements of `type` in.
+class library_factors {
+ public:
+  explicit library_factors(dtype type) : wide_(type == dtype::float64) {}
+  [[nodiscard]] const void* one() const { return wide_ ? static_cast<const void*>(&wide_one_) : &one_; }
+  [[nodiscard]] const void* zero() const { return wide_ ? static_cast<const void*>(&wide_zero_) : &zero_; }
+
+ private:
+  bool wide_;
+  float one_ = 1, zero_ = 0;
+  double wide_one_ = 1, wide_zero_ = 0;
+};
+
 /// What the kernels of one stream share; used by one thread at a time. A recorded graph holds addresses of this memory,
 /// so it is replayed on the stream that it was recorded from.
 class stream_resources {
