@@ -121,14 +121,13 @@ class dnn_convolution {
   }
 
   [[nodiscard]] std::size_t size() const { return size_of(type_); }
-  [[nodiscard]] static std::size_t whole_words(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-  [[nodiscard]] std::size_t library_bytes() const { return whole_words(bytes_); }
+  [[nodiscard]] std::size_t library_bytes() const { return workspace_part(bytes_); }
   [[nodiscard]] std::size_t filter_bytes() const {
-    return whole_words(static_cast<std::size_t>(p_.filter_elements()) * size());
+    return workspace_part(static_cast<std::size_t>(p_.filter_elements()) * size());
   }
   [[nodiscard]] std::int64_t padded_elements() const { return p_.images * rows_.in * columns_.in * p_.channels; }
   [[nodiscard]] std::size_t padded_bytes() const {
-    return is_padded() ? whole_words(static_cast<std::size_t>(padded_elements()) * size()) : 0;
+    return is_padded() ? workspace_part(static_cast<std::size_t>(padded_elements()) * size()) : 0;
   }
   [[nodiscard]] bool is_padded() const { return rows_.in != p_.rows.in || columns_.in != p_.columns.in; }
 

@@ -92,12 +92,16 @@ struct run_parameters {
 /// The word that says that no kernel met a wrong index.
 inline constexpr std::uint64_t no_failure = ~std::uint64_t{0};
 
+/// Bits of such a word that hold a position; those above hold a node.
+inline constexpr int position_bits = 40;
+inline constexpr std::uint64_t last_position = (std::uint64_t{1} << position_bits) - 1;
+
 /// Notes that the element at `position` of the indices of node `source` is not within its axis. Of several notes the
 /// smallest stays, so that the message does not depend on which thread came first.
 TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::int64_t position) {
-  constexpr int bits = 40;
-  const std::uint64_t most = (std::uint64_t{1} << bits) - 1, at = static_cast<std::uint64_t>(position);
-  const std::uint64_t note = (static_cast<std::uint64_t>(source) << bits) | (at < most ? at : most);
+  const auto at = static_cast<std::uint64_t>(position);
+  const std::uint64_t note =
+      (static_cast<std::uint64_t>(source) << position_bits) | (at < last_position ? at : last_position);
 #if defined(__CUDA_ARCH__)
   static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
   atomicMin(reinterpret_cast<unsigned long long*>(&run->failure), static_cast<unsigned long long>(note));
@@ -109,10 +113,9 @@ TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::in
 /// Throws OutOfRange if kernels met a wrong index.
 /// @param failure the word that `run_parameters::failure` holds at the end of a run
 inline void check_run(std::uint64_t failure) {
-  constexpr int bits = 40;
   if (failure == no_failure) return;
-  fail(status_code::out_of_range, {"the index at position ", failure & ((std::uint64_t{1} << bits) - 1), " of node #",
-                                   failure >> bits, " is not below the extent of the axis"});
+  fail(status_code::out_of_range, {"the index at position ", failure & last_position, " of node #",
+                                   failure >> position_bits, " is not below the extent of the axis"});
 }
 
 /// A handle of a library.
@@ -153,6 +156,9 @@ class library_factors {
   float one_ = 1, zero_ = 0;
   double wide_one_ = 1, wide_zero_ = 0;
 };
+
+/// Bytes of a part of working memory, so that the next one begins where a library wants its own.
+[[nodiscard]] constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /// What the kernels of one stream share; used by one thread at a time. A recorded graph holds addresses of this memory,
 /// so it is replayed on the stream that it was recorded from.
