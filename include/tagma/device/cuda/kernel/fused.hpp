@@ -132,14 +132,9 @@ struct loop_chunk {
     inner *= width;
     element = row * a.inner + inner;
     for (std::size_t l = 0; l < Loads; ++l) rows[l] = 0;
-    for (int axis = a.axes - 1; axis >= 0; --axis) {
-      std::int64_t at = row;
-      if (axis > 0) {
-        row = quotient(row, a.extents[axis]);
-        at -= row * a.extents[axis];
-      }
+    unravel(row, a.extents, a.axes, [&](int axis, std::int64_t at) {
       for (std::size_t l = 0; l < Loads; ++l) rows[l] += at * a.loads[l].strides[axis];
-    }
+    });
   }
 };
 
@@ -246,7 +241,7 @@ struct loop_state final : kernel_state {
     numbers.extents[a] = out[a];
     rows *= out[a];
   }
-  numbers.chunks_per_row = (numbers.inner + width - 1) / width;
+  numbers.chunks_per_row = pieces(numbers.inner, width);
   numbers.chunks = rows * numbers.chunks_per_row;
   for (std::size_t l = 0; l < loads; ++l) {
     const shape& in = args.in[l].dims;

@@ -91,7 +91,7 @@ struct reduce_body {
     const int lane = p.lanes_are_neighbours ? at.thread % p.lanes : at.thread / columns;
     const int column = p.lanes_are_neighbours ? at.thread / p.lanes : at.thread % columns;
     const int step = p.lanes_are_neighbours ? 1 : columns;  // from a lane to the next, in threads
-    const std::int64_t tiles = (p.results + columns - 1) / columns;
+    const std::int64_t tiles = pieces(p.results, columns);
     for (std::int64_t b = at.block; b < tiles * p.splits; b += at.blocks) {
       const std::int64_t split = quotient(b, tiles), result = (b - split * tiles) * columns + column;
       value total = Join::neutral();
@@ -121,10 +121,9 @@ struct reduce_body {
 template <class Join, class From, class To>
 void launch_reduction(const From* from, To* to, const reduction_plan& p, const run_context& context) {
   using body = reduce_body<Join, From, To>;
-  const std::int64_t columns = block_threads / p.lanes, tiles = (p.results + columns - 1) / columns * p.splits;
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  launch<body>({tiles < most ? tiles : most, block_threads, block_threads * sizeof(typename Join::value)}, context,
-               {from, to, p});
+  launch<body>(geometry::blocks_for(pieces(p.results, block_threads / p.lanes) * p.splits,
+                                    block_threads * sizeof(typename Join::value)),
+               context, {from, to, p});
 }
 
 /// Joins elements, in two passes where there are few results of many.
