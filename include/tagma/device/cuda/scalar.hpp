@@ -123,6 +123,8 @@ template <class T>
 TAGMA_DEVICE constexpr T lowest() {
   if constexpr (std::is_floating_point_v<T>)
     return static_cast<T>(-__builtin_huge_val());
+  else if constexpr (std::is_same_v<T, bool>)
+    return false;
   else
     return static_cast<T>(~highest<T>());
 }

@@ -178,8 +178,8 @@ struct fused_loop<types<Load...>, types<Operation...>> {
   }
 
   [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&);
-  static void start(const kernel_args& args, const run_context& context);
-  static constexpr kernel_entry entry{&start, &prepare};
+  static void run_loop(const kernel_args& args, const run_context& context);
+  static constexpr kernel_entry entry{&run_loop, &prepare};
 
  private:
   template <std::size_t... L, std::size_t... O>
@@ -225,7 +225,7 @@ struct loop_state final : kernel_state {
 
 /// Works out the strides of a loop, in the way of the CPU: by the declared shapes.
 /// @param width elements of a chunk
-[[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
+TAGMA_COLD inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
   auto state = make_owned<loop_state>();
   auto& numbers = state->numbers;
   const shape &out = args.out.dims, &declared = args.declared_out;
@@ -291,7 +291,7 @@ owned<kernel_state> fused_loop<types<Load...>, types<Operation...>>::prepare(con
 }
 
 template <class... Load, class... Operation>
-void fused_loop<types<Load...>, types<Operation...>>::start(const kernel_args& args, const run_context& context) {
+void fused_loop<types<Load...>, types<Operation...>>::run_loop(const kernel_args& args, const run_context& context) {
   static constexpr bool contiguous[] = {Load::contiguous..., true};
   const auto& numbers = static_cast<const detail::loop_state*>(args.state)->numbers;
   if (numbers.chunks == 0) return;

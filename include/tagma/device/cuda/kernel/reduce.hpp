@@ -16,6 +16,7 @@ namespace detail {
 /// that are joined.
 template <class C>
 struct join_numbers {
+  static constexpr bool of_nothing = true;  ///< something comes of no elements
   using value = C;
   TAGMA_DEVICE static value load(C x, std::int64_t) { return x; }
   TAGMA_DEVICE static C result(value v) { return v; }
@@ -59,6 +60,7 @@ struct candidate {
 /// this is what a loop does that begins with the first element and compares.
 template <class C, bool Largest>
 struct join_positions {
+  static constexpr bool of_nothing = false;
   using value = candidate<C>;
   TAGMA_DEVICE static value neutral() { return {C(0), -1}; }
   TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, x != x && r > 0 ? -1 : r}; }
@@ -151,7 +153,7 @@ template <class Join, class T, class To>
 struct reduction_kernel {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
     const reduction_plan p = plan_of(args);
-    if constexpr (!std::is_same_v<typename Join::value, T> && std::is_same_v<To, std::int64_t>)
+    if constexpr (!Join::of_nothing)
       if (p.joined == 0 && p.results > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
     return reserve_workspace(context, reduction_bytes<Join>(p));
   }
