@@ -178,9 +178,7 @@ struct fill_body {
 
 template <class T>
 void fraction(const kernel_args& args, const run_context& context) {
-  std::int64_t count = 1;
-  for (int i = 0; i < args.in[0].dims.rank; ++i)
-    if ((args.attributes[0] >> i) & 1) count *= args.in[0].dims[i];
+  const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
   launch<fill_body<T>>({1, 1, 0}, context,
                        {args.out.as<T>(), 1, narrow<T>(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)))});
 }
