@@ -93,7 +93,7 @@ struct row_body {
       }
     }
     if constexpr (Kind == row_kind::entropy) {
-      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) + top - widen(x[label]));
+      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) - (widen(x[label]) - top));
     } else {
       C scale = C(1) / total, upstream = 0;
       if constexpr (Kind == row_kind::log_softmax) scale = logarithm(total);
