@@ -24,8 +24,8 @@ class trace final : public runtime::trace_sink {
   trace() : begin_ns_(runtime::now_ns()) {}
 
   void add(const runtime::traced_step& step) noexcept override {
+    const mutex_lock lock(mutex_);
     try {
-      const mutex_lock lock(mutex_);
       append(step);
     } catch (...) {
       ++lost_;  // no memory for a record: the run goes on
@@ -33,8 +33,14 @@ class trace final : public runtime::trace_sink {
   }
 
   /// Steps recorded so far, and those that there was no memory for.
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] std::size_t lost() const { return lost_; }
+  [[nodiscard]] std::size_t size() const {
+    const mutex_lock lock(mutex_);
+    return size_;
+  }
+  [[nodiscard]] std::size_t lost() const {
+    const mutex_lock lock(mutex_);
+    return lost_;
+  }
 
   /// The timeline as JSON: times in microseconds since this object was made.
   [[nodiscard]] std::string json() const {

@@ -28,6 +28,7 @@ struct product_problem {
   std::int64_t batch = 1;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< elements from a matrix to the next, 0: the same
   epilogue after = epilogue::none;                        ///< a bias has n elements
+  std::uint32_t alignment = 16;                           ///< bytes that divide the addresses of every call
 };
 
 inline void check_blas(cublasStatus_t status, const char* what) {
@@ -37,29 +38,13 @@ inline void check_blas(cublasStatus_t status, const char* what) {
 
 namespace detail {
 
-/// An object of cuBLASLt with one owner.
-template <class Handle, auto Destroy>
-class blas_object {
- public:
-  blas_object() = default;
-  blas_object(const blas_object&) = delete;
-  blas_object& operator=(const blas_object&) = delete;
-  ~blas_object() {
-    if (handle_ != nullptr) Destroy(handle_);
-  }
-  [[nodiscard]] Handle get() const { return handle_; }
-  [[nodiscard]] Handle* place() { return &handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-using blas_layout = blas_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
-using blas_operation = blas_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
-using blas_preference = blas_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+using blas_layout = library_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using blas_operation = library_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+using blas_preference = library_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
 
 struct blas_handle final : library_handle {
   blas_handle() { check_blas(cublasLtCreate(handle.place()), "a handle"); }
-  blas_object<cublasLtHandle_t, &cublasLtDestroy> handle;
+  library_object<cublasLtHandle_t, &cublasLtDestroy> handle;
 };
 
 [[nodiscard]] constexpr cudaDataType_t blas_type(dtype type) {
@@ -111,8 +96,10 @@ struct blas_matrix {
 /// A product of given extents with its algorithm.
 class blas_product {
  public:
-  /// A null pointer if cuBLASLt has no algorithm for the problem. Its working memory is reserved on the stream.
+  /// A null pointer if cuBLASLt has no algorithm for the problem, or cannot count its matrices. Its working memory is
+  /// reserved on the stream.
   [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context) {
+    if (p.batch > 0x7fffffff) return nullptr;
     auto made = owned<blas_product>(new blas_product(p));
     return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
   }
@@ -122,13 +109,9 @@ class blas_product {
   void run(const void* a, const void* b, void* c, const void* bias, const run_context& context) const {
     stream_resources& r = resources_of(context);
     if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-    const double one = 1, zero = 0;
-    const float one_float = 1, zero_float = 0;
-    const bool wide = type_ == dtype::float64;
+    const library_factors by(type_);
     check_blas(
-        cublasLtMatmul(blas_of(r), operation_.get(),
-                       wide ? static_cast<const void*>(&one) : static_cast<const void*>(&one_float), b, left_.get(), a,
-                       right_.get(), wide ? static_cast<const void*>(&zero) : static_cast<const void*>(&zero_float), c,
+        cublasLtMatmul(blas_of(r), operation_.get(), by.one(), b, left_.get(), a, right_.get(), by.zero(), c,
                        result_.get(), c, result_.get(), &algorithm_, r.workspace(), workspace_, stream_of(context)),
         "a matrix product");
   }
@@ -136,10 +119,8 @@ class blas_product {
  private:
   /// Bytes of working memory that an algorithm may ask for.
   static constexpr std::size_t most_workspace = std::size_t{32} << 20;
-  /// The alignment that all operands have.
-  static constexpr std::uint32_t alignment = 16;
 
-  explicit blas_product(const product_problem& p) : type_(p.type) {
+  explicit blas_product(const product_problem& p) : type_(p.type), alignment_(p.alignment) {
     check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
                                         p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
                "a matrix product");
@@ -175,10 +156,12 @@ class blas_product {
       check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), what, &value, sizeof value), "a preference");
     };
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_);
+    // Partial sums are added as they were computed: in float, where elements have 16 bits.
+    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     cublasLtMatmulHeuristicResult_t best{};
     int found = 0;
     const cublasStatus_t status =
@@ -193,6 +176,7 @@ class blas_product {
   }
 
   dtype type_;
+  std::uint32_t alignment_;
   detail::blas_operation operation_;
   detail::blas_layout left_, right_, result_;
   cublasLtMatmulAlgo_t algorithm_{};

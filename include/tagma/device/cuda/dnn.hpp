@@ -39,30 +39,12 @@ struct dnn_axis {
 
 namespace detail {
 
-template <class Handle, auto Destroy>
-class dnn_object {
- public:
-  dnn_object() = default;
-  template <class Create>
-  dnn_object(Create create, const char* what) {
-    check_dnn(create(&handle_), what);
-  }
-  dnn_object(const dnn_object&) = delete;
-  dnn_object& operator=(const dnn_object&) = delete;
-  ~dnn_object() {
-    if (handle_ != nullptr) Destroy(handle_);
-  }
-  [[nodiscard]] Handle get() const { return handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-
 struct dnn_handle final : library_handle {
-  explicit dnn_handle(void* stream) : handle(&cudnnCreate, "a handle") {
+  explicit dnn_handle(void* stream) {
+    check_dnn(cudnnCreate(handle.place()), "a handle");
     check_dnn(cudnnSetStream(handle.get(), static_cast<cudaStream_t>(stream)), "a stream");
   }
-  dnn_object<cudnnHandle_t, &cudnnDestroy> handle;
+  library_object<cudnnHandle_t, &cudnnDestroy> handle;
 };
 
 [[nodiscard]] constexpr cudnnDataType_t dnn_type(dtype type) {
@@ -99,60 +81,53 @@ class dnn_convolution {
     stream_resources& r = resources_of(context);
     std::byte* const arranged = r.workspace() + library_bytes();
     std::byte* const images = arranged + filter_bytes();
-    const double one = 1, zero = 0;
-    const float one_float = 1, zero_float = 0;
-    const bool wide = type_ == dtype::float64;
-    const void* alpha = wide ? static_cast<const void*>(&one) : static_cast<const void*>(&one_float);
-    const void* beta = wide ? static_cast<const void*>(&zero) : static_cast<const void*>(&zero_float);
+    const library_factors by(type_);
     if (role_ == conv_role::forward) {
       arrange(b.data, arranged, context);
       const void* x = padded_images(a.data, images, context);
-      check_dnn(cudnnConvolutionForward(dnn_of(r), alpha, images_.get(), x, filter_.get(), arranged, convolution_.get(),
-                                        forward_, r.workspace(), bytes_, beta, output_.get(), out.data),
-                "a convolution");
+      check_dnn(
+          cudnnConvolutionForward(dnn_of(r), by.one(), images_.get(), x, filter_.get(), arranged, convolution_.get(),
+                                  forward_, r.workspace(), bytes_, by.zero(), output_.get(), out.data),
+          "a convolution");
     } else if (role_ == conv_role::input_gradient) {
       arrange(b.data, arranged, context);
       void* to = is_padded() ? images : out.data;
-      check_dnn(
-          cudnnConvolutionBackwardData(dnn_of(r), alpha, filter_.get(), arranged, output_.get(), a.data,
-                                       convolution_.get(), by_images_, r.workspace(), bytes_, beta, images_.get(), to),
-          "a gradient by images");
+      check_dnn(cudnnConvolutionBackwardData(dnn_of(r), by.one(), filter_.get(), arranged, output_.get(), a.data,
+                                             convolution_.get(), by_images_, r.workspace(), bytes_, by.zero(),
+                                             images_.get(), to),
+                "a gradient by images");
       if (is_padded()) move_images(images, out.data, false, context);
     } else {
       const void* x = padded_images(a.data, images, context);
-      check_dnn(
-          cudnnConvolutionBackwardFilter(dnn_of(r), alpha, images_.get(), x, output_.get(), b.data, convolution_.get(),
-                                         by_filter_, r.workspace(), bytes_, beta, filter_.get(), arranged),
-          "a gradient by a filter");
+      check_dnn(cudnnConvolutionBackwardFilter(dnn_of(r), by.one(), images_.get(), x, output_.get(), b.data,
+                                               convolution_.get(), by_filter_, r.workspace(), bytes_, by.zero(),
+                                               filter_.get(), arranged),
+                "a gradient by a filter");
       move(arranged, out.data, from_theirs(), size(), context);
     }
   }
 
  private:
-  using tensor_object = detail::dnn_object<cudnnTensorDescriptor_t, &cudnnDestroyTensorDescriptor>;
-  using filter_object = detail::dnn_object<cudnnFilterDescriptor_t, &cudnnDestroyFilterDescriptor>;
-  using convolution_object = detail::dnn_object<cudnnConvolutionDescriptor_t, &cudnnDestroyConvolutionDescriptor>;
+  using tensor_object = library_object<cudnnTensorDescriptor_t, &cudnnDestroyTensorDescriptor>;
+  using filter_object = library_object<cudnnFilterDescriptor_t, &cudnnDestroyFilterDescriptor>;
+  using convolution_object = library_object<cudnnConvolutionDescriptor_t, &cudnnDestroyConvolutionDescriptor>;
 
   dnn_convolution(const conv_problem& p, conv_role role, dtype type)
-      : p_(p),
-        role_(role),
-        type_(type),
-        rows_(p.rows),
-        columns_(p.columns),
-        images_(&cudnnCreateTensorDescriptor, "a tensor"),
-        output_(&cudnnCreateTensorDescriptor, "a tensor"),
-        filter_(&cudnnCreateFilterDescriptor, "a filter"),
-        convolution_(&cudnnCreateConvolutionDescriptor, "a convolution") {}
+      : p_(p), role_(role), type_(type), rows_(p.rows), columns_(p.columns) {
+    check_dnn(cudnnCreateTensorDescriptor(images_.place()), "a tensor");
+    check_dnn(cudnnCreateTensorDescriptor(output_.place()), "a tensor");
+    check_dnn(cudnnCreateFilterDescriptor(filter_.place()), "a filter");
+    check_dnn(cudnnCreateConvolutionDescriptor(convolution_.place()), "a convolution");
+  }
 
   [[nodiscard]] std::size_t size() const { return size_of(type_); }
-  [[nodiscard]] static std::size_t whole_words(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-  [[nodiscard]] std::size_t library_bytes() const { return whole_words(bytes_); }
+  [[nodiscard]] std::size_t library_bytes() const { return workspace_part(bytes_); }
   [[nodiscard]] std::size_t filter_bytes() const {
-    return whole_words(static_cast<std::size_t>(p_.filter_elements()) * size());
+    return workspace_part(static_cast<std::size_t>(p_.filter_elements()) * size());
   }
   [[nodiscard]] std::int64_t padded_elements() const { return p_.images * rows_.in * columns_.in * p_.channels; }
   [[nodiscard]] std::size_t padded_bytes() const {
-    return is_padded() ? whole_words(static_cast<std::size_t>(padded_elements()) * size()) : 0;
+    return is_padded() ? workspace_part(static_cast<std::size_t>(padded_elements()) * size()) : 0;
   }
   [[nodiscard]] bool is_padded() const { return rows_.in != p_.rows.in || columns_.in != p_.columns.in; }
 

@@ -210,13 +210,6 @@ class driver final : public runtime::stream_driver {
   [[nodiscard]] static cudaEvent_t native(runtime::event_ref e) { return static_cast<cudaEvent_t>(e.native); }
   [[nodiscard]] static cudaGraphExec_t native(runtime::graph_ref g) { return static_cast<cudaGraphExec_t>(g.native); }
 
-  /// What gives something back reports nothing: at the end of a process CUDA may be gone already
-  /// (cudaErrorCudartUnloading), and after an error of a kernel every call repeats it. The thread's last error is
-  /// cleared, since launches are checked by it.
-  static void ignore(cudaError_t status) noexcept {
-    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
-  }
-
   [[nodiscard]] static std::byte* allocated(cudaError_t status, std::string_view call, void* data) {
     if (status == cudaErrorMemoryAllocation) {
       ignore(status);

@@ -104,8 +104,13 @@ struct geometry {
   /// once on a large device; else each thread takes several.
   [[nodiscard]] static constexpr geometry over(std::int64_t count, int threads = block_threads) {
     constexpr std::int64_t most = 4096;
-    const std::int64_t blocks = (count + threads - 1) / threads;
+    const std::int64_t blocks = pieces(count, threads);
     return {blocks < 1 ? 1 : blocks < most ? blocks : most, threads, 0};
+  }
+  /// A block for each of `count` pieces of work, as long as they are not very many; else each block takes several.
+  [[nodiscard]] static constexpr geometry blocks_for(std::int64_t count, std::size_t shared) {
+    constexpr std::int64_t most = std::int64_t{1} << 20;
+    return {count < most ? count : most, block_threads, shared};
   }
 };
 

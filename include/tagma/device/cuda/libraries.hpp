@@ -43,7 +43,7 @@ class device_bytes {
     if (emulates())
       ::operator delete (data_, std::align_val_t{256});
     else
-      cudaFree(data_);
+      ignore(cudaFree(data_));
   }
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
   template <class T>
@@ -74,7 +74,7 @@ class pinned_bytes {
     if (emulates())
       ::operator delete(data_);
     else
-      cudaFreeHost(data_);
+      ignore(cudaFreeHost(data_));
   }
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
 
@@ -92,12 +92,16 @@ struct run_parameters {
 /// The word that says that no kernel met a wrong index.
 inline constexpr std::uint64_t no_failure = ~std::uint64_t{0};
 
+/// Bits of such a word that hold a position; those above hold a node.
+inline constexpr int position_bits = 40;
+inline constexpr std::uint64_t last_position = (std::uint64_t{1} << position_bits) - 1;
+
 /// Notes that the element at `position` of the indices of node `source` is not within its axis. Of several notes the
 /// smallest stays, so that the message does not depend on which thread came first.
 TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::int64_t position) {
-  constexpr int bits = 40;
-  const std::uint64_t most = (std::uint64_t{1} << bits) - 1, at = static_cast<std::uint64_t>(position);
-  const std::uint64_t note = (static_cast<std::uint64_t>(source) << bits) | (at < most ? at : most);
+  const auto at = static_cast<std::uint64_t>(position);
+  const std::uint64_t note =
+      (static_cast<std::uint64_t>(source) << position_bits) | (at < last_position ? at : last_position);
 #if defined(__CUDA_ARCH__)
   static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
   atomicMin(reinterpret_cast<unsigned long long*>(&run->failure), static_cast<unsigned long long>(note));
@@ -109,10 +113,9 @@ TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::in
 /// Throws OutOfRange if kernels met a wrong index.
 /// @param failure the word that `run_parameters::failure` holds at the end of a run
 inline void check_run(std::uint64_t failure) {
-  constexpr int bits = 40;
   if (failure == no_failure) return;
-  fail(status_code::out_of_range, {"the index at position ", failure & ((std::uint64_t{1} << bits) - 1), " of node #",
-                                   failure >> bits, " is not below the extent of the axis"});
+  fail(status_code::out_of_range, {"the index at position ", failure & last_position, " of node #",
+                                   failure >> position_bits, " is not below the extent of the axis"});
 }
 
 /// A handle of a library.
@@ -120,6 +123,42 @@ class library_handle {
  public:
   virtual ~library_handle() = default;
 };
+
+/// An object of a library with one owner.
+/// @tparam Destroy the library's function that ends it
+template <class Handle, auto Destroy>
+class library_object {
+ public:
+  library_object() = default;
+  library_object(const library_object&) = delete;
+  library_object& operator=(const library_object&) = delete;
+  ~library_object() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+  [[nodiscard]] Handle get() const { return handle_; }
+  /// Where the library's function that makes it puts it.
+  [[nodiscard]] Handle* place() { return &handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+/// The factors 1 and 0 by which libraries multiply what they compute and what was there before, in the type that they
+/// compute elements of `type` in.
+class library_factors {
+ public:
+  explicit library_factors(dtype type) : wide_(type == dtype::float64) {}
+  [[nodiscard]] const void* one() const { return wide_ ? static_cast<const void*>(&wide_one_) : &one_; }
+  [[nodiscard]] const void* zero() const { return wide_ ? static_cast<const void*>(&wide_zero_) : &zero_; }
+
+ private:
+  bool wide_;
+  float one_ = 1, zero_ = 0;
+  double wide_one_ = 1, wide_zero_ = 0;
+};
+
+/// Bytes of a part of working memory, so that the next one begins where a library wants its own.
+[[nodiscard]] constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /// What the kernels of one stream share; used by one thread at a time. A recorded graph holds addresses of this memory,
 /// so it is replayed on the stream that it was recorded from.

@@ -96,15 +96,10 @@ struct moved_box {
   /// Where element `index` is on both sides, counted along the last axis first.
   TAGMA_DEVICE void find(std::int64_t index, std::int64_t& source, std::int64_t& target) const {
     source = target = 0;
-    for (int a = count - 1; a >= 0; --a) {
-      std::int64_t at = index;
-      if (a > 0) {
-        index = quotient(index, extents[a]);
-        at -= index * extents[a];
-      }
+    unravel(index, extents, count, [&](int a, std::int64_t at) {
       source += at * from[a];
       target += at * to[a];
-    }
+    });
   }
 };
 
@@ -174,15 +169,14 @@ inline void move(const void* from, void* to, moved_box box, std::size_t size, co
     moved_box others;
     for (int a = 0; a < last; ++a)
       if (a != near) others.add(box.extents[a], box.from[a], box.to[a]);
-    constexpr std::int64_t most = std::int64_t{1} << 20;
     with_word(size, [&](auto zero) {
       using element = decltype(zero);
       using body = detail::transpose_body<element>;
       constexpr std::int64_t side = body::side;
       const std::int64_t rows = box.extents[near], columns = box.extents[last];
-      const std::int64_t row_tiles = (rows + side - 1) / side, column_tiles = (columns + side - 1) / side;
+      const std::int64_t row_tiles = pieces(rows, side), column_tiles = pieces(columns, side);
       const std::int64_t tiles = others.elements() * row_tiles * column_tiles;
-      launch<body>({tiles < most ? tiles : most, block_threads, side * (side + 1) * sizeof(element)}, context,
+      launch<body>(geometry::blocks_for(tiles, side * (side + 1) * sizeof(element)), context,
                    {static_cast<const element*>(from), static_cast<element*>(to), others, rows, columns, box.to[near],
                     box.from[last], row_tiles, column_tiles, tiles});
     });
@@ -196,6 +190,9 @@ inline void move(const void* from, void* to, moved_box box, std::size_t size, co
                                        {static_cast<const element*>(from), static_cast<element*>(to), box, count});
   });
 }
+
+/// Where a box begins that has no place of its own.
+inline constexpr extent at_the_front[max_rank]{};
 
 /// Moves the elements of a box of these extents from one tensor to another.
 /// @param from_first,to_first where the box begins in each of them

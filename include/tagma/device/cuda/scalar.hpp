@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "tagma/tensor/dtype.hpp"
@@ -122,6 +123,8 @@ template <class T>
 TAGMA_DEVICE constexpr T lowest() {
   if constexpr (std::is_floating_point_v<T>)
     return static_cast<T>(-__builtin_huge_val());
+  else if constexpr (std::is_same_v<T, bool>)
+    return false;
   else
     return static_cast<T>(~highest<T>());
 }
@@ -179,6 +182,20 @@ TAGMA_DEVICE std::int64_t quotient(std::int64_t a, std::int64_t b) {
   if (((a | b) >> 32) == 0)
     return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
   return a / b;
+}
+
+/// The pieces of `each` things that hold `count` of them.
+TAGMA_DEVICE constexpr std::int64_t pieces(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
+
+/// Calls `some(axis, position)` for every axis: where element `index` is along it, counted along the last axis first.
+template <class Some>
+TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int axes, const Some& some) {
+  for (int a = axes - 1; a > 0; --a) {
+    const std::int64_t next = quotient(index, extents[a]);
+    some(a, index - next * extents[a]);
+    index = next;
+  }
+  if (axes > 0) some(0, index);
 }
 
 }  // namespace tagma::device::cuda

@@ -10,14 +10,16 @@
 
 #if TAGMA_CUDA_EMULATION
 #include <algorithm>
+#include <utility>
+#include <vector>
 #endif
 
 namespace tagma::device::cuda {
 
 /// Numbers with the positions that they came from.
 struct sort_arrays {
-  const std::uint32_t* keys = nullptr;
-  const std::uint32_t* values = nullptr;
+  std::uint32_t* keys = nullptr;
+  std::uint32_t* values = nullptr;
   std::uint32_t* sorted_keys = nullptr;
   std::uint32_t* sorted_values = nullptr;
   std::int64_t count = 0;

@@ -132,7 +132,9 @@ struct row_keys_body {
 struct row_memory {
   std::int64_t count, table;
 
-  [[nodiscard]] std::size_t array_bytes() const { return (static_cast<std::size_t>(count) * 4 + 255) / 256 * 256; }
+  [[nodiscard]] std::size_t array_bytes() const {
+    return workspace_part(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+  }
   [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
     const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
     int bits = 1;
@@ -161,8 +163,7 @@ inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const k
   const sort_arrays a = memory.arrays(r.workspace());
   if (a.count == 0) return {nullptr, nullptr, 0, table};
   launch<detail::row_keys_body>(geometry::over(a.count), context,
-                                {parts, const_cast<std::uint32_t*>(a.keys), const_cast<std::uint32_t*>(a.values), table,
-                                 r.parameters(), args.source});
+                                {parts, a.keys, a.values, table, r.parameters(), args.source});
   const std::size_t used = 4 * memory.array_bytes();
   sort(a, r.workspace() + used, r.workspace_size() - used, context);
   return {a.sorted_keys, a.sorted_values, a.count, table};

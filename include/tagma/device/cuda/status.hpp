@@ -65,4 +65,11 @@ inline void check(cudaError_t status, std::string_view call) {
     fail_with(status, call);
 }
 
+/// For what gives something back, which reports nothing: at the end of a process CUDA may be gone already
+/// (cudaErrorCudartUnloading), and after an error of a kernel every call repeats it. The thread's last error is
+/// cleared, since launches are checked by it.
+inline void ignore(cudaError_t status) noexcept {
+  if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
+
 }  // namespace tagma::device::cuda

@@ -4,6 +4,7 @@
 /// @file
 /// Tensors side by side: concat, stack, tile.
 
+#include "tagma/base/error.hpp"
 #include "tagma/expr/op/slice.hpp"
 
 namespace tagma {
@@ -46,6 +47,20 @@ struct concat_part {
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[1].dims};
     return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
+  }
+  /// Where the part begins along the axis, for the extents of a run.
+  /// @param in the inputs, as a kernel has them
+  /// Throws InvalidArgument if the operands do not make up the axis.
+  template <class Operands>
+  [[nodiscard]] static extent begin(const Operands& in, ir::attribute_list attributes, const shape& whole,
+                                    const shape& part) {
+    const auto axis = static_cast<int>(attributes[0]);
+    extent between = 0;
+    for (const auto& o : in.subspan(2)) between += o.dims[axis];
+    const extent at = attributes[1] != 0 ? whole[axis] - between - part[axis] : between;
+    if (at < 0 || at + part[axis] > whole[axis])
+      fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole[axis]});
+    return at;
   }
   /// The same place, of other tensors.
   static constexpr void emit_same_place(auto& g, auto to) {

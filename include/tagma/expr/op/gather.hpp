@@ -10,6 +10,15 @@
 namespace tagma {
 namespace op {
 
+/// A tensor of known extents, seen as [outer, axis, inner].
+struct around_axis {
+  extent outer, count, inner;
+  constexpr around_axis(const shape& dims, ir::attribute axis)
+      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
+        count(dims[static_cast<int>(axis)]),
+        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
+};
+
 /// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice
 /// i of input 0 goes where element i of input 1 points. What one index names twice is summed in the order of indices.
 struct scatter_rows {

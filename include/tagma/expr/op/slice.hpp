@@ -50,6 +50,14 @@ struct slice {
   static constexpr std::string_view name = "slice";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  /// The first position of each range, of axes of these extents.
+  /// @param first written, one an axis
+  static constexpr void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
+    for (int i = 0; i < dims.rank; ++i) {
+      const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
+      first[i] = at < 0 ? at + dims[i] : at;
+    }
+  }
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {

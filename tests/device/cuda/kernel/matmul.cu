@@ -59,6 +59,11 @@ void descriptions() {
   check(p.problem.stride_a == 0 && p.problem.stride_b == 42 && p.problem.stride_c == 90, "a stretched operand stays");
   const auto last = p.at(5);  // batch [1, *, 2]
   check(last.a == 5 * 35 && last.b == 4 * 42 && last.c == 12 * 30 + 2 * 30, "where the last call begins");
+  check(p.problem.alignment == 4, "matrices of 35 elements are not all aligned");
+  tg::runtime::operand even[] = {{nullptr, dtype::float16, {2, 1, 4, 4}}, {nullptr, dtype::float16, {1, 3, 4, 6}}};
+  args.in = even;
+  args.out = {nullptr, dtype::float16, {2, 3, 4, 6}};
+  check(cuda::detail::batched_product(args).problem.alignment == 16, "steps of 32 and 144 bytes keep them aligned");
 
   cuda::product_problem q;
   q.m = 5, q.n = 3, q.k = 7, q.transpose_b = true;

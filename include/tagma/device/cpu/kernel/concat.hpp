@@ -25,21 +25,10 @@ inline void concat(const kernel_args& args, const run_context& context) {
   }
 }
 
-/// Where the place of one operand begins along the axis of a concatenation of extent `whole`.
-inline extent place_begin(const kernel_args& args, extent whole, extent part) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent between = 0;
-  for (const operand& o : args.in.subspan(2)) between += o.dims[axis];
-  const extent at = args.attributes[1] != 0 ? whole - between - part : between;
-  if (at < 0 || at + part > whole)
-    fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole});
-  return at;
-}
-
 inline void part_of_whole(const kernel_args& args, const run_context& context) {
   const auto axis = static_cast<int>(args.attributes[0]);
   box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.from_first[axis] = place_begin(args, args.in[0].dims[axis], args.out.dims[axis]);
+  b.from_first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 
@@ -47,7 +36,7 @@ inline void part_into_whole(const kernel_args& args, const run_context& context)
   const auto axis = static_cast<int>(args.attributes[0]);
   fill_zero(args.out);
   box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.to_first[axis] = place_begin(args, args.out.dims[axis], args.in[0].dims[axis]);
+  b.to_first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 

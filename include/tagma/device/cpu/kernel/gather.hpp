@@ -13,18 +13,9 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// A tensor seen as [outer, axis, inner].
-struct around_axis {
-  std::int64_t outer, count, inner;
-  around_axis(const shape& dims, ir::attribute axis)
-      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
-        count(dims[static_cast<int>(axis)]),
-        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
-};
-
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
-  const around_axis from(args.in[0].dims, args.attributes[0]);
+  const op::around_axis from(args.in[0].dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   const std::int64_t bytes = from.inner * static_cast<std::int64_t>(size_of(args.out.type));
   const Index* index = args.in[1].as<const Index>();
@@ -43,7 +34,7 @@ template <class T, class Index>
 void scatter_rows(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   constexpr bool widens = !std::is_same_v<T, C>;
-  const around_axis to(args.out.dims, args.attributes[0]);
+  const op::around_axis to(args.out.dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   const Index* index = args.in[1].as<const Index>();
   check_indices(index, count, to.count);

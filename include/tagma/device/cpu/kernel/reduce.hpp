@@ -237,9 +237,7 @@ constexpr kernel_entry reduce_entry() {
 
 template <class T>
 void fraction(const kernel_args& args, const run_context&) {
-  std::int64_t count = 1;
-  for (int i = 0; i < args.in[0].dims.rank; ++i)
-    if ((args.attributes[0] >> i) & 1) count *= args.in[0].dims[i];
+  const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
   *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
 }
 

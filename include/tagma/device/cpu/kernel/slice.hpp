@@ -12,24 +12,16 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// The first position of each range, of axes of these extents.
-inline void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
-  for (int i = 0; i < dims.rank; ++i) {
-    const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
-    first[i] = at < 0 ? at + dims[i] : at;
-  }
-}
-
 inline void slice(const kernel_args& args, const run_context& context) {
   box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  first_positions(args.in[0].dims, args.attributes, b.from_first);
+  op::slice::first_positions(args.in[0].dims, args.attributes, b.from_first);
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 
 inline void slice_gradient(const kernel_args& args, const run_context& context) {
   fill_zero(args.out);
   box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  first_positions(args.out.dims, args.attributes, b.to_first);
+  op::slice::first_positions(args.out.dims, args.attributes, b.to_first);
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 

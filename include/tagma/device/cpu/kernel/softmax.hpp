@@ -94,7 +94,7 @@ struct entropy_row {
     C top{}, total{};
     row_sums<T>::run(x, n, top, total);
     const auto logarithm = log(splat<pack<C, 8>>(total));
-    *y = T(lane(logarithm, 0) + top - static_cast<C>(x[label]));
+    *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
   }
 };
 

@@ -12,8 +12,6 @@ namespace tagma::device::cuda {
 
 namespace detail {
 
-inline constexpr extent at_the_front[max_rank]{};
-
 inline void concat(const kernel_args& args, const run_context& context) {
   const auto axis = static_cast<int>(args.attributes[0]);
   extent to_first[max_rank]{};
@@ -23,28 +21,17 @@ inline void concat(const kernel_args& args, const run_context& context) {
   }
 }
 
-/// Where the place of one operand begins along the axis of a concatenation of extent `whole`.
-inline extent place_begin(const kernel_args& args, extent whole, extent part) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent between = 0;
-  for (const operand& o : args.in.subspan(2)) between += o.dims[axis];
-  const extent at = args.attributes[1] != 0 ? whole - between - part : between;
-  if (at < 0 || at + part > whole)
-    fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole});
-  return at;
-}
-
 inline void part_of_whole(const kernel_args& args, const run_context& context) {
   const auto axis = static_cast<int>(args.attributes[0]);
   extent first[max_rank]{};
-  first[axis] = place_begin(args, args.in[0].dims[axis], args.out.dims[axis]);
+  first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
   move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
 }
 
 inline void part_into_whole(const kernel_args& args, const run_context& context) {
   const auto axis = static_cast<int>(args.attributes[0]);
   extent first[max_rank]{};
-  first[axis] = place_begin(args, args.out.dims[axis], args.in[0].dims[axis]);
+  first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
   clear_on_device(args.out, context);
   move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
 }

@@ -159,10 +159,9 @@ void convolve(const kernel_args& args, const run_context& context) {
       launch<add_bias_body<T>>(geometry::over(count), context, {args.out.as<T>(), bias, count, p.filters, relu});
     return;
   }
-  geometry g = geometry::over(count);
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  if (Role == conv_role::filter_gradient)
-    g = {count < most ? count : most, block_threads, block_threads * sizeof(compute_t<T>)};
+  const geometry g = Role == conv_role::filter_gradient
+                         ? geometry::blocks_for(count, block_threads * sizeof(compute_t<T>))
+                         : geometry::over(count);
   launch<conv_body<T, Role>>(g, context,
                              {args.in[0].as<const T>(), args.in[1].as<const T>(), bias, args.out.as<T>(), p, relu});
 }

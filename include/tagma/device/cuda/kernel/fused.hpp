@@ -132,14 +132,9 @@ struct loop_chunk {
     inner *= width;
     element = row * a.inner + inner;
     for (std::size_t l = 0; l < Loads; ++l) rows[l] = 0;
-    for (int axis = a.axes - 1; axis >= 0; --axis) {
-      std::int64_t at = row;
-      if (axis > 0) {
-        row = quotient(row, a.extents[axis]);
-        at -= row * a.extents[axis];
-      }
+    unravel(row, a.extents, a.axes, [&](int axis, std::int64_t at) {
       for (std::size_t l = 0; l < Loads; ++l) rows[l] += at * a.loads[l].strides[axis];
-    }
+    });
   }
 };
 
@@ -183,8 +178,8 @@ struct fused_loop<types<Load...>, types<Operation...>> {
   }
 
   [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&);
-  static void start(const kernel_args& args, const run_context& context);
-  static constexpr kernel_entry entry{&start, &prepare};
+  static void run_loop(const kernel_args& args, const run_context& context);
+  static constexpr kernel_entry entry{&run_loop, &prepare};
 
  private:
   template <std::size_t... L, std::size_t... O>
@@ -230,7 +225,7 @@ struct loop_state final : kernel_state {
 
 /// Works out the strides of a loop, in the way of the CPU: by the declared shapes.
 /// @param width elements of a chunk
-[[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
+TAGMA_COLD inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
   auto state = make_owned<loop_state>();
   auto& numbers = state->numbers;
   const shape &out = args.out.dims, &declared = args.declared_out;
@@ -246,7 +241,7 @@ struct loop_state final : kernel_state {
     numbers.extents[a] = out[a];
     rows *= out[a];
   }
-  numbers.chunks_per_row = (numbers.inner + width - 1) / width;
+  numbers.chunks_per_row = pieces(numbers.inner, width);
   numbers.chunks = rows * numbers.chunks_per_row;
   for (std::size_t l = 0; l < loads; ++l) {
     const shape& in = args.in[l].dims;
@@ -296,7 +291,7 @@ owned<kernel_state> fused_loop<types<Load...>, types<Operation...>>::prepare(con
 }
 
 template <class... Load, class... Operation>
-void fused_loop<types<Load...>, types<Operation...>>::start(const kernel_args& args, const run_context& context) {
+void fused_loop<types<Load...>, types<Operation...>>::run_loop(const kernel_args& args, const run_context& context) {
   static constexpr bool contiguous[] = {Load::contiguous..., true};
   const auto& numbers = static_cast<const detail::loop_state*>(args.state)->numbers;
   if (numbers.chunks == 0) return;

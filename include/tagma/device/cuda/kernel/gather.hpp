@@ -12,15 +12,6 @@ namespace tagma::device::cuda {
 
 namespace detail {
 
-/// A tensor seen as [outer, axis, inner].
-struct around_axis {
-  std::int64_t outer, count, inner;
-  around_axis(const shape& dims, ir::attribute axis)
-      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
-        count(dims[static_cast<int>(axis)]),
-        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
-};
-
 /// Rows without a source are zero.
 template <class Word>
 struct gather_body {
@@ -45,7 +36,7 @@ struct gather_body {
 };
 
 inline void gather(const kernel_args& args, const run_context& context) {
-  const around_axis from(args.in[0].dims, args.attributes[0]);
+  const op::around_axis from(args.in[0].dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   if (args.out.elements() == 0) return;
   const std::size_t size = size_of(args.out.type), row = static_cast<std::size_t>(from.inner) * size;
@@ -62,13 +53,13 @@ inline void gather(const kernel_args& args, const run_context& context) {
 }
 
 inline owned<kernel_state> prepare_scatter_rows(const kernel_args& args, const run_context& context) {
-  reserve_sort(args.in[1].elements(), around_axis(args.out.dims, args.attributes[0]).count, context);
+  reserve_sort(args.in[1].elements(), op::around_axis(args.out.dims, args.attributes[0]).count, context);
   return nullptr;
 }
 
 template <class T>
 void scatter_rows(const kernel_args& args, const run_context& context) {
-  const around_axis to(args.out.dims, args.attributes[0]);
+  const op::around_axis to(args.out.dims, args.attributes[0]);
   clear_on_device(args.out, context);
   row_parts parts;
   parts.add(args.in[0], args.in[1]);

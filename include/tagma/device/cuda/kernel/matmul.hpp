@@ -6,6 +6,7 @@
 
 #include "tagma/device/cuda/blas.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/matmul.hpp"
 
 namespace tagma::device::cuda {
@@ -47,6 +48,11 @@ struct batched_product {
     problem.stride_c = outer[longest].c;
     for (int i = longest + 1; i < axes; ++i) outer[i - 1] = outer[i];
     --axes;
+    // Operands begin where every word may; the matrices of later calls perhaps do not.
+    std::int64_t steps = 0;
+    for (int i = 0; i < axes; ++i) steps |= outer[i].a | outer[i].b | outer[i].c;
+    problem.alignment =
+        static_cast<std::uint32_t>(common_word(static_cast<std::uint64_t>(steps) * size_of(problem.type)));
   }
 
   /// Calls of `problem`.

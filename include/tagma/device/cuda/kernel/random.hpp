@@ -64,7 +64,7 @@ void random(const kernel_args& args, const run_context& context) {
   const std::int64_t n = args.out.elements();
   if (n == 0) return;
   launch<random_body<T, Which>>(
-      geometry::over((n + width - 1) / width), context,
+      geometry::over(pieces(n, width)), context,
       {args.out.as<T>(), n, resources_of(context).parameters(), static_cast<std::uint32_t>(args.source)});
 }
 

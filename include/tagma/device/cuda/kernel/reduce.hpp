@@ -16,6 +16,7 @@ namespace detail {
 /// that are joined.
 template <class C>
 struct join_numbers {
+  static constexpr bool of_nothing = true;  ///< something comes of no elements
   using value = C;
   TAGMA_DEVICE static value load(C x, std::int64_t) { return x; }
   TAGMA_DEVICE static C result(value v) { return v; }
@@ -59,6 +60,7 @@ struct candidate {
 /// this is what a loop does that begins with the first element and compares.
 template <class C, bool Largest>
 struct join_positions {
+  static constexpr bool of_nothing = false;
   using value = candidate<C>;
   TAGMA_DEVICE static value neutral() { return {C(0), -1}; }
   TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, x != x && r > 0 ? -1 : r}; }
@@ -91,7 +93,7 @@ struct reduce_body {
     const int lane = p.lanes_are_neighbours ? at.thread % p.lanes : at.thread / columns;
     const int column = p.lanes_are_neighbours ? at.thread / p.lanes : at.thread % columns;
     const int step = p.lanes_are_neighbours ? 1 : columns;  // from a lane to the next, in threads
-    const std::int64_t tiles = (p.results + columns - 1) / columns;
+    const std::int64_t tiles = pieces(p.results, columns);
     for (std::int64_t b = at.block; b < tiles * p.splits; b += at.blocks) {
       const std::int64_t split = quotient(b, tiles), result = (b - split * tiles) * columns + column;
       value total = Join::neutral();
@@ -121,10 +123,9 @@ struct reduce_body {
 template <class Join, class From, class To>
 void launch_reduction(const From* from, To* to, const reduction_plan& p, const run_context& context) {
   using body = reduce_body<Join, From, To>;
-  const std::int64_t columns = block_threads / p.lanes, tiles = (p.results + columns - 1) / columns * p.splits;
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  launch<body>({tiles < most ? tiles : most, block_threads, block_threads * sizeof(typename Join::value)}, context,
-               {from, to, p});
+  launch<body>(geometry::blocks_for(pieces(p.results, block_threads / p.lanes) * p.splits,
+                                    block_threads * sizeof(typename Join::value)),
+               context, {from, to, p});
 }
 
 /// Joins elements, in two passes where there are few results of many.
@@ -152,7 +153,7 @@ template <class Join, class T, class To>
 struct reduction_kernel {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
     const reduction_plan p = plan_of(args);
-    if constexpr (!std::is_same_v<typename Join::value, T> && std::is_same_v<To, std::int64_t>)
+    if constexpr (!Join::of_nothing)
       if (p.joined == 0 && p.results > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
     return reserve_workspace(context, reduction_bytes<Join>(p));
   }
@@ -177,9 +178,7 @@ struct fill_body {
 
 template <class T>
 void fraction(const kernel_args& args, const run_context& context) {
-  std::int64_t count = 1;
-  for (int i = 0; i < args.in[0].dims.rank; ++i)
-    if ((args.attributes[0] >> i) & 1) count *= args.in[0].dims[i];
+  const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
   launch<fill_body<T>>({1, 1, 0}, context,
                        {args.out.as<T>(), 1, narrow<T>(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)))});
 }

@@ -26,13 +26,9 @@ struct strided_axes {
   }
   /// How far element `index`, counted along the last axis first, is from element 0.
   [[nodiscard]] TAGMA_DEVICE std::int64_t offset(std::int64_t index) const {
-    std::int64_t at = 0;
-    for (int a = count - 1; a > 0; --a) {
-      const std::int64_t next = quotient(index, extents[a]);
-      at += (index - next * extents[a]) * strides[a];
-      index = next;
-    }
-    return count == 0 ? 0 : at + index * strides[0];
+    std::int64_t offset = 0;
+    unravel(index, extents, count, [&](int a, std::int64_t at) { offset += at * strides[a]; });
+    return offset;
   }
 };
 
@@ -51,10 +47,8 @@ class reduction_axes {
   /// Calls `some(extent, stride, reduced)` for all axes.
   template <class Some>
   void each(const Some& some) const {
-    std::int64_t stride = 1;
-    for (int a = 0; a < count_; ++a) stride *= extents_[a];
     for (int a = 0; a < count_; ++a) {
-      stride = 1;
+      std::int64_t stride = 1;
       for (int i = a + 1; i < count_; ++i) stride *= extents_[i];
       some(extents_[a], stride, reduced_[a]);
     }
@@ -90,12 +84,12 @@ struct reduction_plan {
     divide(axes.last_is_reduced());
     // Enough blocks to fill a large device, if threads have something left to do.
     constexpr std::int64_t enough_blocks = 256, least_work = 16;
-    const std::int64_t columns = block_threads / lanes, tiles = (results + columns - 1) / columns;
+    const std::int64_t columns = block_threads / lanes, tiles = pieces(results, columns);
     const std::int64_t wanted = tiles > 0 ? enough_blocks / tiles : 1, worth = joined / (lanes * least_work);
     splits = wanted < worth ? wanted : worth;
     if (splits < 1) splits = 1;
-    per_split = (joined + splits - 1) / splits;
-    if (per_split > 0) splits = (joined + per_split - 1) / per_split;
+    per_split = pieces(joined, splits);
+    if (per_split > 0) splits = pieces(joined, per_split);
   }
   /// Joins `count` parts of each result, which follow each other in memory.
   [[nodiscard]] static reduction_plan of_parts(std::int64_t count, std::int64_t results) {

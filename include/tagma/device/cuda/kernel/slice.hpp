@@ -12,27 +12,17 @@ namespace tagma::device::cuda {
 
 namespace detail {
 
-/// The first position of each range, of axes of these extents.
-inline void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
-  for (int i = 0; i < dims.rank; ++i) {
-    const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
-    first[i] = at < 0 ? at + dims[i] : at;
-  }
-}
-
 inline void slice(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
-  const extent front[max_rank]{};
-  first_positions(args.in[0].dims, args.attributes, first);
-  move_box(args.in[0], first, args.out, front, args.out.dims, context);
+  op::slice::first_positions(args.in[0].dims, args.attributes, first);
+  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
 }
 
 inline void slice_gradient(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
-  const extent front[max_rank]{};
-  first_positions(args.out.dims, args.attributes, first);
+  op::slice::first_positions(args.out.dims, args.attributes, first);
   clear_on_device(args.out, context);
-  move_box(args.in[0], front, args.out, first, args.in[0].dims, context);
+  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
 }
 
 /// Writes one element everywhere.
@@ -58,9 +48,8 @@ inline void pad(const kernel_args& args, const run_context& context) {
                                  {args.out.as<element>(), args.in[1].as<const element>(), count});
   });
   extent first[max_rank]{};
-  const extent front[max_rank]{};
   for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
-  move_box(args.in[0], front, args.out, first, args.in[0].dims, context);
+  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
 }
 
 }  // namespace detail

@@ -14,6 +14,7 @@ namespace detail {
 /// The threads that share a row.
 struct row_threads {
   static constexpr int warp = 32;
+  static constexpr int of_block = block_threads / warp;  ///< warps of a block
   const place& at;
   bool whole_block;
 
@@ -92,7 +93,7 @@ struct row_body {
       }
     }
     if constexpr (Kind == row_kind::entropy) {
-      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) + top - widen(x[label]));
+      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) - (widen(x[label]) - top));
     } else {
       C scale = C(1) / total, upstream = 0;
       if constexpr (Kind == row_kind::log_softmax) scale = logarithm(total);
@@ -114,18 +115,20 @@ struct row_body {
 
 template <class T, row_kind Kind, class Label = std::uint8_t>
 void over_rows(const kernel_args& args, const run_context& context) {
+  using C = compute_t<T>;
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
   if (rows == 0 || (n == 0 && Kind != row_kind::entropy)) return;
-  constexpr std::int64_t short_row = 1024, most = std::int64_t{1} << 20;
+  constexpr std::int64_t short_row = 1024;
   typename row_body<T, Kind, Label>::arguments a{
       args.in[0].as<const T>(),           args.out.as<T>(), rows,         n, nullptr, nullptr,
       resources_of(context).parameters(), args.source,      n > short_row};
   if constexpr (Kind == row_kind::entropy || Kind == row_kind::entropy_gradient)
     a.labels = args.in[1].as<const Label>();
   if constexpr (Kind == row_kind::entropy_gradient) a.upstream = args.in[2].as<const T>();
-  const std::int64_t each = a.whole_block ? 1 : block_threads / row_threads::warp, blocks = (rows + each - 1) / each;
-  launch<row_body<T, Kind, Label>>({blocks < most ? blocks : most, block_threads, 128}, context, a);
+  launch<row_body<T, Kind, Label>>(
+      geometry::blocks_for(pieces(rows, a.whole_block ? 1 : row_threads::of_block), row_threads::of_block * sizeof(C)),
+      context, a);
 }
 
 }  // namespace detail

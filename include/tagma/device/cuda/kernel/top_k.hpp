@@ -63,9 +63,8 @@ void top_k_indices(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
   if (rows == 0 || k == 0) return;
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  constexpr std::size_t shared = block_threads / row_threads::warp * sizeof(ranked<compute_t<T>>);
-  launch<top_k_body<T>>({rows < most ? rows : most, block_threads, shared}, context,
+  constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
+  launch<top_k_body<T>>(geometry::blocks_for(rows, shared), context,
                         {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
 }
 
