@@ -3647,14 +3647,15 @@ struct fraction {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
-  static constexpr void fold(ir::fold_args& f) {
-    const shape& dims = f.g.spec(f.in(0)).dims;
+  /// The elements along the axes in attribute 0; `dyn` if an extent is not known.
+  static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((f.attributes[0] >> i) & 1) {
-        if (dims[i] == dyn) return;
-        count *= dims[i];
-      }
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+    return count;
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
 };
@@ -4239,6 +4240,15 @@ template <expression V, class Place = TAGMA_FRESH_TYPE(V)>
 namespace tagma {
 namespace op {
 
+/// A tensor of known extents, seen as [outer, axis, inner].
+struct around_axis {
+  extent outer, count, inner;
+  constexpr around_axis(const shape& dims, ir::attribute axis)
+      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
+        count(dims[static_cast<int>(axis)]),
+        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
+};
+
 /// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice
 /// i of input 0 goes where element i of input 1 points. What one index names twice is summed in the order of indices.
 struct scatter_rows {
@@ -4551,6 +4561,14 @@ struct slice {
   static constexpr std::string_view name = "slice";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  /// The first position of each range, of axes of these extents.
+  /// @param first written, one an axis
+  static constexpr void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
+    for (int i = 0; i < dims.rank; ++i) {
+      const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
+      first[i] = at < 0 ? at + dims[i] : at;
+    }
+  }
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
@@ -5087,6 +5105,20 @@ struct concat_part {
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[1].dims};
     return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
+  }
+  /// Where the part begins along the axis, for the extents of a run.
+  /// @param in the inputs, as a kernel has them
+  /// Throws InvalidArgument if the operands do not make up the axis.
+  template <class Operands>
+  [[nodiscard]] static extent begin(const Operands& in, ir::attribute_list attributes, const shape& whole,
+                                    const shape& part) {
+    const auto axis = static_cast<int>(attributes[0]);
+    extent between = 0;
+    for (const auto& o : in.subspan(2)) between += o.dims[axis];
+    const extent at = attributes[1] != 0 ? whole[axis] - between - part[axis] : between;
+    if (at < 0 || at + part[axis] > whole[axis])
+      fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole[axis]});
+    return at;
   }
   /// The same place, of other tensors.
   static constexpr void emit_same_place(auto& g, auto to) {
@@ -9298,8 +9330,7 @@ template <class Graph>
   for (std::size_t t = types.size(); t-- > 0;) {
     const std::size_t first = list.count;
     list.add(local_device(types[t].view(), 0));
-    for (std::size_t r = 2; r < Graph::requests; ++r) {
-      const device_spec& asked = Graph::flat.requests[r];
+    for (const device_spec& asked : Graph::flat.requests) {
       if (asked.type != types[t] || asked.id < 0) continue;
       const merged_device name = merge(local_task, asked, false);
       if (name) list.add(name.spec);
@@ -11717,13 +11748,14 @@ template <class Plan>
     return {kernel_table<Plan>::entries};
 }
 
-/// The devices besides CPUs that a program knows of, or nothing.
+/// The devices besides CPUs that a program knows of, or nothing where the machine has none.
 template <class Graph>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (ir::accelerator_of<Graph>::exists)
-    return ir::accelerator_of<Graph>::start(options);
-  else
-    return {};
+  if constexpr (ir::accelerator_of<Graph>::exists) {
+    owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
+    if (others->devices() > 0) return others;
+  }
+  return {};
 }
 
 }  // namespace tagma::runtime
@@ -16681,21 +16713,10 @@ inline void concat(const kernel_args& args, const run_context& context) {
   }
 }
 
-/// Where the place of one operand begins along the axis of a concatenation of extent `whole`.
-inline extent place_begin(const kernel_args& args, extent whole, extent part) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent between = 0;
-  for (const operand& o : args.in.subspan(2)) between += o.dims[axis];
-  const extent at = args.attributes[1] != 0 ? whole - between - part : between;
-  if (at < 0 || at + part > whole)
-    fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole});
-  return at;
-}
-
 inline void part_of_whole(const kernel_args& args, const run_context& context) {
   const auto axis = static_cast<int>(args.attributes[0]);
   box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.from_first[axis] = place_begin(args, args.in[0].dims[axis], args.out.dims[axis]);
+  b.from_first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 
@@ -16703,7 +16724,7 @@ inline void part_into_whole(const kernel_args& args, const run_context& context)
   const auto axis = static_cast<int>(args.attributes[0]);
   fill_zero(args.out);
   box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.to_first[axis] = place_begin(args, args.out.dims[axis], args.in[0].dims[axis]);
+  b.to_first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 
@@ -18079,18 +18100,9 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// A tensor seen as [outer, axis, inner].
-struct around_axis {
-  std::int64_t outer, count, inner;
-  around_axis(const shape& dims, ir::attribute axis)
-      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
-        count(dims[static_cast<int>(axis)]),
-        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
-};
-
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
-  const around_axis from(args.in[0].dims, args.attributes[0]);
+  const op::around_axis from(args.in[0].dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   const std::int64_t bytes = from.inner * static_cast<std::int64_t>(size_of(args.out.type));
   const Index* index = args.in[1].as<const Index>();
@@ -18109,7 +18121,7 @@ template <class T, class Index>
 void scatter_rows(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
   constexpr bool widens = !std::is_same_v<T, C>;
-  const around_axis to(args.out.dims, args.attributes[0]);
+  const op::around_axis to(args.out.dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   const Index* index = args.in[1].as<const Index>();
   check_indices(index, count, to.count);
@@ -19555,9 +19567,7 @@ constexpr kernel_entry reduce_entry() {
 
 template <class T>
 void fraction(const kernel_args& args, const run_context&) {
-  std::int64_t count = 1;
-  for (int i = 0; i < args.in[0].dims.rank; ++i)
-    if ((args.attributes[0] >> i) & 1) count *= args.in[0].dims[i];
+  const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
   *args.out.as<T>() = T(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)));
 }
 
@@ -19665,24 +19675,16 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// The first position of each range, of axes of these extents.
-inline void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
-  for (int i = 0; i < dims.rank; ++i) {
-    const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
-    first[i] = at < 0 ? at + dims[i] : at;
-  }
-}
-
 inline void slice(const kernel_args& args, const run_context& context) {
   box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  first_positions(args.in[0].dims, args.attributes, b.from_first);
+  op::slice::first_positions(args.in[0].dims, args.attributes, b.from_first);
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 
 inline void slice_gradient(const kernel_args& args, const run_context& context) {
   fill_zero(args.out);
   box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  first_positions(args.out.dims, args.attributes, b.to_first);
+  op::slice::first_positions(args.out.dims, args.attributes, b.to_first);
   copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
 }
 
@@ -19811,7 +19813,7 @@ struct entropy_row {
     C top{}, total{};
     row_sums<T>::run(x, n, top, total);
     const auto logarithm = log(splat<pack<C, 8>>(total));
-    *y = T(lane(logarithm, 0) + top - static_cast<C>(x[label]));
+    *y = T(lane(logarithm, 0) - (static_cast<C>(x[label]) - top));
   }
 };
 

@@ -3532,14 +3532,15 @@ struct fraction {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
-  static constexpr void fold(ir::fold_args& f) {
-    const shape& dims = f.g.spec(f.in(0)).dims;
+  /// The elements along the axes in attribute 0; `dyn` if an extent is not known.
+  static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((f.attributes[0] >> i) & 1) {
-        if (dims[i] == dyn) return;
-        count *= dims[i];
-      }
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+    return count;
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
 };
@@ -5191,8 +5192,7 @@ template <class Graph>
   for (std::size_t t = types.size(); t-- > 0;) {
     const std::size_t first = list.count;
     list.add(local_device(types[t].view(), 0));
-    for (std::size_t r = 2; r < Graph::requests; ++r) {
-      const device_spec& asked = Graph::flat.requests[r];
+    for (const device_spec& asked : Graph::flat.requests) {
       if (asked.type != types[t] || asked.id < 0) continue;
       const merged_device name = merge(local_task, asked, false);
       if (name) list.add(name.spec);
@@ -7610,13 +7610,14 @@ template <class Plan>
     return {kernel_table<Plan>::entries};
 }
 
-/// The devices besides CPUs that a program knows of, or nothing.
+/// The devices besides CPUs that a program knows of, or nothing where the machine has none.
 template <class Graph>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (ir::accelerator_of<Graph>::exists)
-    return ir::accelerator_of<Graph>::start(options);
-  else
-    return {};
+  if constexpr (ir::accelerator_of<Graph>::exists) {
+    owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
+    if (others->devices() > 0) return others;
+  }
+  return {};
 }
 
 }  // namespace tagma::runtime

@@ -108,10 +108,10 @@ void wrong_label() {
   tg::test::run(entry, c, true);
   bool thrown = false;
   try {
-    cuda::check_run(tg::test::noted_failure());
+    cuda::check_run(tg::test::noted_failure(), [](std::int32_t node) { return "node #" + std::to_string(node); });
   } catch (const tg::error& e) {
     thrown = e.code() == tg::status_code::out_of_range &&
-             std::string(e.what()).find("position 2 of node #3") != std::string::npos;
+             std::string(e.what()).find("node #3: the index at position 2") != std::string::npos;
   }
   tg::test::check(thrown, "a wrong label is reported, the first one");
 }
