@@ -11,6 +11,13 @@
 
 namespace tagma::runtime {
 
+/// The value of an option of a session. Throws InvalidArgument that names the option if it is below 0.
+/// @param zero what 0 stands for
+TAGMA_COLD inline std::int64_t checked_option(std::string_view name, std::int64_t value, std::string_view zero) {
+  if (value < 0) fail(status_code::invalid_argument, {"the option ", name, " is ", value, "; 0 stands for ", zero});
+  return value;
+}
+
 /// A device of a session: its name, and the threads of its kernels.
 struct session_device {
   device_spec name;
@@ -31,12 +38,14 @@ class device_table {
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
-  /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
+  /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
                           bool soft)
       : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    checked_option("intra_op_threads", threads, "all threads that the process may use");
+    checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;

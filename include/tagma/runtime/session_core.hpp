@@ -37,9 +37,10 @@ class session_core {
                           const carried& values, const session_options& options)
       : variables_(variables),
         values_(values),
-        timeout_ns_(options.operation_timeout.ns()),
+        timeout_ns_(checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit")),
         pools_(options.inter_op_pools),
-        devices_(devices, options.cpu_devices, options.intra_op_threads, pools_.any() ? 1 : options.inter_op_threads,
+        devices_(devices, options.cpu_devices, options.intra_op_threads,
+                 pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
                  options.allow_soft_placement),
         logs_(options.log_device_placement),
         storage_(variables.size()),
