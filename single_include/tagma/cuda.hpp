@@ -120,6 +120,16 @@ void fresh_type(long);
 #define TAGMA_MAX_NODES 16384
 #endif
 
+/// Keeps a vector of floating elements from becoming one FMA with a sum that it is part of: g++ joins product and sum
+/// wherever it sees both, clang only inside one expression. nvcc's front end does not know the function of g++.
+#if defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_ROUND(v) asm("" : "+x"(v))
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ROUND(v) v = __builtin_assoc_barrier(v)
+#else
+#define TAGMA_ROUND(v) static_cast<void>(v)
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -554,6 +564,9 @@ namespace diagnose {
 /// A text is a device name.
 template <class Text>
 inline constexpr bool is_device_name = std::is_void_v<Text>;
+/// Devices of a type are counted from 0.
+template <int Id>
+inline constexpr bool is_device_number = Id >= 0;
 }  // namespace diagnose
 
 namespace detail {
@@ -582,15 +595,15 @@ inline constexpr device_spec device_string = [] {
 
 /// The processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct cpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 cpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("CPU"), Id};
 };
 
 /// The graphics processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct gpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 gpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("GPU"), Id};
 };
 
@@ -1908,12 +1921,6 @@ namespace detail {
   return {parsed.spec, !parsed, text};
 }
 
-/// Calls a captureless function object of the user's.
-template <auto Function>
-constexpr device_answer call_device_function(const op_info& op, device_counts&, int&) {
-  return answer_of(Function(op));
-}
-
 }  // namespace detail
 
 /// How a `replica_device_setter` shares the variables among the tasks.
@@ -1960,9 +1967,19 @@ struct replica_device_setter {
 
 namespace detail {
 
-template <replica_device_setter Setter>
-constexpr device_answer call_setter(const op_info& op, device_counts& counts, int& task) {
-  return {Setter(op, counts, task), false, {}};
+[[nodiscard]] constexpr auto ask_device_function(const auto& function, const op_info& op, device_counts&, int&)
+    -> decltype(answer_of(function(op))) {
+  return answer_of(function(op));
+}
+[[nodiscard]] constexpr device_answer ask_device_function(const replica_device_setter& setter, const op_info& op,
+                                                          device_counts& counts, int& task) {
+  return answer_of(setter(op, counts, task));
+}
+
+/// Calls a captureless function object of the user's, or a setter.
+template <auto Function>
+constexpr device_answer call_device_function(const op_info& op, device_counts& counts, int& task) {
+  return ask_device_function(Function, op, counts, task);
 }
 
 }  // namespace detail
@@ -2684,6 +2701,9 @@ namespace diagnose {
 /// Elements of one type convert to the other.
 template <class From, class To>
 inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
+/// Elements are values of a fixed size.
+template <class A>
+inline constexpr bool is_no_string = A::value.type != dtype::string;
 /// Two operands have one element type, or integers of two types, which are compared by value.
 template <class A, class B>
 inline constexpr bool comparable = same_element_type<A, B>;
@@ -2779,6 +2799,11 @@ template <class Op, class Place, class A, class B>
 
 }  // namespace detail
 
+/// The element type of a spec is number or bool.
+#define TAGMA_NEEDS_NO_STRING(...)                            \
+  static_assert(::tagma::diagnose::is_no_string<__VA_ARGS__>, \
+                "TAGMA-E153 this operation needs numbers or bool, not string")
+
 /// Two operands, handles or numbers, can be compared element by element.
 #define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
   static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
@@ -2789,14 +2814,16 @@ template <class Op, class Place, class A, class B>
                 "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
-/// compared by value.
+/// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::not_equal, Place>(a, b);
 };
@@ -2854,12 +2881,14 @@ template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
-/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
+/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E153 for strings, TAGMA-E010 and TAGMA-E011 if type or shapes
+/// differ.
 template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;
   TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
                 "TAGMA-E011 select: the condition does not broadcast with what it selects from");
@@ -3579,7 +3608,8 @@ struct any : reduction {
   static constexpr std::string_view name = "any";
 };
 
-/// Position of the largest element along one axis; the first one where several are equal.
+/// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
+/// is one.
 struct argmax : reduction {
   static constexpr std::string_view name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3715,6 +3745,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
+/// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -7194,19 +7225,26 @@ concept duration_like = requires(T d) {
   T::period::num;
 };
 
-/// A length of time in the options of a session: any std::chrono duration. 0 is endless.
+/// A length of time in the options of a session: any std::chrono duration; at most 2^62 ns, which is 146 years. 0 is
+/// endless.
 class time_limit {
  public:
   constexpr time_limit() = default;
   template <duration_like Duration>
   constexpr time_limit(Duration d)
-      : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 *
-                                      static_cast<double>(Duration::period::num) /
-                                      static_cast<double>(Duration::period::den))) {}
-  /// 0 or less: endless.
+      : time_limit(static_cast<double>(d.count()) * 1e9 * static_cast<double>(Duration::period::num) /
+                   static_cast<double>(Duration::period::den)) {}
+  /// 0: endless. Sessions refuse what is below 0.
   [[nodiscard]] constexpr std::int64_t ns() const { return ns_; }
 
  private:
+  static constexpr std::int64_t longest = std::int64_t{1} << 62;
+
+  constexpr explicit time_limit(double ns)
+      : ns_(ns >= 0x1p62    ? longest
+            : ns <= -0x1p62 ? -longest
+                            : static_cast<std::int64_t>(ns)) {}
+
   std::int64_t ns_ = 0;
 };
 
@@ -12204,6 +12242,13 @@ class aligned_bytes {
 
 namespace tagma::runtime {
 
+/// The value of an option of a session. Throws InvalidArgument that names the option if it is below 0.
+/// @param zero what 0 stands for
+TAGMA_COLD inline std::int64_t checked_option(std::string_view name, std::int64_t value, std::string_view zero) {
+  if (value < 0) fail(status_code::invalid_argument, {"the option ", name, " is ", value, "; 0 stands for ", zero});
+  return value;
+}
+
 /// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
   device_spec name;
@@ -12226,12 +12271,14 @@ class device_table {
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
   /// @param others the devices that are no CPUs, or nullptr
-  /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
+  /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
                           bool soft, accelerator* others)
       : table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    checked_option("intra_op_threads", threads, "all threads that the process may use");
+    checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
     const auto host = static_cast<std::size_t>(cpus);
     devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
@@ -14180,19 +14227,19 @@ struct candidate {
   C number;
   std::int64_t position;
 };
-/// The first of the largest or smallest elements. NaN counts for nothing, except in front, where nothing replaces it:
-/// this is what a loop does that begins with the first element and compares.
+/// The first of the largest or smallest elements. NaN is beyond all numbers.
 template <class C, bool Largest>
 struct join_positions {
   static constexpr bool of_nothing = false;
   using value = candidate<C>;
   TAGMA_DEVICE static value neutral() { return {C(0), -1}; }
-  TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, x != x && r > 0 ? -1 : r}; }
+  TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, r}; }
   TAGMA_DEVICE static value load(const value& v, std::int64_t) { return v; }
   TAGMA_DEVICE static value join(const value& a, const value& b) {
     if (a.position < 0) return b;
-    if (b.position < 0 || a.number != a.number) return a;
-    if (b.number != b.number) return b;
+    if (b.position < 0) return a;
+    const bool a_is_nan = a.number != a.number, b_is_nan = b.number != b.number;
+    if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
     if (Largest ? a.number > b.number : a.number < b.number) return a;
     if (Largest ? b.number > a.number : b.number < a.number) return b;
     return a.position < b.position ? a : b;
