@@ -18,9 +18,9 @@
 
 namespace tagma {
 
-/// Collects the steps of the runs that are told to record; those of devices with queues, such as GPUs, as these did
-/// them, and one by one instead of as a recorded graph: `session.run(train, trace_to(timeline), ...)`. Must outlive
-/// them.
+/// Collects the steps of the runs that are told to: `session.run(train, trace_to(timeline), ...)`. Must outlive them.
+/// The times of steps on devices with queues, such as GPUs, are those at which the device did them; such a run is
+/// issued step by step, where others replay a recorded graph.
 class trace final : public runtime::trace_sink {
  public:
   trace() : begin_ns_(runtime::now_ns()) {}

@@ -323,6 +323,7 @@ TEST_CASE("a run with other extents has a plan of its own") {
 TEST_CASE("a timeline has the steps of each queue, in the time of the device") {
   const auto a = tg::on<tg::gpu<0>>([](const auto& e) { return tg::dense<"a", 8>(e, tg::tanh); })(x);
   const auto b = tg::on<tg::gpu<1>>([](const auto& e) { return tg::dense<"b", 8>(e, tg::relu); })(a);
+  // The sum is where sums are by default.
   const auto c = tg::sum(tg::on<tg::cpu<0>>([](const auto& e) { return tg::dense<"c", 3>(e); })(b));
   const auto program = tg::compile([=] { return tg::outputs(c); });
   fake::machine machine({.devices = 2, .seed = 9});
@@ -351,7 +352,8 @@ TEST_CASE("a timeline has the steps of each queue, in the time of the device") {
     }
     CHECK(steps.at("/device:GPU:0 kernels 0") >= 2);
     CHECK(steps.at("/device:GPU:1 kernels 0") >= 2);
-    CHECK(steps.at("/device:GPU:0 copies from the host") == 1);
+    CHECK(steps.at("/device:GPU:0 copies from the host") == 2);
+    CHECK(steps.at("/device:GPU:0 copies to the host") == 1);
     CHECK(steps.at("/device:GPU:0 copies to other devices") == 1);
     CHECK(steps.at("/device:GPU:1 copies to the host") == 1);
     CHECK(steps.at("/device:CPU:0 thread 0") >= 1);
