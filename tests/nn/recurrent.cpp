@@ -35,7 +35,7 @@ struct weights {
   void set(const std::string& name, const tg::tensor<double>& value) const {
     for (std::size_t i = 0; i < core.variables().size(); ++i)
       if (core.variable_name(i) == name)
-        std::memcpy(core.addresses()[i], value.data(), static_cast<std::size_t>(value.dims().elements()) * sizeof(double));
+        core.set_variable(i, value.data());
   }
   /// [x, h] * kernel + bias.
   [[nodiscard]] row product(const row& in, const row& h, const std::string& name) const {

@@ -68,7 +68,9 @@ template <class Outputs>
 struct output_traits;
 template <class... E>
 struct output_traits<output_list<E...>> {
-  static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
+  static constexpr std::size_t count = sizeof...(E);
+  /// A function: nvcc walks everything that a constant leads to, by every way that there is.
+  static constexpr fixed_array<const ir::record*, sizeof...(E)> records() { return {{find_record<typename E::id>()...}}; }
   static constexpr bool carries = any_carries<E...>;
 
   /// The position of an output, or -1.
@@ -93,7 +95,7 @@ struct output_traits<E> : output_traits<output_list<E>> {
 
 template <class Named, class Scoped>
 struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
-  static constexpr const auto& records = output_traits<Scoped>::records;
+  static constexpr auto records() { return output_traits<Scoped>::records(); }
 
   template <class Closure>
   static carried values(const Closure& closure) {
@@ -129,10 +131,10 @@ template <class Closure>
 struct compiled_graph {
   static constexpr bool soft = is_placed_softly<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
-  static constexpr std::size_t output_count = traits::records.size();
+  static constexpr std::size_t output_count = traits::count;
 
   template <std::size_t Capacity, bool Scoped>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records());
   template <std::size_t Capacity, bool Scoped>
   static constexpr std::size_t choose_capacity() {
     if constexpr (Capacity < TAGMA_MAX_NODES &&
