@@ -6,40 +6,12 @@
 
 #include <cstring>
 
-#include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
-#include "tagma/expr/op/pool.hpp"
+#include "tagma/device/windows.hpp"
 
 namespace tagma::device::cpu {
 
 namespace detail {
-
-/// Pooling in numbers.
-struct pool_problem {
-  conv_axis rows, columns;
-  std::int64_t images = 0, channels = 0;
-
-  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
-    const op::window_plane plane = op::pooling::plane(attributes);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
-  [[nodiscard]] std::int64_t input_size() const { return rows.in * columns.in * channels; }
-  [[nodiscard]] std::int64_t output_size() const { return rows.out * columns.out * channels; }
-};
-
-/// The part of the image that one window sees.
-struct pool_window {
-  std::int64_t top = 0, bottom = 0, left = 0, right = 0;
-
-  TAGMA_INLINE pool_window(const pool_problem* p, std::int64_t i, std::int64_t j) {
-    p->rows.visible(i, top, bottom);
-    p->columns.visible(j, left, right);
-    const std::int64_t y = i * p->rows.stride - p->rows.before, x = j * p->columns.stride - p->columns.before;
-    top += y, bottom += y, left += x, right += x;
-  }
-  [[nodiscard]] TAGMA_INLINE std::int64_t count() const { return (bottom - top) * (right - left); }
-};
 
 /// Calls `step(channel, count)` for vectors of 8 channels; the last may have fewer.
 template <class Step>
@@ -66,7 +38,7 @@ struct max_pool_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* x, T* y) {
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
               auto top = splat<pack<compute_t<T>, 8>>(static_cast<compute_t<T>>(-__builtin_huge_val()));
@@ -86,7 +58,7 @@ TAGMA_INLINE void over_maxima(const pool_problem* p, const T* x, const T* y, con
   std::int64_t to = 0;
   for (std::int64_t i = 0; i < p->rows.out; ++i)
     for (std::int64_t j = 0; j < p->columns.out; ++j, to += p->channels) {
-      const pool_window w(p, i, j);
+      const pool_window w(*p, i, j);
       over_channels(
           p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
             const P top = load_some(y + to + c, n);
@@ -145,7 +117,7 @@ struct average_pool_body {
     using P = pack<compute_t<T>, 8>;
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
@@ -166,7 +138,7 @@ struct average_pool_gradient_body {
     std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(T));
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, dy += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
