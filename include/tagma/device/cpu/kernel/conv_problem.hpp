@@ -22,8 +22,8 @@ struct conv_problem : device::conv_problem {
     parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
     if (parts > images) parts = images;
     if (parts < 1) parts = 1;
-    images_per_part = (images + parts - 1) / parts;
-    parts = images_per_part == 0 ? 0 : (images + images_per_part - 1) / images_per_part;
+    images_per_part = pieces(images, parts);
+    parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
   }
   /// Images of part `t`.
   [[nodiscard]] std::int64_t count(std::int64_t t) const {

@@ -8,6 +8,7 @@
 #include "tagma/base/heap_array.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/math.hpp"
+#include "tagma/device/index.hpp"
 #include "tagma/runtime/kernel.hpp"
 
 namespace tagma::device::cpu {
@@ -49,7 +50,7 @@ struct convert_elements {
   }
 };
 
-/// The C++ type of the elements behind an id, `char` for a node without value.
+/// The C++ type of the elements behind an id, `no_value` for a node without value.
 template <dtype D>
 using stored = element_of<D>;
 

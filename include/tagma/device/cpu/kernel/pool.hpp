@@ -157,7 +157,7 @@ struct average_pool_gradient_body {
 template <class Task>
 void over_images(const pool_problem& p, const run_context& context, const Task& task) {
   if (p.images == 0 || p.input_size() == 0) return;
-  const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = (p.images + per_turn - 1) / per_turn;
+  const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = pieces(p.images, per_turn);
   const auto turn = [&](std::int64_t t) {
     for (std::int64_t i = t * per_turn; i < (t + 1) * per_turn && i < p.images; ++i) task(i);
   };

@@ -187,7 +187,7 @@ void reduce(const kernel_args& args, const run_context& context) {
       if (rows <= 2 * per_task)
         some(0), some(1);
       else
-        context.threads->parallel_for((rows + per_task - 1) / per_task, some);
+        context.threads->parallel_for(pieces(rows, per_task), some);
     } else {
       // The last two joined axes at once, those around them one by one.
       const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
