@@ -7,7 +7,8 @@
 #define TAGMA_SINGLE_CUDA_HPP
 
 /// @file
-/// NVIDIA's GPUs. For files that nvcc compiles; such a file includes tagma/tagma.hpp as well.
+/// NVIDIA's GPUs: their driver and their kernels. For files that nvcc compiles; such a file includes tagma/tagma.hpp as
+/// well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked.
 
 // ---- tagma/place/device.hpp
 #ifndef TAGMA_SINGLE_PLACE_DEVICE_HPP
@@ -663,6 +664,5846 @@ struct merged_device {
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLACE_DEVICE_HPP
 
+// ---- tagma/expr/placeholder.hpp
+#ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
+#define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
+
+/// @file
+/// Inputs of a graph.
+
+// ---- tagma/expr/expression.hpp
+#ifndef TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+#define TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+
+/// @file
+/// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+// ---- tagma/expr/carried.hpp
+#ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
+#define TAGMA_SINGLE_EXPR_CARRIED_HPP
+
+/// @file
+/// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+// ---- tagma/base/atomic.hpp
+#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
+#define TAGMA_SINGLE_BASE_ATOMIC_HPP
+
+/// @file
+/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
+/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
+
+namespace tagma {
+
+/// What an access to a shared value orders around it, as in std::memory_order.
+enum class memory_order : int {
+  relaxed = __ATOMIC_RELAXED,
+  acquire = __ATOMIC_ACQUIRE,
+  release = __ATOMIC_RELEASE,
+  acq_rel = __ATOMIC_ACQ_REL,
+  seq_cst = __ATOMIC_SEQ_CST,
+};
+
+/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic(T value = {}) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
+    return __atomic_load_n(&value_, static_cast<int>(order));
+  }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    __atomic_store_n(&value_, value, static_cast<int>(order));
+  }
+  T exchange(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// Puts `value` where `expected` is; false if something else is there.
+  bool replace(T expected, T value) {
+    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
+  /// These return the value before.
+  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
+  }
+  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
+  }
+
+  /// Where the value is, for the system.
+  [[nodiscard]] const T* address() const { return &value_; }
+
+ private:
+  T value_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+
+// ---- tagma/base/array_view.hpp
+#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+/// @file
+/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
+/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tagma {
+
+/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+template <class T>
+class array_view {
+ public:
+  constexpr array_view() = default;
+  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <std::size_t N>
+  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
+  template <class Range>
+    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
+      static_cast<T*>(r.data());
+      r.size();
+    })
+  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
+  [[nodiscard]] constexpr T& front() const { return data_[0]; }
+  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
+  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+    return {data_ + from, count};
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Like std::array; an array of no elements has room for one, so that it needs no special case.
+template <class T, std::size_t N>
+struct fixed_array {
+  T values[N > 0 ? N : 1]{};
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) {
+    return values[i];
+  }
+  template <class Index>
+  [[nodiscard]] constexpr const T& operator[](Index i) const {
+    return values[i];
+  }
+  [[nodiscard]] static constexpr std::size_t size() { return N; }
+  [[nodiscard]] constexpr T* data() { return values; }
+  [[nodiscard]] constexpr const T* data() const { return values; }
+  [[nodiscard]] constexpr T* begin() { return values; }
+  [[nodiscard]] constexpr T* end() { return values + N; }
+  [[nodiscard]] constexpr const T* begin() const { return values; }
+  [[nodiscard]] constexpr const T* end() const { return values + N; }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+namespace tagma {
+
+class shared_bytes {
+ public:
+  shared_bytes() = default;
+  /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
+  TAGMA_COLD explicit shared_bytes(std::size_t size)
+      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
+  }
+  shared_bytes(shared_bytes&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  shared_bytes& operator=(shared_bytes other) noexcept {
+    header* const mine = block_;
+    block_ = other.block_;
+    other.block_ = mine;
+    return *this;
+  }
+  ~shared_bytes() { release(); }
+
+  [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
+  [[nodiscard]] std::byte* data() const {
+    return block_ == nullptr ? nullptr : reinterpret_cast<std::byte*>(block_ + 1);
+  }
+
+  /// The bytes as numbers.
+  template <class T>
+  [[nodiscard]] array_view<T> as() const {
+    return {reinterpret_cast<T*>(data()), size() / sizeof(T)};
+  }
+
+  TAGMA_COLD friend bool operator==(const shared_bytes& a, const shared_bytes& b) {
+    return a.block_ == b.block_ ||
+           (a.size() == b.size() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size()) == 0));
+  }
+
+ private:
+  struct alignas(std::max_align_t) header {
+    atomic<std::size_t> owners;
+    std::size_t size;
+  };
+  TAGMA_COLD void release() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
+  }
+
+  header* block_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+// ---- tagma/tensor/shape.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
+#define TAGMA_SINGLE_TENSOR_SHAPE_HPP
+
+/// @file
+/// Static and dynamic extents as plain values.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+namespace tagma {
+
+/// One extent of a tensor, in elements.
+using extent = std::int64_t;
+
+/// An extent that is known only when the program runs, such as the size of a batch.
+inline constexpr extent dyn = -1;
+
+/// The highest rank of a tensor.
+inline constexpr int max_rank = 6;
+
+/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
+/// argument.
+struct shape {
+  extent extents[max_rank]{};
+  int rank = 0;
+
+  constexpr shape() = default;
+  constexpr shape(std::initializer_list<extent> list) {
+    for (const extent e : list) push_back(e);
+  }
+  constexpr explicit shape(array_view<const extent> list) {
+    for (const extent e : list) push_back(e);
+  }
+
+  constexpr void push_back(extent e) { extents[rank++] = e; }
+  [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
+  [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
+
+  /// The extents of axes `first` to `last`, exclusive.
+  [[nodiscard]] constexpr shape sub(int first, int last) const {
+    shape s;
+    for (int i = first; i < last; ++i) s.push_back(extents[i]);
+    return s;
+  }
+  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+
+  /// True if no extent is `dyn`.
+  [[nodiscard]] constexpr bool is_static() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] == dyn) return false;
+    return true;
+  }
+
+  /// The number of elements; 1 for a scalar. Every extent must be known.
+  [[nodiscard]] constexpr extent elements() const {
+    extent n = 1;
+    for (int i = 0; i < rank; ++i) n *= extents[i];
+    return n;
+  }
+
+  /// The same shape with every `dyn` replaced by `value`.
+  [[nodiscard]] constexpr shape with_dyn(extent value) const {
+    shape s = *this;
+    for (int i = 0; i < rank; ++i)
+      if (s.extents[i] == dyn) s.extents[i] = value;
+    return s;
+  }
+
+  friend constexpr bool operator==(const shape& a, const shape& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank; ++i)
+      if (a.extents[i] != b.extents[i]) return false;
+    return true;
+  }
+};
+
+/// True if two extents can be the same at run time: equal, or one of them dynamic.
+[[nodiscard]] constexpr bool compatible(extent a, extent b) { return a == dyn || b == dyn || a == b; }
+
+/// True if two shapes can be the same at run time.
+[[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
+  if (a.rank != b.rank) return false;
+  for (int i = 0; i < a.rank; ++i)
+    if (!compatible(a[i], b[i])) return false;
+  return true;
+}
+
+/// True if `a` and `b` broadcast by NumPy's rules: aligned at the last axis, extents equal or one of them 1. A dynamic
+/// extent is compatible with every other.
+[[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
+  for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
+    const extent x = a[a.rank - i], y = b[b.rank - i];
+    if (x != 1 && y != 1 && !compatible(x, y)) return false;
+  }
+  return true;
+}
+
+/// The result of broadcasting. A dynamic extent stays dynamic beside 1 and takes the other's value beside a number; it
+/// never stretches itself.
+[[nodiscard]] constexpr shape broadcast(const shape& a, const shape& b) {
+  const shape& longer = a.rank >= b.rank ? a : b;
+  const shape& shorter = a.rank >= b.rank ? b : a;
+  shape result = longer;
+  for (int i = 1; i <= shorter.rank; ++i) {
+    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
+    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
+  }
+  return result;
+}
+
+/// "[32, 784]", with "?" for a dynamic extent.
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
+  std::string text = sentence({"["});
+  for (int i = 0; i < s.rank; ++i) {
+    if (i > 0) text_part(", ").append_to(text);
+    (s[i] == dyn ? text_part("?") : text_part(s[i])).append_to(text);
+  }
+  text_part("]").append_to(text);
+  return text;
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SHAPE_HPP
+
+namespace tagma {
+
+/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
+struct carried_value {
+  double number = 0;         ///< a literal, or the first parameter
+  std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
+  double second = 0;         ///< a second parameter
+  shared_bytes bytes{};      ///< elements of an initial value, or further parameters
+  shape dims{};              ///< of an initial value
+
+  friend bool operator==(const carried_value& a, const carried_value& b) {
+    return a.number == b.number && a.integer == b.integer && a.second == b.second && a.bytes == b.bytes &&
+           a.dims == b.dims;
+  }
+};
+
+/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
+/// handle is one pointer whatever it carries.
+class carried {
+ public:
+  carried() = default;
+  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
+  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
+  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  carried& operator=(carried other) noexcept {
+    entry* const mine = first_;
+    first_ = other.first_;
+    other.first_ = mine;
+    return *this;
+  }
+  ~carried() { drop(first_); }
+
+  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
+  /// compiler cannot tell them apart.
+  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
+    carried all = a;
+    if (a.first_ == b.first_) return all;
+    for (const entry* e = b.first_; e != nullptr; e = e->next) {
+      const carried_value* known = a.find(e->key);
+      if (known == nullptr)
+        all.first_ = new entry{{1}, e->key, e->value, all.first_};
+      else if (!(*known == e->value))
+        conflict(*known, e->value);
+    }
+    return all;
+  }
+
+  /// The value under a key, or nullptr.
+  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
+    for (const entry* e = first_; e != nullptr; e = e->next)
+      if (e->key == key) return &e->value;
+    return nullptr;
+  }
+
+ private:
+  /// A value in a list whose ends are shared by many lists.
+  struct entry {
+    atomic<std::size_t> owners;
+    const void* key;
+    carried_value value;
+    entry* next;
+  };
+
+  static entry* keep(entry* e) {
+    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
+    return e;
+  }
+  TAGMA_COLD static void drop(entry* e) {
+    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
+      entry* const next = e->next;
+      delete e;
+      e = next;
+    }
+  }
+  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
+    fail(status_code::invalid_argument,
+         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
+          ": the same line built both expressions, so their types are equal; name the value with "
+          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+  }
+
+  entry* first_ = nullptr;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
+// ---- tagma/ir/graph.hpp
+#ifndef TAGMA_SINGLE_IR_GRAPH_HPP
+#define TAGMA_SINGLE_IR_GRAPH_HPP
+
+/// @file
+/// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller
+/// provides.
+
+#include <initializer_list>
+
+// ---- tagma/base/scratch_array.hpp
+#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+
+/// @file
+/// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
+
+#include <cstddef>
+
+namespace tagma {
+
+template <class T, std::size_t Few>
+class scratch_array {
+ public:
+  constexpr explicit scratch_array(std::size_t size) : many_(size > Few ? new T[size]() : nullptr), size_(size) {}
+  scratch_array(const scratch_array&) = delete;
+  scratch_array& operator=(const scratch_array&) = delete;
+  constexpr ~scratch_array() { delete[] many_; }
+
+  [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
+
+ private:
+  T few_[Few]{};
+  T* many_;
+  std::size_t size_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
+// ---- tagma/ir/op.hpp
+#ifndef TAGMA_SINGLE_IR_OP_HPP
+#define TAGMA_SINGLE_IR_OP_HPP
+
+/// @file
+/// What the graph compiler and the runtime know of an operation: plain values, no templates to walk.
+
+#include <bit>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+// ---- tagma/tensor/spec.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
+#define TAGMA_SINGLE_TENSOR_SPEC_HPP
+
+/// @file
+/// The type of an edge of the graph, as a C++ type and as a value.
+
+#include <string>
+#include <utility>
+
+// ---- tagma/tensor/dtype.hpp
+#ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
+#define TAGMA_SINGLE_TENSOR_DTYPE_HPP
+
+/// @file
+/// Element types: the C++ type, its run-time id, its name and its size.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+// ---- tagma/tensor/half.hpp
+#ifndef TAGMA_SINGLE_TENSOR_HALF_HPP
+#define TAGMA_SINGLE_TENSOR_HALF_HPP
+
+/// @file
+/// The two 16-bit floating types, stored as bits and computed in float.
+
+#include <bit>
+#include <cstdint>
+
+namespace tagma {
+
+/// Rounds to the nearest IEEE 754 binary16, ties to even; magnitudes of 65520 and above become infinity.
+[[nodiscard]] constexpr std::uint16_t float_to_half_bits(float value) {
+  const auto x = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>((x >> 16) & 0x8000u);
+  const std::uint32_t magnitude = x & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
+  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
+  if (magnitude >= 0x38800000u) {
+    const std::uint32_t rebased = magnitude - 0x38000000u;
+    return static_cast<std::uint16_t>(sign | ((rebased + 0xfffu + ((rebased >> 13) & 1u)) >> 13));
+  }
+  if (magnitude <= 0x33000000u) return sign;
+  const std::uint32_t shift = 126u - (magnitude >> 23);
+  const std::uint32_t fraction = (magnitude & 0x7fffffu) | 0x800000u;
+  const std::uint32_t half_unit = 1u << (shift - 1u);
+  return static_cast<std::uint16_t>(sign | ((fraction + half_unit - 1u + ((fraction >> shift) & 1u)) >> shift));
+}
+
+/// The exact value of an IEEE 754 binary16.
+[[nodiscard]] constexpr float half_bits_to_float(std::uint16_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+  const std::uint32_t exponent = (bits >> 10) & 0x1fu;
+  const std::uint32_t fraction = bits & 0x3ffu;
+  if (exponent == 0) {
+    const float value = static_cast<float>(fraction) * 0x1p-24f;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+  }
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
+  return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (fraction << 13));
+}
+
+/// Rounds to the nearest bfloat16, ties to even; a NaN stays a NaN.
+[[nodiscard]] constexpr std::uint16_t float_to_bfloat16_bits(float value) {
+  const auto x = std::bit_cast<std::uint32_t>(value);
+  if ((x & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((x >> 16) | 0x40u);
+  return static_cast<std::uint16_t>((x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
+}
+
+/// The exact value of a bfloat16.
+[[nodiscard]] constexpr float bfloat16_bits_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+/// IEEE 754 binary16: 5 exponent and 10 fraction bits.
+struct float16 {
+  std::uint16_t bits = 0;
+
+  constexpr float16() = default;
+  constexpr explicit float16(float value) : bits(float_to_half_bits(value)) {}
+  constexpr operator float() const { return half_bits_to_float(bits); }
+};
+
+/// The upper half of a float: 8 exponent and 7 fraction bits.
+struct bfloat16 {
+  std::uint16_t bits = 0;
+
+  constexpr bfloat16() = default;
+  constexpr explicit bfloat16(float value) : bits(float_to_bfloat16_bits(value)) {}
+  constexpr operator float() const { return bfloat16_bits_to_float(bits); }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_HALF_HPP
+
+namespace tagma {
+
+/// Run-time ids of the element types.
+enum class dtype : std::uint8_t {
+  none,
+  float64,
+  float32,
+  float16,
+  bfloat16,
+  int64,
+  int32,
+  int16,
+  int8,
+  uint8,
+  boolean,
+  string
+};
+
+/// A string element: a view of characters that a feed or a program owns. Trivially copyable, so that a tensor of
+/// strings moves through a graph as any other tensor does.
+using string_element = std::string_view;
+
+/// The element type of a node that has no value, only an effect, such as a group of updates.
+struct no_value {};
+
+/// The id of a C++ element type; `dtype::none` for every other type.
+template <class T>
+inline constexpr dtype dtype_of = dtype::none;
+template <>
+inline constexpr dtype dtype_of<double> = dtype::float64;
+template <>
+inline constexpr dtype dtype_of<float> = dtype::float32;
+template <>
+inline constexpr dtype dtype_of<float16> = dtype::float16;
+template <>
+inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
+template <>
+inline constexpr dtype dtype_of<std::int64_t> = dtype::int64;
+template <>
+inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
+template <>
+inline constexpr dtype dtype_of<std::int16_t> = dtype::int16;
+template <>
+inline constexpr dtype dtype_of<std::int8_t> = dtype::int8;
+template <>
+inline constexpr dtype dtype_of<std::uint8_t> = dtype::uint8;
+template <>
+inline constexpr dtype dtype_of<bool> = dtype::boolean;
+template <>
+inline constexpr dtype dtype_of<string_element> = dtype::string;
+
+/// A C++ type that a tensor can hold.
+template <class T>
+concept element = dtype_of<T>
+!= dtype::none;
+
+namespace detail {
+template <dtype D>
+struct element_type {
+  using type = no_value;
+};
+template <>
+struct element_type<dtype::float64> {
+  using type = double;
+};
+template <>
+struct element_type<dtype::float32> {
+  using type = float;
+};
+template <>
+struct element_type<dtype::float16> {
+  using type = float16;
+};
+template <>
+struct element_type<dtype::bfloat16> {
+  using type = bfloat16;
+};
+template <>
+struct element_type<dtype::int64> {
+  using type = std::int64_t;
+};
+template <>
+struct element_type<dtype::int32> {
+  using type = std::int32_t;
+};
+template <>
+struct element_type<dtype::int16> {
+  using type = std::int16_t;
+};
+template <>
+struct element_type<dtype::int8> {
+  using type = std::int8_t;
+};
+template <>
+struct element_type<dtype::uint8> {
+  using type = std::uint8_t;
+};
+template <>
+struct element_type<dtype::boolean> {
+  using type = bool;
+};
+template <>
+struct element_type<dtype::string> {
+  using type = string_element;
+};
+}  // namespace detail
+
+/// The C++ type of an id.
+template <dtype D>
+using element_of = typename detail::element_type<D>::type;
+
+/// Bytes of one element.
+[[nodiscard]] constexpr std::size_t size_of(dtype type) {
+  constexpr std::uint8_t sizes[] = {0, 8, 4, 2, 2, 8, 4, 2, 1, 1, 1, sizeof(string_element)};
+  return sizes[static_cast<std::size_t>(type)];
+}
+
+/// "float32" and so on, as TensorFlow spells them.
+[[nodiscard]] constexpr std::string_view to_string(dtype type) {
+  constexpr std::string_view names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
+                                        "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+/// True for double, float, float16 and bfloat16: the types that have gradients.
+[[nodiscard]] constexpr bool is_floating(dtype type) { return type >= dtype::float64 && type <= dtype::bfloat16; }
+
+/// True for the signed and unsigned integers, not for bool.
+[[nodiscard]] constexpr bool is_integer(dtype type) { return type >= dtype::int64 && type <= dtype::uint8; }
+
+/// True where arithmetic has a meaning.
+[[nodiscard]] constexpr bool is_numeric(dtype type) { return is_floating(type) || is_integer(type); }
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_DTYPE_HPP
+
+namespace tagma {
+
+/// Element type and shape as a value.
+struct tensor_spec {
+  dtype type = dtype::none;
+  shape dims;
+
+  friend constexpr bool operator==(const tensor_spec&, const tensor_spec&) = default;
+};
+
+/// Element type and shape as a type; `dyn` (-1) marks an extent that is known only at run time.
+template <class T, extent... Extents>
+struct spec {
+  using element_type = T;
+  static constexpr tensor_spec value{dtype_of<T>, shape{Extents...}};
+};
+
+namespace detail {
+template <tensor_spec const& Value, std::size_t... I>
+constexpr auto spec_type(std::index_sequence<I...>) -> spec<element_of<Value.type>, Value.dims.extents[I]...> {
+  return {};
+}
+}  // namespace detail
+
+/// The type that stands for a value with static storage.
+template <tensor_spec const& Value>
+using spec_of =
+    decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
+
+/// "float32 [32, 784]".
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {
+  return sentence({to_string(s.type), " ", to_string(s.dims)});
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SPEC_HPP
+
+namespace tagma::ir {
+
+/// Position of a node in a flat graph.
+using node_id = std::int32_t;
+inline constexpr node_id no_node = -1;
+
+/// A static property of a node (an axis, a stride, a flag); a double travels as its bits.
+using attribute = std::int64_t;
+using attribute_list = array_view<const attribute>;
+
+/// What the compiler may do with a node.
+enum class op_kind : std::uint8_t {
+  compute,      ///< one kernel writes one buffer
+  elementwise,  ///< one output element from one element of each (broadcast) input; may be fused
+  view,         ///< the bytes of its first input under another shape
+  placeholder,  ///< fed in every run
+  variable,     ///< lives in the session
+  literal,      ///< a run-time scalar that the program object carries
+  constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
+  update,       ///< writes the variable that is its first input, and hands out the new value
+  control,      ///< no value, only an order
+  gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
+  optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+};
+
+/// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
+struct infer_args {
+  array_view<const tensor_spec> in;
+  attribute_list attributes;
+  tensor_spec out;
+};
+
+/// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
+using infer_function = const char* (*)(infer_args&);
+
+/// Names the operation with tag `Op` among template arguments: kernels are registered by it. Its `info` would do, but a
+/// compiler computes that where it is named, for every kernel that there is.
+template <class Op>
+inline constexpr char key = 0;
+
+/// The run-time face of an operation.
+struct op_info {
+  const char* key = nullptr;
+  std::string_view name;
+  std::uint64_t id = 0;
+  op_kind kind = op_kind::compute;
+  bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
+  std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
+  std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
+  int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
+  infer_function infer = nullptr;
+  double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
+
+  /// True if only the shape of input `i` is read.
+  [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
+  /// True if the kernel may write its output over input `i`.
+  [[nodiscard]] constexpr bool writes_over(int i) const { return i < 64 && ((in_place >> i) & 1) != 0; }
+};
+
+class graph;
+struct gradient_args;
+struct expand_args;
+struct fold_args;
+
+/// The compile-time face of an operation; it never reaches a binary.
+struct op_rules {
+  const op_info* info = nullptr;
+  void (*gradient)(gradient_args&) = nullptr;  ///< nullptr: not differentiable
+  void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
+  void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
+  bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+};
+
+namespace detail {
+
+template <class Op>
+constexpr op_info make_info() {
+  // An assignment to `name` would be overload resolution among the assignments of a string view, for every operation.
+  op_info info{.key = &key<Op>, .name = Op::name, .id = hash_text(Op::name), .kind = Op::kind, .infer = &Op::infer};
+  if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
+  if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
+  if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
+  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
+  if constexpr (requires { &Op::work; }) info.work = &Op::work;
+  return info;
+}
+
+}  // namespace detail
+
+/// The run-time face of the operation with tag `Op`.
+template <class Op>
+inline constexpr op_info info = detail::make_info<Op>();
+
+namespace detail {
+
+template <class Op>
+constexpr op_rules make_rules() {
+  op_rules rules{.info = &info<Op>};
+  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
+  if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
+  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
+  if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  return rules;
+}
+
+}  // namespace detail
+
+/// The compile-time face of the operation with tag `Op`.
+template <class Op>
+inline constexpr op_rules rules = detail::make_rules<Op>();
+
+/// Attributes of one node as a template argument.
+template <std::size_t Count>
+struct attributes {
+  attribute values[Count > 0 ? Count : 1]{};
+
+  [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
+  constexpr operator attribute_list() const { return list(); }
+};
+
+/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+template <class... T>
+[[nodiscard]] constexpr auto pack_attributes(T... value) {
+  attributes<sizeof...(T)> packed;
+  [[maybe_unused]] std::size_t i = 0;
+  [[maybe_unused]] const auto bits = [](auto v) {
+    if constexpr (std::is_floating_point_v<decltype(v)>)
+      return std::bit_cast<attribute>(static_cast<double>(v));
+    else
+      return static_cast<attribute>(v);
+  };
+  ((packed.values[i++] = bits(value)), ...);
+  return packed;
+}
+
+/// The double whose bits an attribute holds.
+[[nodiscard]] constexpr double as_double(attribute a) { return std::bit_cast<double>(a); }
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_IR_OP_HPP
+
+namespace tagma::ir {
+
+/// One node of a flat graph. Inputs and control dependencies are consecutive entries of the graph's edge list.
+struct node {
+  const op_rules* op = nullptr;
+  tensor_spec spec;
+  std::int32_t first_edge = 0;
+  std::int16_t inputs = 0;
+  std::int16_t controls = 0;
+  std::int32_t first_attribute = 0;
+  std::int16_t attribute_count = 0;
+  std::string_view name;       ///< of a placeholder or variable; of a slot, the variable it belongs to
+  std::string_view suffix;     ///< of a slot: "/adam_m"
+  const void* key = nullptr;   ///< names a run-time value that the program carries
+  std::int16_t request = 0;    ///< what its scopes ask for: a position in the list of requests, 0 if nothing
+  std::int16_t colocated = 0;  ///< nodes on whose device it runs, listed behind its control dependencies
+};
+
+/// What device scopes ask for a node that a pass adds.
+struct request_source {
+  std::int16_t (*ask)(request_source& self, const op_info& op, const tensor_spec& spec,
+                      std::string_view name) = nullptr;
+};
+
+/// Everything `emit` takes beside the operation and its inputs.
+struct node_extras {
+  array_view<const node_id> controls{};
+  std::string_view name{};
+  std::string_view suffix{};
+  const void* key = nullptr;
+  std::int16_t request = 0;
+  array_view<const node_id> colocated{};
+};
+
+/// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
+class graph {
+ public:
+  constexpr graph(array_view<node> nodes, array_view<node_id> edges, array_view<attribute> attributes,
+                  array_view<node_id> buckets)
+      : nodes_(nodes), edges_(edges), attributes_(attributes), buckets_(buckets) {
+    for (node_id& b : buckets_) b = no_node;
+  }
+
+  [[nodiscard]] constexpr int size() const { return count_; }
+  [[nodiscard]] constexpr int edge_count() const { return edge_count_; }
+  [[nodiscard]] constexpr int attribute_count() const { return attribute_count_; }
+  [[nodiscard]] constexpr bool overflow() const { return overflow_; }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes_[id]; }
+  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return (*this)[id].spec; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
+    const node& n = (*this)[id];
+    return edges_.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
+    const node& n = (*this)[id];
+    return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+  }
+  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
+  /// Nodes that are emitted without a request are asked for by `source`, if there is one.
+  constexpr void ask(request_source* source) { source_ = source; }
+  /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
+  constexpr void follow(node_id id) { followed_ = id; }
+  /// Changes what is asked for a node.
+  constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
+    const node& n = (*this)[id];
+    return attributes_.subspan(static_cast<std::size_t>(n.first_attribute),
+                               static_cast<std::size_t>(n.attribute_count));
+  }
+
+  /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
+  constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
+                         const node_extras& extras = {}) {
+    if (overflow_) return 0;
+    scratch_array<tensor_spec, 8> in(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
+    infer_args args{in.view(), attributes, {}};
+    if (const char* problem = op.info->infer(args)) throw problem;
+    if (op.fold != nullptr && extras.controls.empty()) {
+      const node_id folded = fold(op, inputs, attributes, args.out);
+      if (folded != no_node) return folded;
+    }
+    return emit_as(op, args.out, inputs, attributes, extras);
+  }
+
+  /// The same for operations whose spec does not follow from inputs.
+  constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
+                            attribute_list attributes = {}, const node_extras& extras = {}) {
+    if (overflow_) return 0;
+    const bool unique = op.info->stateful || !extras.controls.empty() || !extras.colocated.empty();
+    const std::int16_t request = source_ == nullptr ? extras.request : request_of(op, spec, extras);
+    std::uint64_t h = hash_combine(op.info->id, static_cast<std::uint64_t>(spec.type));
+    for (const node_id i : inputs) h = hash_combine(h, static_cast<std::uint64_t>(i));
+    for (const attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
+    const std::size_t mask = buckets_.size() - 1;
+    std::size_t bucket = static_cast<std::size_t>(h) & mask;
+    for (; buckets_[bucket] != no_node; bucket = (bucket + 1) & mask)
+      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras, request)) return buckets_[bucket];
+    if (static_cast<std::size_t>(count_) == nodes_.size() ||
+        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() + extras.colocated.size() >
+            edges_.size() ||
+        static_cast<std::size_t>(attribute_count_) + attributes.size() > attributes_.size()) {
+      overflow_ = true;
+      return 0;
+    }
+    node& n = nodes_[count_];
+    n.op = &op;
+    n.spec = spec;
+    n.first_edge = edge_count_;
+    n.inputs = static_cast<std::int16_t>(inputs.size());
+    n.controls = static_cast<std::int16_t>(extras.controls.size());
+    n.first_attribute = attribute_count_;
+    n.attribute_count = static_cast<std::int16_t>(attributes.size());
+    n.name = extras.name;
+    n.suffix = extras.suffix;
+    n.key = extras.key;
+    n.request = request;
+    n.colocated = static_cast<std::int16_t>(extras.colocated.size());
+    for (const node_id i : inputs) edges_[edge_count_++] = i;
+    for (const node_id i : extras.controls) edges_[edge_count_++] = i;
+    for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
+    for (const attribute a : attributes) attributes_[attribute_count_++] = a;
+    buckets_[bucket] = count_;
+    return count_++;
+  }
+
+ private:
+  /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
+  constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
+    if (extras.request != 0 || op.info->kind == op_kind::constant || !extras.suffix.empty()) return extras.request;
+    if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
+    return source_->ask(*source_, *op.info, spec, extras.name);
+  }
+  constexpr node_id fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
+                         const tensor_spec& spec);
+  [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
+                                     array_view<const node_id> inputs, attribute_list attributes,
+                                     const node_extras& extras, std::int16_t request) const {
+    const node& n = (*this)[id];
+    if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
+        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
+      return false;
+    const auto theirs = this->inputs(id);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (theirs[i] != inputs[i]) return false;
+    const auto their_attributes = this->attributes(id);
+    for (std::size_t i = 0; i < attributes.size(); ++i)
+      if (their_attributes[i] != attributes[i]) return false;
+    return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.request == request;
+  }
+
+  array_view<node> nodes_;
+  array_view<node_id> edges_;
+  array_view<attribute> attributes_;
+  array_view<node_id> buckets_;
+  int count_ = 0;
+  int edge_count_ = 0;
+  int attribute_count_ = 0;
+  bool overflow_ = false;
+  request_source* source_ = nullptr;
+  node_id followed_ = no_node;
+};
+
+/// Storage for a graph of up to `Nodes` nodes.
+template <std::size_t Nodes>
+struct graph_storage {
+  node nodes[Nodes]{};
+  node_id edges[4 * Nodes]{};
+  attribute attributes[4 * Nodes]{};
+  node_id buckets[4 * Nodes]{};
+
+  [[nodiscard]] constexpr graph view() { return {nodes, edges, attributes, buckets}; }
+};
+
+/// A scalar that the compiler knows.
+struct constant_op {
+  static constexpr std::string_view name = "constant";
+  static constexpr op_kind kind = op_kind::constant;
+  static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
+};
+
+/// The node of a scalar constant.
+[[nodiscard]] constexpr node_id emit_constant(graph& g, dtype type, double value) {
+  const attribute bits = std::bit_cast<attribute>(value);
+  return g.emit_as(rules<constant_op>, {type, {}}, {}, {&bits, 1});
+}
+
+/// The value of a node if it is a constant scalar; `known` tells.
+struct constant_value {
+  bool known = false;
+  double value = 0;
+};
+[[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
+  if (g.info(id).kind != op_kind::constant) return {};
+  return {true, as_double(g.attributes(id)[0])};
+}
+
+/// What `op::fold` sees: a node about to be added. It sets `result` to a node that has the same value.
+struct fold_args {
+  graph& g;
+  array_view<const node_id> inputs;
+  attribute_list attributes;
+  tensor_spec out;
+  node_id result = no_node;
+
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
+  [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, in(i)); }
+  /// True if input `i` is a constant of this value.
+  [[nodiscard]] constexpr bool is(int i, double value) const {
+    const constant_value c = constant(i);
+    return c.known && c.value == value;
+  }
+  /// Lets input `i` stand for the node, where its spec is that of the result.
+  constexpr void use_input(int i) {
+    if (g.spec(in(i)) == out) result = in(i);
+  }
+  constexpr void use_constant(double value) {
+    if (out.dims.rank == 0 && is_floating(out.type)) result = emit_constant(g, out.type, value);
+  }
+};
+
+constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes,
+                              const tensor_spec& spec) {
+  fold_args args{*this, inputs, attributes, spec};
+  op.fold(args);
+  return args.result;
+}
+
+/// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
+/// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
+/// have the operation, not wherever its header is included.
+struct gradient_args {
+  graph& g;
+  node_id self;
+  node_id upstream;            ///< gradient of the loss by this node's output
+  array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
+
+  [[nodiscard]] constexpr node_id in(int i) const { return g.input(self, i); }
+  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
+  [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
+  [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
+
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
+  template <class Op, class... Node>
+  constexpr node_id emit(Op, Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)});
+  }
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
+    return g.emit(rules<Op>, inputs, attributes);
+  }
+  /// A scalar of the type of this node's output.
+  constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
+
+  constexpr void set(int i, node_id gradient) { result[i] = gradient; }
+};
+
+/// A trainable variable and its gradient.
+struct variable_gradient {
+  node_id variable = no_node;
+  node_id gradient = no_node;
+};
+
+/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
+struct expand_args {
+  graph& g;
+  array_view<const node_id> inputs;
+  attribute_list attributes;
+  std::string_view name;
+  array_view<const variable_gradient> gradients;
+  node_id result = no_node;
+
+  template <class Op, class... Node>
+  constexpr node_id emit(Node... ids) {
+    const node_id list[] = {ids...};
+    return g.emit(rules<Op>, {list, sizeof...(Node)});
+  }
+};
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_IR_GRAPH_HPP
+// ---- tagma/ir/record.hpp
+#ifndef TAGMA_SINGLE_IR_RECORD_HPP
+#define TAGMA_SINGLE_IR_RECORD_HPP
+
+/// @file
+/// One node of an expression as the compiler sees it: a constexpr value that points at the records of its operands.
+
+// ---- tagma/place/device_function.hpp
+#ifndef TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
+#define TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
+
+/// @file
+/// Functions that decide for each node where it shall run. The compiler calls them while it builds the graph.
+
+namespace tagma {
+
+/// What a device function is told of a node.
+struct op_info {
+  std::string_view op;       ///< "matmul", "variable", "apply_adam"
+  std::string_view name;     ///< of a variable or placeholder, else empty
+  bool is_variable = false;  ///< slots of optimizers are no business of device functions: they follow their variable
+  bool is_placeholder = false;
+  tensor_spec spec;    ///< type and shape of its value
+  device_spec device;  ///< what the scopes inside ask for
+};
+
+/// What a node is asked for, or the text that is no device name.
+struct device_answer {
+  device_spec spec;
+  bool malformed = false;
+  std::string_view text;
+};
+
+/// What a scope that counts remembers from node to node.
+struct device_counts {
+  static constexpr int most_tasks = 64;
+  int next = 0;
+  std::int64_t load[most_tasks]{};
+};
+
+/// A device function as the graph compiler calls it. `task` is the one that the node was given before, or -1; a
+/// function that hands out tasks stores it there.
+using device_function = device_answer (*)(const op_info& op, device_counts& counts, int& task);
+
+namespace detail {
+
+[[nodiscard]] constexpr device_answer answer_of(const device_spec& spec) { return {spec, false, {}}; }
+[[nodiscard]] constexpr device_answer answer_of(std::string_view text) {
+  const parsed_device parsed = parse_device(text);
+  return {parsed.spec, !parsed, text};
+}
+
+/// Calls a captureless function object of the user's.
+template <auto Function>
+constexpr device_answer call_device_function(const op_info& op, device_counts&, int&) {
+  return answer_of(Function(op));
+}
+
+}  // namespace detail
+
+/// How a `replica_device_setter` shares the variables among the tasks.
+enum class ps_strategy : std::uint8_t {
+  round_robin,  ///< in the order in which the graph compiler meets them
+  greedy,       ///< each to the task with the fewest bytes so far, the first of equals
+  hash,         ///< by the hash of the name: the same in every program that has the variable
+};
+
+/// Variables to the parameter servers, everything else to the worker, as TensorFlow's function of that name. What
+/// scopes inside ask for wins, component by component. A variable is given a task if `ps_device` names a job and the
+/// scopes inside name none or that one; only then does the strategy count it. With no tasks, nothing is asked for, and
+/// outer scopes still hold. Equal setters are one setter and count together.
+struct replica_device_setter {
+  int ps_tasks = 0;  ///< at most 64
+  device_name ps_device = "/job:ps";
+  device_name worker_device = "/job:worker";
+  bool merge_devices = true;  ///< false: a node that is asked for anywhere is left alone
+  ps_strategy strategy = ps_strategy::round_robin;
+
+  [[nodiscard]] constexpr device_spec operator()(const op_info& op, device_counts& counts, int& task) const {
+    if (ps_tasks == 0 || (!merge_devices && !op.device.empty())) return op.device;
+    if (!op.is_variable) return fill_from(op.device, worker_device.spec);
+    device_spec asked = ps_device.spec;
+    if (!asked.job.empty() && (op.device.job.empty() || op.device.job == asked.job)) {
+      if (task < 0) task = next_task(op, counts);
+      asked.task = task;
+    }
+    return fill_from(op.device, asked);
+  }
+
+ private:
+  [[nodiscard]] constexpr int next_task(const op_info& op, device_counts& counts) const {
+    if (strategy == ps_strategy::round_robin) return counts.next++ % ps_tasks;
+    if (strategy == ps_strategy::hash)
+      return static_cast<int>(hash_text(op.name) % static_cast<std::uint64_t>(ps_tasks));
+    int least = 0;
+    for (int t = 1; t < ps_tasks; ++t)
+      if (counts.load[t] < counts.load[least]) least = t;
+    counts.load[least] += op.spec.dims.elements() * static_cast<std::int64_t>(size_of(op.spec.type));
+    return least;
+  }
+};
+
+namespace detail {
+
+template <replica_device_setter Setter>
+constexpr device_answer call_setter(const op_info& op, device_counts& counts, int& task) {
+  return {Setter(op, counts, task), false, {}};
+}
+
+}  // namespace detail
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
+
+namespace tagma::ir {
+
+struct record;
+
+/// How a scope answers where a node shall run.
+enum class scope_kind : std::uint8_t {
+  request,   ///< fills what the scopes inside leave open
+  function,  ///< replaces what the scopes inside ask for
+  clear,     ///< scopes outside are not asked
+  colocate,  ///< the same, for this node alone
+};
+
+/// One device scope. The scope of a record is the outermost; `inner` leads inwards.
+struct scope {
+  scope_kind kind = scope_kind::request;
+  device_spec spec;
+  device_function function = nullptr;
+  array_view<const record* const> outside;  ///< operands at which the scope ends
+  const scope* inner = nullptr;
+};
+
+/// What an expression type stands for. Records have static storage, so that a graph of them is walked by an ordinary
+/// constexpr function instead of by recursive templates.
+struct record {
+  const op_rules* op = nullptr;
+  std::uint64_t hash = 0;  ///< structural; equal in every process
+  tensor_spec spec;
+  array_view<const record* const> inputs;
+  array_view<const record* const> controls;  ///< control dependencies: run before this node
+  attribute_list attributes;
+  std::string_view name;                        ///< of a placeholder or variable
+  const void* key = nullptr;                    ///< names a run-time value that the program carries
+  const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
+  const record* bare = nullptr;                 ///< the same node without them
+  array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
+};
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_IR_RECORD_HPP
+
+namespace tagma {
+
+/// The identity of a node that is known by structure alone: equal structure is the same node.
+template <std::uint64_t Hash>
+struct structural_id {};
+
+/// The identity of a node that holds a value written in place: the place tells it apart.
+template <class Place, int Index = 0>
+struct place_id {};
+
+namespace detail {
+
+/// The place of one step of an operation that is composed of several.
+template <class Place, int Index>
+struct part_of {};
+template <class Place, int Index>
+struct choose_part {
+  using type = part_of<Place, Index>;
+};
+template <int Index>
+struct choose_part<void, Index> {
+  using type = void;
+};
+template <class Place, int Index>
+using part = typename choose_part<Place, Index>::type;
+
+TAGMA_FRIEND_INJECTION_BEGIN
+/// Declares the function that leads from a short identity to the record behind it; `definition` defines it. This is
+/// what keeps the types of handles short: a handle names an identity, never its operands.
+template <class Id>
+struct declaration {
+  friend constexpr const ir::record* record_of(declaration<Id>);
+};
+TAGMA_FRIEND_INJECTION_END
+
+template <class Id, class Definition>
+struct binding {
+  using id = Id;
+  friend constexpr const ir::record* record_of(declaration<Id>) { return &Definition::value; }
+};
+
+template <class Id>
+inline constexpr bool is_structural = false;
+template <std::uint64_t Hash>
+inline constexpr bool is_structural<structural_id<Hash>> = true;
+
+/// The address that names a run-time value.
+template <class Id>
+inline constexpr char value_key = 0;
+
+struct no_values {};
+
+}  // namespace detail
+
+template <class Spec, class Id, bool Carries>
+struct expr;
+
+/// A value bound to a node for one run: `x = images`.
+template <class Id, class Value>
+struct feed {
+  const Value& value;
+};
+
+/// True for handles.
+template <class T>
+inline constexpr bool is_expression = false;
+template <class Spec, class Id, bool Carries>
+inline constexpr bool is_expression<expr<Spec, Id, Carries>> = true;
+template <class T>
+concept expression = is_expression<std::remove_cvref_t<T>>;
+
+/// A handle: the type of the tensor, the identity of the node, and the run-time values it carries, if any.
+template <class Spec, class Id, bool Carries>
+struct expr {
+  using spec_type = Spec;
+  using element_type = typename Spec::element_type;
+  using id = Id;
+  static constexpr bool carries = Carries;
+  static constexpr tensor_spec spec = Spec::value;
+  static constexpr int rank = Spec::value.dims.rank;
+
+  [[no_unique_address]] std::conditional_t<Carries, carried, detail::no_values> values{};
+
+  /// What the compiler knows of the node.
+  [[nodiscard]] static constexpr const ir::record& record() { return *record_of(detail::declaration<Id>{}); }
+
+  /// Feeds this node in one run. The value must outlive the call of `run`.
+  template <class Value>
+    requires(!expression<Value>)
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
+};
+
+namespace detail {
+
+template <class... E>
+inline constexpr bool any_carries = (false || ... || E::carries);
+template <class... E>
+inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
+
+template <class... E>
+[[nodiscard]] carried merge_values(const E&... e) {
+  carried all;
+  const auto take = [&all](const auto& one) {
+    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
+  };
+  (take(e), ...);
+  return all;
+}
+
+/// The run-time values of all operands.
+template <class... E>
+[[nodiscard]] constexpr auto gather_values(const E&... e) {
+  if constexpr (any_carries<E...>) {
+    return merge_values(e...);
+  } else {
+    return no_values{};
+  }
+}
+
+template <class Id>
+[[nodiscard]] constexpr const ir::record* find_record() {
+  return record_of(declaration<Id>{});
+}
+
+template <class... Ids>
+struct id_list {};
+
+/// What a node with operands stands for. `Place` tells apart equal nodes that are not one.
+template <class Op, auto Attributes, class Inputs, class Controls = id_list<>, class Place = void>
+struct node_definition;
+
+template <class Op, auto Attributes, class... Inputs, class... Controls, class Place>
+struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>, Place> {
+  static constexpr fixed_array<const ir::record*, sizeof...(Inputs)> inputs{{find_record<Inputs>()...}};
+  static constexpr fixed_array<const ir::record*, sizeof...(Controls)> controls{{find_record<Controls>()...}};
+  static constexpr auto attributes = Attributes;
+
+  static constexpr ir::infer_args infer() {
+    fixed_array<tensor_spec, sizeof...(Inputs) + 1> in{{find_record<Inputs>()->spec...}};
+    ir::infer_args args{{in.data(), sizeof...(Inputs)}, attributes.list(), {}};
+    if (const char* problem = Op::infer(args)) throw problem;
+    return {{}, {}, args.out};
+  }
+  static constexpr std::uint64_t hash() {
+    std::uint64_t h = hash_combine(ir::info<Op>.id, sizeof...(Inputs));
+    for (const ir::attribute a : attributes.list()) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    for (const ir::record* r : inputs) h = hash_combine(h, r->hash);
+    for (const ir::record* r : controls) h = hash_combine(h, r->hash);
+    return h;
+  }
+  static constexpr tensor_spec spec = infer().out;
+  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
+};
+
+template <class Definition, class Place, bool Structural>
+struct choose_id {
+  using type = structural_id<Definition::value.hash>;
+};
+template <class Definition, class Place>
+struct choose_id<Definition, Place, false> {
+  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
+};
+
+/// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
+/// and for random numbers and updates, of which two equal ones are two.
+template <class Definition, class Place, class... E>
+[[nodiscard]] constexpr auto make_handle(const E&... operands) {
+  constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
+  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
+  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
+}
+
+/// A node of operation `Op` over handles.
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
+[[nodiscard]] constexpr auto make_node(const E&... operands) {
+  using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
+  return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(
+      operands...);
+}
+
+}  // namespace detail
+
+/// A node of an operation over handles: what functions such as `tagma::tanh` return, for operations of one's own.
+/// @tparam Op a tag with a name, a kind, `infer`, and `gradient` if there is one; it needs a kernel in the device that
+///            runs it
+/// @tparam Attributes static properties of the node, from `ir::pack_attributes`
+/// @tparam Place of the calling function, `class Place = TAGMA_FRESH_TYPE(E)`: tells apart equal calls where an operand
+///               carries numbers written in place, or the operation is stateful
+/// @param operands what `Op::infer` and the kernel take, in their order; check them before, with sentences of one's own
+template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, expression... E>
+[[nodiscard]] constexpr auto make_operation(const E&... operands) {
+  return detail::make_node<Op, Attributes, Place>(operands...);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_EXPRESSION_HPP
+
+namespace tagma {
+
+namespace diagnose {
+/// A tensor can hold this element type.
+template <class T>
+inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
+/// Every extent is a number of elements or `dyn`, and there are at most six.
+template <extent... Extents>
+inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
+                                          (true && ... && (Extents >= 0 || Extents == dyn));
+}  // namespace diagnose
+
+namespace op {
+/// A tensor that is fed in every run.
+struct placeholder {
+  static constexpr std::string_view name = "placeholder";
+  static constexpr ir::op_kind kind = ir::op_kind::placeholder;
+  static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, const tensor_spec& spec) {
+  std::uint64_t h = hash_combine(hash_combine(hash_text(kind), hash_text(name)), static_cast<std::uint64_t>(spec.type));
+  for (const extent e : spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
+  return h;
+}
+
+template <fixed_string Name, class Spec>
+struct placeholder_definition {
+  static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
+  static constexpr ir::record value{
+      &ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+};
+
+}  // namespace detail
+
+/// A tensor can have this element type and these extents. `Who` says who asks.
+#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
+  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
+  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn")
+
+/// An input with a name. Equal name and type are the same node.
+/// @tparam Name what errors and feeds call it
+/// @tparam T its element type
+/// @tparam Extents its shape; `dyn` where it varies from run to run
+template <fixed_string Name, class T, extent... Extents>
+[[nodiscard]] constexpr auto placeholder() {
+  TAGMA_NEEDS_TENSOR("placeholder", T, Extents...);
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...>) {
+    using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
+    using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
+    return expr<spec<T, Extents...>, id, false>{};
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
+
+// ---- tagma/expr/variable.hpp
+#ifndef TAGMA_SINGLE_EXPR_VARIABLE_HPP
+#define TAGMA_SINGLE_EXPR_VARIABLE_HPP
+
+/// @file
+/// State of a session: variables and how they begin.
+
+#include <span>
+
+namespace tagma {
+
+namespace diagnose {
+/// A variable has memory of its own before the first run.
+template <extent... Extents>
+inline constexpr bool extents_are_static = (true && ... && (Extents != dyn));
+}  // namespace diagnose
+
+/// How a variable begins.
+enum class initializer_kind : std::uint8_t {
+  zeros,
+  ones,
+  constant,          ///< `number`
+  uniform,           ///< from `number` to `second`
+  normal,            ///< mean `number`, standard deviation `second`
+  truncated_normal,  ///< the same, redrawn beyond two standard deviations
+  glorot_uniform,    ///< Glorot and Bengio 2010: uniform within sqrt(6 / (fan_in + fan_out))
+  glorot_normal,     ///< truncated normal, variance 2 / (fan_in + fan_out)
+  he_uniform,        ///< He et al. 2015: uniform within sqrt(6 / fan_in)
+  he_normal,         ///< truncated normal, variance 2 / fan_in
+  data,              ///< `bytes`
+  derived,           ///< slots of optimizers: filled with the number in an attribute
+};
+
+/// An initializer without parameters, known to the compiler.
+template <initializer_kind Kind>
+struct static_initializer {
+  static constexpr initializer_kind kind = Kind;
+};
+
+/// An initializer with parameters, carried by the handle of the variable.
+struct carried_initializer {
+  carried_value value;
+};
+
+/// Marks a variable that optimizers leave alone.
+struct not_trainable_tag {};
+inline constexpr not_trainable_tag not_trainable{};
+
+namespace op {
+/// A tensor that lives in the session. Attribute 0 is the kind of its initializer, 1 tells whether it is trainable,
+/// 2 holds the number of a `derived` initializer.
+struct variable {
+  static constexpr std::string_view name = "variable";
+  static constexpr ir::op_kind kind = ir::op_kind::variable;
+  static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+/// The kind that marks an initializer whose description is carried.
+inline constexpr ir::attribute carried_kind = 255;
+/// The kind that marks a variable that begins with the value of a literal.
+inline constexpr ir::attribute literal_kind = 254;
+
+/// The stream of random numbers that a variable begins with.
+[[nodiscard]] constexpr std::uint32_t stream_of(std::string_view name, std::string_view suffix) {
+  return static_cast<std::uint32_t>(hash_combine(hash_text(name), hash_text(suffix)));
+}
+
+template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable>
+struct variable_definition {
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
+  static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
+  static constexpr ir::record value{
+      &ir::rules<op::variable>,        hash, Spec::value, {}, {}, attributes.list(), Name.view(),
+      &value_key<structural_id<hash>>, {}};
+};
+
+template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
+[[nodiscard]] constexpr auto make_variable(Values&& values) {
+  using definition = variable_definition<Name, Spec, Kind, Trainable>;
+  using id = typename binding<structural_id<definition::hash>, definition>::id;
+  return expr<Spec, id, !std::is_same_v<std::remove_cvref_t<Values>, no_values>>{std::forward<Values>(values)};
+}
+
+template <fixed_string Name, class Spec, bool Trainable>
+[[nodiscard]] auto make_carried_variable(carried_value value) {
+  using definition = variable_definition<Name, Spec, carried_kind, Trainable>;
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(definition::value.key, std::move(value)));
+}
+
+[[nodiscard]] inline carried_value number_value(double number) {
+  carried_value v;
+  v.integer = static_cast<std::int64_t>(initializer_kind::constant);
+  v.number = number;
+  return v;
+}
+
+template <class T>
+[[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
+  if (!(dims == expected))
+    fail(status_code::invalid_argument,
+         {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
+  carried_value v;
+  v.integer = static_cast<std::int64_t>(initializer_kind::data);
+  v.bytes = shared_bytes(data.size_bytes());
+  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
+  v.dims = dims;
+  return v;
+}
+
+template <class T>
+inline constexpr bool is_static_initializer = false;
+template <initializer_kind Kind>
+inline constexpr bool is_static_initializer<static_initializer<Kind>> = true;
+
+}  // namespace detail
+
+namespace detail {
+
+template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> &&
+                diagnose::extents_are_valid<Extents...>) {
+    using S = spec<T, Extents...>;
+    if constexpr (is_static_initializer<Initial>) {
+      return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
+    } else if constexpr (std::is_same_v<Initial, carried_initializer>) {
+      return make_carried_variable<Name, S, Trainable>(initial.value);
+    } else if constexpr (std::is_convertible_v<Initial, T>) {
+      return make_carried_variable<Name, S, Trainable>(number_value(static_cast<double>(static_cast<T>(initial))));
+    } else {
+      return make_carried_variable<Name, S, Trainable>(
+          data_value<T>(initial.span(), initial.dims(), shape{Extents...}));
+    }
+  }
+}
+
+}  // namespace detail
+
+/// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
+/// is compiled (TAGMA-E060).
+/// @tparam Extents its shape, static
+/// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
+template <fixed_string Name, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto variable(const Initial& initial) {
+  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
+  return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
+}
+
+/// The same, left alone by optimizers.
+template <fixed_string Name, class T, extent... Extents, class Initial>
+[[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
+  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
+  return detail::make_any_variable<Name, false, T, Extents...>(initial);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_VARIABLE_HPP
+
+// ---- tagma/expr/op/elementwise.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+
+/// @file
+/// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
+
+// ---- tagma/base/diagnose.hpp
+#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+/// @file
+/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
+/// sentence beside its number:
+///
+///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
+///
+/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
+/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
+/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
+/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
+/// number.
+
+namespace tagma::diagnose {}
+#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+// ---- tagma/expr/literal.hpp
+#ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
+#define TAGMA_SINGLE_EXPR_LITERAL_HPP
+
+/// @file
+/// Scalars written in place: `2.0f * x`. Their values are known when the program runs, their places when it compiles.
+
+namespace tagma {
+
+namespace op {
+/// A run-time scalar that the program carries.
+struct literal {
+  static constexpr std::string_view name = "literal";
+  static constexpr ir::op_kind kind = ir::op_kind::literal;
+  static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
+};
+}  // namespace op
+
+namespace detail {
+
+template <class T, std::uint64_t Hash, class Key>
+struct literal_definition {
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr ir::record value{&ir::rules<op::literal>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+};
+
+/// The handle of a scalar of type `T` that is told apart by `Id`.
+template <class T, class Id, std::uint64_t Hash, class S>
+[[nodiscard]] auto make_literal(S value) {
+  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
+  carried_value v;
+  v.number = static_cast<double>(value);
+  v.integer = static_cast<std::int64_t>(value);
+  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
+}
+
+template <class T, class Place, int Index, class S>
+[[nodiscard]] auto literal_at(S value) {
+  constexpr std::uint64_t hash = hash_combine(
+      hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
+  using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
+  return make_literal<T, id, hash>(value);
+}
+
+/// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
+template <class S>
+concept scalar = std::is_arithmetic_v<S> || std::is_same_v<S, float16> || std::is_same_v<S, bfloat16>;
+
+/// A handle as it is; a number as a literal of element type `T`.
+template <class T, class Place, int Index, class E>
+[[nodiscard]] constexpr decltype(auto) as_expression(const E& e) {
+  if constexpr (expression<E>)
+    return (e);
+  else
+    return literal_at<T, Place, Index>(e);
+}
+
+template <class E>
+struct element_or_void {
+  using type = void;
+};
+template <expression E>
+struct element_or_void<E> {
+  using type = typename E::element_type;
+};
+
+/// The element type of the first handle among the operands.
+template <class A, class... B>
+struct common_element {
+  using type = typename element_or_void<A>::type;
+};
+template <class A, class B, class... C>
+  requires(!expression<A>)
+struct common_element<A, B, C...> {
+  using type = typename common_element<B, C...>::type;
+};
+
+}  // namespace detail
+
+/// A scalar with a name: its value is given when the program runs, and equal names are one node.
+template <fixed_string Name, class T>
+[[nodiscard]] auto constant(T value) {
+  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
+  return detail::make_literal<T, structural_id<hash>, hash>(value);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_LITERAL_HPP
+
+namespace tagma {
+
+namespace diagnose {
+/// Two operands have one element type; a plain number takes that of the other operand.
+template <class A, class B>
+inline constexpr bool same_element_type = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool same_element_type<spec<T, M...>, spec<U, N...>> = std::is_same_v<T, U>;
+/// Several operands have one element type.
+template <class First, class... Rest>
+inline constexpr bool one_element_type = (true && ... && same_element_type<First, Rest>);
+/// Two shapes are aligned at the last axis and agree, or one extent is 1.
+template <class A, class B>
+inline constexpr bool shapes_broadcast = true;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool shapes_broadcast<spec<T, M...>, spec<U, N...>> = broadcastable(shape{M...}, shape{N...});
+template <class A>
+inline constexpr bool is_floating_point = is_floating(A::value.type);
+template <class A>
+inline constexpr bool is_number = is_numeric(A::value.type);
+template <class A>
+inline constexpr bool is_boolean = A::value.type == dtype::boolean;
+template <class A>
+inline constexpr bool is_integral = is_integer(A::value.type);
+/// A C++ number written beside a tensor keeps its value: no fraction meets an integer tensor.
+template <class A, class B>
+inline constexpr bool numbers_fit = true;
+template <class T, extent... N, detail::scalar Number>
+inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+template <detail::scalar Number, class T, extent... N>
+inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+}  // namespace diagnose
+
+// Rules that many operations share. The function that is called states them itself: g++ prints a line for every
+// function between the call and the sentence.
+
+/// The element type of a spec is floating; a number; bool.
+#define TAGMA_NEEDS_FLOATS(...)                                    \
+  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
+                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
+#define TAGMA_NEEDS_NUMBERS(...)                           \
+  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
+                "TAGMA-E016 this operation needs numbers, not bool or string")
+#define TAGMA_NEEDS_BOOLEANS(...) \
+  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
+
+/// Two operands, handles or numbers, can be joined element by element.
+#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  static_assert(::tagma::diagnose::same_element_type<detail::operand<A>, detail::operand<B>>,                    \
+                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,                     \
+                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
+  static_assert(                                                                                                 \
+      ::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,                                    \
+      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
+
+namespace op {
+
+/// The spec of an element-wise result: the broadcast shape, the element type of input `from`.
+constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
+  a.out = a.in[0];
+  for (std::size_t i = 1; i < a.in.size(); ++i) {
+    if (!broadcastable(a.out.dims, a.in[i].dims)) return "shapes do not broadcast";
+    a.out.dims = broadcast(a.out.dims, a.in[i].dims);
+  }
+  a.out.type = a.in[from].type;
+  return nullptr;
+}
+
+/// Base of the tags of element-wise operations whose result has the type of their first input.
+struct elementwise {
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+};
+
+/// Base of the tags of element-wise operations that answer yes or no.
+struct elementwise_predicate {
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) {
+    const char* problem = infer_elementwise(a);
+    a.out.type = dtype::boolean;
+    return problem;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// The spec of a handle; a plain number is its own type.
+template <class E>
+struct operand_type {
+  using type = E;
+};
+template <expression E>
+struct operand_type<E> {
+  using type = typename E::spec_type;
+};
+template <class E>
+using operand = typename operand_type<E>::type;
+
+/// The spec of the first handle among two operands.
+template <class A, class B>
+using common_spec = operand<std::conditional_t<expression<A>, A, B>>;
+
+/// True if a node of two operands can be built.
+template <class A, class B>
+inline constexpr bool operands_agree = diagnose::same_element_type<operand<A>, operand<B>>&&
+    diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
+
+template <class A, class B>
+concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
+
+/// The node of a two-operand operation; either operand may be a plain number.
+template <class Op, class Place, class A, class B>
+[[nodiscard]] constexpr auto make_binary(const A& a, const B& b) {
+  if constexpr (operands_agree<A, B>) {
+    using T = typename common_element<A, B>::type;
+    return make_node<Op, ir::attributes<0>{}, Place>(as_expression<T, Place, 0>(a), as_expression<T, Place, 1>(b));
+  }
+}
+
+}  // namespace detail
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+
+// ---- tagma/expr/op/compare.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+#define TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+
+/// @file
+/// Comparison, logic, selection and conversion, element by element.
+
+namespace tagma {
+
+namespace diagnose {
+/// Elements of one type convert to the other.
+template <class From, class To>
+inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
+/// Two operands have one element type, or integers of two types, which are compared by value.
+template <class A, class B>
+inline constexpr bool comparable = same_element_type<A, B>;
+template <class T, extent... M, class U, extent... N>
+inline constexpr bool comparable<spec<T, M...>, spec<U, N...>> = std::is_same_v<T, U> ||
+                                                                 (is_integer(dtype_of<T>) && is_integer(dtype_of<U>));
+/// A condition broadcasts with what it selects from; a plain number fits every condition.
+template <class Condition, class Value>
+inline constexpr bool broadcasts_with = true;
+template <class Condition, expression Value>
+inline constexpr bool broadcasts_with<Condition, Value> = broadcastable(Condition::value.dims,
+                                                                        Value::spec_type::value.dims);
+template <class Condition, class A, class B>
+inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A>&& broadcasts_with<Condition, B>;
+}  // namespace diagnose
+
+namespace op {
+
+struct equal : elementwise_predicate {
+  static constexpr std::string_view name = "equal";
+};
+struct not_equal : elementwise_predicate {
+  static constexpr std::string_view name = "not_equal";
+};
+struct less : elementwise_predicate {
+  static constexpr std::string_view name = "less";
+};
+struct less_equal : elementwise_predicate {
+  static constexpr std::string_view name = "less_equal";
+};
+struct greater : elementwise_predicate {
+  static constexpr std::string_view name = "greater";
+};
+struct greater_equal : elementwise_predicate {
+  static constexpr std::string_view name = "greater_equal";
+};
+struct logical_and : elementwise_predicate {
+  static constexpr std::string_view name = "logical_and";
+};
+struct logical_or : elementwise_predicate {
+  static constexpr std::string_view name = "logical_or";
+};
+struct logical_not : elementwise_predicate {
+  static constexpr std::string_view name = "logical_not";
+};
+
+/// `condition ? a : b`, element by element; all three broadcast.
+struct select {
+  static constexpr std::string_view name = "select";
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
+  static constexpr void gradient(auto& g) {
+    const auto zero = g.constant(0);
+    g.set(1, g.emit(select{}, g.in(0), g.upstream, zero));
+    g.set(2, g.emit(select{}, g.in(0), zero, g.upstream));
+  }
+};
+
+/// Converts to the element type in attribute 0. Floating to integer truncates towards zero.
+struct cast {
+  static constexpr std::string_view name = "cast";
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    if (!is_floating(g.in_spec(0).type) || !is_floating(g.g.spec(g.self).type)) return;
+    g.set(0, g.emit_with(cast{}, ir::pack_attributes(g.in_spec(0).type), g.upstream));
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// 64-bit integers hold the values of all other integers.
+template <class Place, int Position, expression E>
+[[nodiscard]] constexpr auto as_int64(const E& e) {
+  if constexpr (std::is_same_v<typename E::element_type, std::int64_t>)
+    return e;
+  else
+    return make_node<op::cast, ir::pack_attributes(dtype::int64), part<Place, Position>>(e);
+}
+
+template <class Op, class Place, class A, class B>
+[[nodiscard]] constexpr auto compare(const A& a, const B& b) {
+  if constexpr (diagnose::same_element_type<operand<A>, operand<B>>)
+    return make_binary<Op, Place>(a, b);
+  else if constexpr (diagnose::comparable<operand<A>, operand<B>>)
+    return make_binary<Op, Place>(as_int64<Place, 0>(a), as_int64<Place, 1>(b));
+}
+
+}  // namespace detail
+
+/// Two operands, handles or numbers, can be compared element by element.
+#define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
+  static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
+                "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,         \
+                "TAGMA-E011 comparison: the shapes do not broadcast");                               \
+  static_assert(::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,              \
+                "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
+
+/// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
+/// compared by value.
+inline constexpr auto equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::equal, Place>(a, b);
+};
+inline constexpr auto not_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::not_equal, Place>(a, b);
+};
+inline constexpr auto less =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::less, Place>(a, b);
+};
+inline constexpr auto less_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::less_equal, Place>(a, b);
+};
+inline constexpr auto greater =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::greater, Place>(a, b);
+};
+inline constexpr auto greater_equal =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_COMPARABLE(A, B);
+  return detail::compare<op::greater_equal, Place>(a, b);
+};
+
+/// Logic over tensors of bool. Raises TAGMA-E017 for other element types.
+inline constexpr auto logical_and =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_and, Place>(a, b);
+};
+inline constexpr auto logical_or =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_BOOLEANS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::logical_or, Place>(a, b);
+};
+inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+};
+
+/// Converts every element to `T`.
+/// @tparam T the element type of the result; floating to integer truncates towards zero.
+template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto cast(const E& e) {
+  static_assert(diagnose::converts<typename E::spec_type, T>,
+                "TAGMA-E018 cast: a string is not converted to or from numbers");
+  if constexpr (diagnose::converts<typename E::spec_type, T>)
+    return detail::make_node<op::cast, ir::pack_attributes(dtype_of<T>), Place>(e);
+}
+
+/// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
+/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
+template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
+  requires detail::operands<A, B>
+[[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
+  using condition_type = typename C::spec_type;
+  TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
+                "TAGMA-E011 select: the condition does not broadcast with what it selects from");
+  if constexpr (diagnose::is_boolean<condition_type> && detail::operands_agree<A, B> &&
+                diagnose::condition_broadcasts<condition_type, A, B>) {
+    using T = typename detail::common_element<A, B>::type;
+    return detail::make_node<op::select, ir::attributes<0>{}, Place>(condition, detail::as_expression<T, Place, 0>(a),
+                                                                     detail::as_expression<T, Place, 1>(b));
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+
+// ---- tagma/expr/op/view.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_VIEW_HPP
+#define TAGMA_SINGLE_EXPR_OP_VIEW_HPP
+
+/// @file
+/// The same elements under another shape: reshape, flatten, expand_dims, squeeze. No byte moves.
+
+namespace tagma {
+
+namespace diagnose {
+/// The new shape has room for exactly the elements of the old one; at most one extent is left to be worked out.
+template <class From, extent... To>
+inline constexpr bool element_counts_agree = [] {
+  if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
+  extent known = 1;
+  int open = 0;
+  ((To == dyn ? void(++open) : void(known *= To)), ...);
+  if (open > 1) return false;
+  if (!From::value.dims.is_static()) {
+    extent part = 1;
+    for (int i = 0; i < From::value.dims.rank; ++i)
+      if (From::value.dims[i] != dyn) part *= From::value.dims[i];
+    return open == 1 ? known != 0 : part == 0 || known % part == 0;
+  }
+  const extent total = From::value.dims.elements();
+  return open == 1 ? known != 0 && total % known == 0 : known == total;
+}();
+/// An axis, counted from the front or, if negative, from the back, exists.
+template <class Spec, int Axis>
+inline constexpr bool axis_exists = Axis >= -Spec::value.dims.rank&& Axis < Spec::value.dims.rank;
+template <class Spec, int... Axes>
+inline constexpr bool axes_exist = (true && ... && axis_exists<Spec, Axes>);
+template <class Spec, int Axis>
+inline constexpr bool axis_has_extent_one = [] {
+  constexpr int rank = Spec::value.dims.rank, axis = Axis < 0 ? Axis + rank : Axis;
+  return axis < 0 || axis >= rank || Spec::value.dims[axis] == 1;  // TAGMA-E020 tells of an axis that is not there
+}();
+/// A new axis has a place, counted in the result.
+template <class Spec, int Axis>
+inline constexpr bool axis_can_be_added =
+    Axis >= -Spec::value.dims.rank - 1 && Axis <= Spec::value.dims.rank&& Spec::value.dims.rank < max_rank;
+/// There is a first axis, and all others are static.
+template <class Spec>
+inline constexpr bool flattens = [] {
+  for (int i = 1; i < Spec::value.dims.rank; ++i)
+    if (Spec::value.dims[i] == dyn) return false;
+  return Spec::value.dims.rank > 0;
+}();
+}  // namespace diagnose
+
+namespace op {
+
+/// Takes on the extents in the attributes; one of them may be `dyn`. With a second input, its shape is the target.
+struct reshape {
+  static constexpr std::string_view name = "reshape";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr std::uint8_t shape_only = 0b10;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out.type = a.in[0].type;
+    if (a.in.size() == 2) {
+      a.out.dims = a.in[1].dims;
+      return nullptr;
+    }
+    const shape& from = a.in[0].dims;
+    extent known = 1;
+    int open = -1;
+    a.out.dims = {};
+    for (std::size_t i = 0; i < a.attributes.size(); ++i) {
+      const extent e = a.attributes[i];
+      if (e == dyn)
+        open = static_cast<int>(i);
+      else
+        known *= e;
+      a.out.dims.push_back(e);
+    }
+    if (!from.is_static()) return nullptr;
+    const extent total = from.elements();
+    if (open >= 0 && (known == 0 || total % known != 0)) return "the elements do not divide into the new shape";
+    if (open >= 0) a.out.dims[open] = total / known;
+    return a.out.dims.elements() == total ? nullptr : "the new shape has another number of elements";
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
+};
+
+/// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
+struct expand_dims {
+  static constexpr std::string_view name = "expand_dims";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const auto mask = static_cast<std::uint64_t>(a.attributes[0]);
+    a.out = {a.in[0].type, {}};
+    for (int i = 0, from = 0; from < a.in[0].dims.rank || (mask >> i) != 0; ++i) {
+      if (i == max_rank) return "more than six axes";
+      a.out.dims.push_back((mask >> i) & 1 ? 1 : a.in[0].dims[from++]);
+    }
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (f.attributes[0] == 0) f.use_input(0);
+  }
+};
+
+/// Removes axes of extent 1; bit i of attribute 0 says that axis i goes.
+struct squeeze {
+  static constexpr std::string_view name = "squeeze";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    for (int i = 0; i < a.in[0].dims.rank; ++i) {
+      if (!((a.attributes[0] >> i) & 1))
+        a.out.dims.push_back(a.in[0].dims[i]);
+      else if (a.in[0].dims[i] != 1 && a.in[0].dims[i] != dyn)
+        return "a squeezed axis has an extent other than 1";
+    }
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(reshape{}, g.upstream, g.in(0))); }
+};
+
+/// The value itself under another node.
+struct identity {
+  static constexpr std::string_view name = "identity";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.upstream); }
+};
+
+/// The value itself; no gradient flows through it.
+struct stop_gradient {
+  static constexpr std::string_view name = "stop_gradient";
+  static constexpr ir::op_kind kind = ir::op_kind::view;
+  static constexpr bool stops_gradient = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+};
+
+/// Input 0 stretched to the shape of input 1, whose elements are not read.
+struct broadcast_like {
+  static constexpr std::string_view name = "broadcast_like";
+  static constexpr ir::op_kind kind = ir::op_kind::elementwise;
+  static constexpr std::uint8_t shape_only = 0b10;
+  static constexpr const char* infer(ir::infer_args& a) {
+    if (!broadcastable(a.in[0].dims, a.in[1].dims)) return "shapes do not broadcast";
+    a.out = {a.in[0].type, a.in[1].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.upstream); }
+  static constexpr void fold(ir::fold_args& f) { f.use_input(0); }
+};
+
+}  // namespace op
+
+/// The elements of `e` under new extents; one of them may be `dyn` and is worked out.
+/// Raises TAGMA-E021 if the numbers of elements differ.
+template <extent... Extents, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reshape(const E& e) {
+  static_assert(diagnose::element_counts_agree<typename E::spec_type, Extents...>,
+                "TAGMA-E021 reshape: the new shape needs as many elements as the old one, at most one tagma::dyn, and "
+                "at most six axes");
+  if constexpr (diagnose::element_counts_agree<typename E::spec_type, Extents...>)
+    return detail::make_node<op::reshape, ir::pack_attributes(Extents...), Place>(e);
+}
+
+/// All axes but the first, joined: [n, 28, 28, 1] gives [n, 784]. The joined extents must be static.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto flatten(const E& e) {
+  using from = typename E::spec_type;
+  static_assert(diagnose::flattens<from>,
+                "TAGMA-E022 flatten: needs an axis, and every extent but the first must be static");
+  if constexpr (diagnose::flattens<from>) {
+    constexpr extent joined = E::spec.dims.sub(1, E::rank).elements();
+    return detail::make_node<op::reshape, ir::pack_attributes(E::spec.dims[0], joined), Place>(e);
+  }
+}
+
+/// A new axis of extent 1 before axis `Axis` of the result; negative counts from the back.
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto expand_dims(const E& e) {
+  using from = typename E::spec_type;
+  static_assert(diagnose::axis_can_be_added<from, Axis>, "TAGMA-E020 expand_dims: there is no such axis");
+  if constexpr (diagnose::axis_can_be_added<from, Axis>)
+    return detail::make_node<op::expand_dims, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank + 1 : Axis)), Place>(
+        e);
+}
+
+/// Without axis `Axis`, whose extent must be 1.
+template <int Axis, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto squeeze(const E& e) {
+  using from = typename E::spec_type;
+  static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 squeeze: there is no such axis");
+  static_assert(diagnose::axis_has_extent_one<from, Axis>, "TAGMA-E023 squeeze: the axis must have extent 1");
+  if constexpr (diagnose::axis_exists<from, Axis> && diagnose::axis_has_extent_one<from, Axis>)
+    return detail::make_node<op::squeeze, ir::pack_attributes(1 << (Axis < 0 ? Axis + E::rank : Axis)), Place>(e);
+}
+
+/// The value of `e` as a node of its own.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto identity(const E& e) {
+  return detail::make_node<op::identity, ir::attributes<0>{}, Place>(e);
+}
+
+/// The value of `e`, through which no gradient flows.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto stop_gradient(const E& e) {
+  return detail::make_node<op::stop_gradient, ir::attributes<0>{}, Place>(e);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_VIEW_HPP
+
+// ---- tagma/expr/op/reduce.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+#define TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+
+/// @file
+/// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
+
+// ---- tagma/expr/op/math.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
+#define TAGMA_SINGLE_EXPR_OP_MATH_HPP
+
+/// @file
+/// Elementary functions and activations, element by element, for floating element types.
+
+// ---- tagma/expr/op/arithmetic.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+#define TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+
+/// @file
+/// Arithmetic, element by element.
+
+namespace tagma {
+namespace op {
+
+struct multiply;
+
+struct negate : elementwise {
+  static constexpr std::string_view name = "negate";
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
+  }
+};
+
+struct add : elementwise {
+  static constexpr std::string_view name = "add";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.upstream);
+    g.set(1, g.upstream);
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value + b.value);
+    else if (f.is(0, 0))
+      f.use_input(1);
+    else if (f.is(1, 0))
+      f.use_input(0);
+  }
+};
+
+struct subtract : elementwise {
+  static constexpr std::string_view name = "subtract";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.upstream);
+    g.set(1, g.emit(negate{}, g.upstream));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value - b.value);
+    else if (f.is(1, 0))
+      f.use_input(0);
+  }
+};
+
+struct multiply : elementwise {
+  static constexpr std::string_view name = "multiply";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
+    g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known)
+      f.use_constant(a.value * b.value);
+    else if (f.is(0, 1))
+      f.use_input(1);
+    else if (f.is(1, 1))
+      f.use_input(0);
+  }
+};
+
+/// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
+struct divide : elementwise {
+  static constexpr std::string_view name = "divide";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
+    g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const auto a = f.constant(0), b = f.constant(1);
+    if (a.known && b.known && b.value != 0)
+      f.use_constant(a.value / b.value);
+    else if (f.is(1, 1))
+      f.use_input(0);
+  }
+};
+
+/// The larger of two; where they are equal the gradient goes to the first.
+struct maximum : elementwise {
+  static constexpr std::string_view name = "maximum";
+  static constexpr void gradient(auto& g) {
+    const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
+    const auto zero = g.constant(0);
+    g.set(0, g.emit(select{}, first, g.upstream, zero));
+    g.set(1, g.emit(select{}, first, zero, g.upstream));
+  }
+};
+
+/// The smaller of two; where they are equal the gradient goes to the first.
+struct minimum : elementwise {
+  static constexpr std::string_view name = "minimum";
+  static constexpr void gradient(auto& g) {
+    const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
+    const auto zero = g.constant(0);
+    g.set(0, g.emit(select{}, first, g.upstream, zero));
+    g.set(1, g.emit(select{}, first, zero, g.upstream));
+  }
+};
+
+struct sign : elementwise {
+  static constexpr std::string_view name = "sign";
+  static constexpr bool stops_gradient = true;
+};
+
+struct abs : elementwise {
+  static constexpr std::string_view name = "abs";
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
+};
+
+struct square : elementwise {
+  static constexpr std::string_view name = "square";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
+  }
+};
+
+struct floor : elementwise {
+  static constexpr std::string_view name = "floor";
+  static constexpr bool stops_gradient = true;
+};
+struct ceil : elementwise {
+  static constexpr std::string_view name = "ceil";
+  static constexpr bool stops_gradient = true;
+};
+/// To the nearest integer, halves to even.
+struct round : elementwise {
+  static constexpr std::string_view name = "round";
+  static constexpr bool stops_gradient = true;
+};
+
+}  // namespace op
+
+/// Element-wise arithmetic with NumPy broadcasting; one operand may be a plain number. Raises TAGMA-E010 for different
+/// element types, TAGMA-E011 for shapes that do not broadcast, TAGMA-E015 for a fraction beside integers.
+inline constexpr auto add =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::add, Place>(a, b);
+};
+inline constexpr auto subtract =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::subtract, Place>(a, b);
+};
+inline constexpr auto multiply =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::multiply, Place>(a, b);
+};
+inline constexpr auto divide =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::divide, Place>(a, b);
+};
+inline constexpr auto maximum =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::maximum, Place>(a, b);
+};
+inline constexpr auto minimum =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NUMBERS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::minimum, Place>(a, b);
+};
+
+inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
+
+namespace tagma {
+namespace op {
+
+struct exp : elementwise {
+  static constexpr std::string_view name = "exp";
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
+};
+struct log : elementwise {
+  static constexpr std::string_view name = "log";
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
+};
+struct log1p : elementwise {
+  static constexpr std::string_view name = "log1p";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
+  }
+};
+struct expm1 : elementwise {
+  static constexpr std::string_view name = "expm1";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
+  }
+};
+struct sqrt : elementwise {
+  static constexpr std::string_view name = "sqrt";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
+  }
+};
+/// 1 / sqrt(x).
+struct rsqrt : elementwise {
+  static constexpr std::string_view name = "rsqrt";
+  static constexpr void gradient(auto& g) {
+    const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
+  }
+};
+struct tanh : elementwise {
+  static constexpr std::string_view name = "tanh";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
+  }
+};
+/// 1 / (1 + exp(-x)).
+struct sigmoid : elementwise {
+  static constexpr std::string_view name = "sigmoid";
+  static constexpr void gradient(auto& g) {
+    const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
+    g.set(0, g.emit(multiply{}, g.upstream, slope));
+  }
+};
+/// log(1 + exp(x)), without overflow.
+struct softplus : elementwise {
+  static constexpr std::string_view name = "softplus";
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
+};
+struct erf : elementwise {
+  static constexpr std::string_view name = "erf";
+  static constexpr void gradient(auto& g) {
+    const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
+  }
+};
+struct cos;
+struct sin : elementwise {
+  static constexpr std::string_view name = "sin";
+  static constexpr void gradient(auto& g);
+};
+struct cos : elementwise {
+  static constexpr std::string_view name = "cos";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
+  }
+};
+constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(cos{}, g.in(0)))); }
+
+/// x to the power y. The gradient by y is taken as zero where x is not positive.
+struct power : elementwise {
+  static constexpr std::string_view name = "power";
+  static constexpr void gradient(auto& g) {
+    const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
+    g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
+    const auto zero = g.constant(0);
+    const auto positive = g.emit(greater{}, g.in(0), zero);
+    const auto logarithm = g.emit(log{}, g.emit(select{}, positive, g.in(0), g.constant(1)));
+    g.set(1, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.self, logarithm)));
+  }
+};
+
+/// `upstream` where the activation `y` is positive, else 0.
+struct relu_gradient : elementwise {
+  static constexpr std::string_view name = "relu_gradient";
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
+};
+/// max(x, 0); the gradient at 0 is 0.
+struct relu : elementwise {
+  static constexpr std::string_view name = "relu";
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
+};
+
+}  // namespace op
+
+/// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
+inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
+};
+inline constexpr auto power =
+    []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_FLOATS(detail::common_spec<A, B>);
+  TAGMA_NEEDS_OPERANDS(A, B);
+  return detail::make_binary<op::power, Place>(a, b);
+};
+
+/// max(x, 0).
+inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_MATH_HPP
+
+namespace tagma {
+namespace op {
+
+/// A set of axes, one bit each.
+using attribute_mask = std::uint64_t;
+
+/// Bit i of `mask` says that axis i is reduced; bit i of `keep` that it stays with extent 1.
+constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, attribute_mask keep) {
+  a.out = {a.in[0].type, {}};
+  for (int i = 0; i < a.in[0].dims.rank; ++i) {
+    if (!((mask >> i) & 1))
+      a.out.dims.push_back(a.in[0].dims[i]);
+    else if ((keep >> i) & 1)
+      a.out.dims.push_back(1);
+  }
+  return nullptr;
+}
+
+/// Base of the tags of reductions. Attribute 0 is the mask of reduced axes, attribute 1 the mask of those kept as 1.
+struct reduction {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& a) {
+    return infer_reduction(a, static_cast<attribute_mask>(a.attributes[0]),
+                           static_cast<attribute_mask>(a.attributes[1]));
+  }
+  /// A tensor of the shape of a reduction's result, stretched back over the reduced axes.
+  static constexpr ir::node_id spread(auto& g, ir::node_id value) {
+    const ir::node_id wide = g.emit_with(expand_dims{}, ir::pack_attributes(g.attr(0) & ~g.attr(1)), value);
+    return g.emit(broadcast_like{}, wide, g.in(0));
+  }
+};
+
+struct sum : reduction {
+  static constexpr std::string_view name = "sum";
+  static constexpr void gradient(auto& g) { g.set(0, spread(g, g.upstream)); }
+  static constexpr void fold(ir::fold_args& f) {
+    if (f.attributes[0] == 0) f.use_input(0);
+  }
+};
+
+/// One over the number of elements that a reduction with mask attribute 0 joins into one.
+struct fraction {
+  static constexpr std::string_view name = "fraction";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint8_t shape_only = 0b1;
+  static constexpr bool stops_gradient = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const shape& dims = f.g.spec(f.in(0)).dims;
+    extent count = 1;
+    for (int i = 0; i < dims.rank; ++i)
+      if ((f.attributes[0] >> i) & 1) {
+        if (dims[i] == dyn) return;
+        count *= dims[i];
+      }
+    if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
+  }
+};
+
+/// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
+struct extreme : reduction {
+  static constexpr void gradient(auto& g) {
+    const auto type = ir::pack_attributes(g.g.spec(g.self).type);
+    const auto hit = g.emit_with(cast{}, type, g.emit(equal{}, g.in(0), spread(g, g.self)));
+    const auto hits = g.emit_with(sum{}, ir::pack_attributes(g.attr(0), g.attr(1)), hit);
+    g.set(0, g.emit(multiply{}, hit, spread(g, g.emit(divide{}, g.upstream, hits))));
+  }
+};
+struct reduce_max : extreme {
+  static constexpr std::string_view name = "reduce_max";
+};
+struct reduce_min : extreme {
+  static constexpr std::string_view name = "reduce_min";
+};
+
+/// The gradient divides the product by each element, so elements must not be zero where it is used.
+struct product : reduction {
+  static constexpr std::string_view name = "product";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
+  }
+};
+
+struct all : reduction {
+  static constexpr std::string_view name = "all";
+};
+struct any : reduction {
+  static constexpr std::string_view name = "any";
+};
+
+/// Position of the largest element along one axis; the first one where several are equal.
+struct argmax : reduction {
+  static constexpr std::string_view name = "argmax";
+  static constexpr const char* infer(ir::infer_args& a) {
+    const char* problem = reduction::infer(a);
+    a.out.type = dtype::int64;
+    return problem;
+  }
+};
+struct argmin : argmax {
+  static constexpr std::string_view name = "argmin";
+};
+
+/// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
+constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
+  const shape& from = g.spec(value).dims;
+  const int lead = from.rank - target.rank;
+  ir::attribute mask = 0, keep = 0;
+  for (int i = 0; i < from.rank; ++i) {
+    if (i < lead)
+      mask |= 1 << i;
+    else if (target[i - lead] == 1 && from[i] != 1)
+      mask |= 1 << i, keep |= 1 << i;
+  }
+  if (mask == 0) return value;
+  const auto attributes = ir::pack_attributes(mask, keep);
+  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
+}
+
+}  // namespace op
+
+/// Axes that a reduction names are there.
+#define TAGMA_NEEDS_AXES(...) \
+  static_assert(::tagma::diagnose::axes_exist<__VA_ARGS__>, "TAGMA-E020 reduction: there is no such axis")
+
+/// Passed to a reduction to keep the reduced axes with extent 1.
+struct keep_dims_tag {};
+inline constexpr keep_dims_tag keep_dims{};
+
+namespace detail {
+
+/// The mask of the axes, of all axes if none are named; axes that do not exist are left out.
+template <int Rank, int... Axes>
+inline constexpr op::attribute_mask axis_mask = [] {
+  op::attribute_mask mask = sizeof...(Axes) == 0 ? (op::attribute_mask{1} << Rank) - 1 : 0;
+  ((Axes >= -Rank && Axes < Rank ? void(mask |= op::attribute_mask{1} << (Axes < 0 ? Axes + Rank : Axes)) : void()),
+   ...);
+  return mask;
+}();
+
+/// The sum times one over the number of elements that it joins.
+template <bool Keep, class Place, int... Axes, class E>
+[[nodiscard]] constexpr auto make_mean(const E& e) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
+    constexpr auto mask = axis_mask<E::rank, Axes...>;
+    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
+    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
+    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
+  }
+}
+
+template <class Op, bool Keep, class Place, int... Axes, class E>
+[[nodiscard]] constexpr auto make_reduction(const E& e) {
+  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
+    constexpr op::attribute_mask mask = axis_mask<E::rank, Axes...>;
+    return make_node<Op, ir::pack_attributes(mask, Keep ? mask : 0), Place>(e);
+  }
+}
+
+}  // namespace detail
+
+/// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
+/// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
+/// @{
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto sum(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::sum, true, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto product(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::product, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reduce_max(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reduce_min(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::reduce_min, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto all(const E& e) {
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::all, false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto any(const E& e) {
+  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_reduction<op::any, false, Place, Axes...>(e);
+}
+/// The mean of floating elements.
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto mean(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<false, Place, Axes...>(e);
+}
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
+  return detail::make_mean<true, Place, Axes...>(e);
+}
+/// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto argmax(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmax, false, Place, Axis>(e);
+}
+template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto argmin(const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+  TAGMA_NEEDS_AXES(typename E::spec_type, Axis);
+  return detail::make_reduction<op::argmin, false, Place, Axis>(e);
+}
+/// @}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+
+// ---- tagma/expr/op/matmul.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+#define TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+
+/// @file
+/// Matrix products, batched and transposed.
+
+namespace tagma {
+
+namespace diagnose {
+/// The columns of the first operand are the rows of the second, after the transpositions asked for.
+template <class A, class B, bool TransposeA, bool TransposeB>
+inline constexpr bool inner_extents_agree = compatible(A::value.dims[A::value.dims.rank - (TransposeA ? 2 : 1)],
+                                                       B::value.dims[B::value.dims.rank - (TransposeB ? 1 : 2)]);
+/// Both operands have at least two axes.
+template <class A, class B>
+inline constexpr bool are_matrices = A::value.dims.rank >= 2 && B::value.dims.rank >= 2;
+/// The axes before the last two broadcast.
+template <class A, class B>
+inline constexpr bool batch_extents_broadcast = broadcastable(A::value.dims.sub(0, A::value.dims.rank - 2),
+                                                              B::value.dims.sub(0, B::value.dims.rank - 2));
+}  // namespace diagnose
+
+namespace op {
+
+/// Product of the last two axes; attributes 0 and 1 tell whether the operands are transposed there first.
+struct matmul {
+  static constexpr std::string_view name = "matmul";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int unstretched = 2;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &x = a.in[0].dims, &y = a.in[1].dims;
+    const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;
+    if (x.rank < 2 || y.rank < 2) return "operands need at least two axes";
+    if (!compatible(x[x.rank - (tx ? 2 : 1)], y[y.rank - (ty ? 1 : 2)])) return "inner extents differ";
+    const shape bx = x.sub(0, x.rank - 2), by = y.sub(0, y.rank - 2);
+    if (!broadcastable(bx, by)) return "batch extents do not broadcast";
+    a.out = {a.in[0].type, broadcast(bx, by)};
+    a.out.dims.push_back(x[x.rank - (tx ? 1 : 2)]);
+    a.out.dims.push_back(y[y.rank - (ty ? 2 : 1)]);
+    return nullptr;
+  }
+
+  static constexpr double work(const ir::infer_args& a) {
+    const shape& x = a.in[0].dims;
+    return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
+  }
+
+  /// Sets the gradient by input `to`: the product of two nodes, each transposed or not.
+  static constexpr void set_product(auto& g, ir::node_id a, bool ta, ir::node_id b, bool tb, int to) {
+    const auto value = g.emit_with(matmul{}, ir::pack_attributes(ta, tb), a, b);
+    g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
+  }
+  static constexpr void gradient(auto& g) {
+    const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
+    if (ta)
+      set_product(g, g.in(1), tb, g.upstream, true, 0);
+    else
+      set_product(g, g.upstream, false, g.in(1), !tb, 0);
+    if (tb)
+      set_product(g, g.upstream, true, g.in(0), ta, 1);
+    else
+      set_product(g, g.in(0), !ta, g.upstream, false, 1);
+  }
+};
+
+}  // namespace op
+
+/// The matrix product of the last two axes; the axes before them broadcast.
+/// @tparam TransposeA,TransposeB swap the last two axes of an operand first; nothing is copied for that.
+/// @param a [..., m, k], floating
+/// @param b [..., k, n], of the same element type
+/// Raises TAGMA-E010, TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ.
+template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
+          class Place = TAGMA_FRESH_TYPE(A)>
+[[nodiscard]] constexpr auto matmul(const A& a, const B& b) {
+  using x = typename A::spec_type;
+  using y = typename B::spec_type;
+  static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
+  static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> && diagnose::is_floating_point<x>) {
+    static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
+                  "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
+    static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
+    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
+                  diagnose::batch_extents_broadcast<x, y>)
+      return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+// ---- tagma/expr/op/softmax.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_SOFTMAX_HPP
+#define TAGMA_SINGLE_EXPR_OP_SOFTMAX_HPP
+
+/// @file
+/// Softmax, its logarithm, and cross entropy of logits, over the last axis.
+
+namespace tagma {
+
+namespace diagnose {
+/// Labels are integers, one for each row of logits.
+template <class Logits, class Labels>
+inline constexpr bool labels_fit_logits =
+    is_integer(Labels::value.type) && Logits::value.dims.rank == Labels::value.dims.rank + 1 &&
+    compatible(Logits::value.dims.sub(0, Labels::value.dims.rank), Labels::value.dims);
+/// Both tensors have one shape.
+template <class A, class B>
+inline constexpr bool same_shape = compatible(A::value.dims, B::value.dims);
+}  // namespace diagnose
+
+namespace op {
+
+/// Base of the tags of operations that map rows of the last axis to rows.
+struct row_operation {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint8_t in_place = 0b1;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
+  }
+  /// Sums over the last axis, kept with extent 1.
+  static constexpr ir::node_id row_sum(auto& g, ir::node_id value) {
+    const ir::attribute last = ir::attribute{1} << (g.g.spec(value).dims.rank - 1);
+    return g.emit_with(sum{}, ir::pack_attributes(last, last), value);
+  }
+};
+
+/// exp(x) / sum(exp(x)) over the last axis, computed after subtracting the maximum.
+struct softmax : row_operation {
+  static constexpr std::string_view name = "softmax";
+  static constexpr void gradient(auto& g) {
+    const auto weighted = g.emit(multiply{}, g.upstream, g.self);
+    const auto total = row_sum(g, weighted);
+    g.set(0, g.emit(multiply{}, g.emit(subtract{}, g.upstream, total), g.self));
+  }
+};
+
+/// x - log(sum(exp(x))) over the last axis.
+struct log_softmax : row_operation {
+  static constexpr std::string_view name = "log_softmax";
+  static constexpr void gradient(auto& g) {
+    const auto total = row_sum(g, g.upstream);
+    g.set(0, g.emit(subtract{}, g.upstream, g.emit(multiply{}, g.emit(exp{}, g.self), total)));
+  }
+};
+
+/// (softmax(logits) - one_hot(labels)) * upstream, row by row.
+struct sparse_softmax_cross_entropy_gradient {
+  static constexpr std::string_view name = "sparse_softmax_cross_entropy_gradient";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint8_t in_place = 0b1;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    // d/dlogits: with p = softmax, rows u_i * (diag(p) - p p^T) applied to the new upstream; d/du: its row sum with (p
+    // - y).
+    const auto p = g.emit(softmax{}, g.in(0));
+    const auto wide = [&g](ir::node_id row) {
+      return g.emit_with(expand_dims{}, ir::pack_attributes(ir::attribute{1} << g.g.spec(row).dims.rank), row);
+    };
+    const auto total = row_operation::row_sum(g, g.emit(multiply{}, g.upstream, p));
+    const auto through = g.emit(multiply{}, p, g.emit(subtract{}, g.upstream, total));
+    g.set(0, g.emit(multiply{}, through, wide(g.in(2))));
+    const auto ones = g.emit(broadcast_like{}, g.constant(1), g.in(1));
+    const auto difference = g.emit(sparse_softmax_cross_entropy_gradient{}, g.in(0), g.in(1), ones);
+    const ir::attribute last = ir::attribute{1} << (g.in_spec(0).dims.rank - 1);
+    g.set(2,
+          g.emit_with(sum{}, ir::pack_attributes(last, ir::attribute{0}), g.emit(multiply{}, g.upstream, difference)));
+  }
+};
+
+/// -log(softmax(logits)[label]), row by row.
+struct sparse_softmax_cross_entropy {
+  static constexpr std::string_view name = "sparse_softmax_cross_entropy";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
+    return compatible(a.out.dims, a.in[1].dims) ? nullptr : "labels need one element for each row of logits";
+  }
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit(sparse_softmax_cross_entropy_gradient{}, g.in(0), g.in(1), g.upstream));
+  }
+};
+
+}  // namespace op
+
+/// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
+inline constexpr auto softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (E::rank > 0) return detail::make_node<op::softmax, ir::attributes<0>{}, Place>(e);
+};
+/// The logarithm of softmax, without overflow.
+inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (E::rank > 0) return detail::make_node<op::log_softmax, ir::attributes<0>{}, Place>(e);
+};
+
+/// The cross entropy of each row of logits with the class that its label names.
+/// @param logits [..., classes], floating
+/// @param labels [...], integers from 0 to classes - 1; another value is an error at run time
+/// @return [...]
+/// Raises TAGMA-E043 if the labels do not fit.
+template <expression L, expression Y, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] constexpr auto sparse_softmax_cross_entropy(const L& logits, const Y& labels) {
+  using x = typename L::spec_type;
+  using y = typename Y::spec_type;
+  static_assert(diagnose::labels_fit_logits<x, y>,
+                "TAGMA-E043 sparse_softmax_cross_entropy: needs one integer label for each row of logits");
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::labels_fit_logits<x, y> && diagnose::is_floating_point<x>)
+    return detail::make_node<op::sparse_softmax_cross_entropy, ir::attributes<0>{}, Place>(logits, labels);
+}
+
+/// The cross entropy of each row of logits with a row of probabilities: -sum(p * log_softmax(logits)).
+/// @param logits [..., classes]
+/// @param probabilities the same shape and element type
+/// @return [...]
+template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] constexpr auto softmax_cross_entropy(const L& logits, const P& probabilities) {
+  using x = typename L::spec_type;
+  using y = typename P::spec_type;
+  static_assert(diagnose::same_shape<x, y>,
+                "TAGMA-E043 softmax_cross_entropy: probabilities need the shape of the logits");
+  static_assert(diagnose::same_element_type<x, y>,
+                "TAGMA-E010 softmax_cross_entropy: probabilities need the element type of the logits");
+  static_assert(L::rank > 0, "TAGMA-E025 softmax_cross_entropy: needs at least one axis");
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::same_shape<x, y> && diagnose::same_element_type<x, y> && L::rank > 0 &&
+                diagnose::is_floating_point<x>) {
+    const auto logs = detail::make_node<op::log_softmax, ir::attributes<0>{}, detail::part<Place, 0>>(logits);
+    const auto weighted = detail::make_binary<op::multiply, detail::part<Place, 1>>(probabilities, logs);
+    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 2>, -1>(weighted);
+    return detail::make_node<op::negate, ir::attributes<0>{}, detail::part<Place, 3>>(total);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_SOFTMAX_HPP
+// ---- tagma/expr/op/state.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_STATE_HPP
+#define TAGMA_SINGLE_EXPR_OP_STATE_HPP
+
+/// @file
+/// Updates of variables. Within one run, reads that are not ordered after an update see the value before it.
+
+namespace tagma {
+
+namespace diagnose {
+/// The first operand is a variable, not a computed tensor.
+template <class E>
+inline constexpr bool is_variable = E::record().op->info->kind == ir::op_kind::variable;
+/// A value has the shape of the variable it goes to; a plain number goes to one of rank 0.
+template <class Variable, class Value>
+inline constexpr bool fits_variable = Variable::value.dims.rank == 0;
+template <class Variable, class T, extent... Extents>
+inline constexpr bool fits_variable<Variable, spec<T, Extents...>> = compatible(Variable::value.dims,
+                                                                                shape{Extents...});
+}  // namespace diagnose
+
+namespace op {
+
+/// Base of the tags of updates: input 0 is the variable, the result its new value.
+struct update {
+  static constexpr ir::op_kind kind = ir::op_kind::update;
+  static constexpr bool stateful = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    if (a.in.size() > 1 && !compatible(a.in[0].dims, a.in[1].dims))
+      return "the value has another shape than the variable";
+    return nullptr;
+  }
+};
+
+struct assign : update {
+  static constexpr std::string_view name = "assign";
+  static constexpr bool overwrites = true;
+};
+/// Attribute 0 is the kind of the initializer, attribute 1 the stream of its random numbers.
+struct initialize : update {
+  static constexpr std::string_view name = "initialize";
+  static constexpr bool overwrites = true;
+};
+struct assign_add : update {
+  static constexpr std::string_view name = "assign_add";
+};
+struct assign_sub : update {
+  static constexpr std::string_view name = "assign_sub";
+};
+
+/// Adds rows of input 2 to the rows of the variable that input 1 names.
+struct scatter_add : update {
+  static constexpr std::string_view name = "scatter_add";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    shape expected = a.in[1].dims;
+    if (expected.rank + a.out.dims.rank - 1 > max_rank) return "the updates would have more than six axes";
+    for (int i = 1; i < a.out.dims.rank; ++i) expected.push_back(a.out.dims[i]);
+    return compatible(expected, a.in[2].dims) ? nullptr : "the updates need one row for each index";
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Op, class Place, class V, class E>
+[[nodiscard]] constexpr auto make_update(const V& v, const E& e) {
+  if constexpr (diagnose::is_variable<V> && operands_agree<V, E> && diagnose::fits_variable<operand<V>, operand<E>>)
+    return make_node<Op, ir::attributes<0>{}, Place>(v, as_expression<typename V::element_type, Place, 0>(e));
+}
+
+/// The initializer of a variable as a node; it knows what the variable knows of it.
+template <class Id>
+struct initialize_definition {
+  static constexpr const ir::record* variable = find_record<Id>();
+  static constexpr const ir::record* inputs[] = {variable};
+  static constexpr auto attributes = ir::pack_attributes(variable->attributes[0], stream_of(variable->name, {}));
+  static constexpr tensor_spec spec = variable->spec;
+  static constexpr ir::record value{&ir::rules<op::initialize>,
+                                    hash_combine(ir::info<op::initialize>.id, variable->hash),
+                                    spec,
+                                    inputs,
+                                    {},
+                                    attributes.list(),
+                                    {},
+                                    variable->key,
+                                    {}};
+};
+
+}  // namespace detail
+
+/// The first operand is a variable that the second fits.
+#define TAGMA_NEEDS_VARIABLE(V, E)                                                                             \
+  static_assert(::tagma::diagnose::is_variable<V>, "TAGMA-E065 assign: the first operand must be a variable"); \
+  static_assert(::tagma::diagnose::same_element_type<detail::operand<V>, detail::operand<E>>,                  \
+                "TAGMA-E010 assign: the value needs the element type of the variable; use tagma::cast");       \
+  static_assert(::tagma::diagnose::fits_variable<detail::operand<V>, detail::operand<E>>,                      \
+                "TAGMA-E066 assign: the value needs the shape of the variable, a plain number rank 0");        \
+  static_assert(::tagma::diagnose::numbers_fit<detail::operand<V>, detail::operand<E>>,                        \
+                "TAGMA-E015 assign: the fraction of this number would be lost in a variable of integers")
+
+/// Writes a value into a variable; the result is the new value.
+/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010 and TAGMA-E066 if type or shape differ, TAGMA-E016 for a sum of
+/// bool.
+/// @{
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
+[[nodiscard]] constexpr auto assign(const V& v, const E& e) {
+  TAGMA_NEEDS_VARIABLE(V, E);
+  return detail::make_update<op::assign, Place>(v, e);
+}
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
+[[nodiscard]] constexpr auto assign_add(const V& v, const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename V::spec_type);
+  TAGMA_NEEDS_VARIABLE(V, E);
+  return detail::make_update<op::assign_add, Place>(v, e);
+}
+template <expression V, class E, class Place = TAGMA_FRESH_TYPE(V)>
+[[nodiscard]] constexpr auto assign_sub(const V& v, const E& e) {
+  TAGMA_NEEDS_NUMBERS(typename V::spec_type);
+  TAGMA_NEEDS_VARIABLE(V, E);
+  return detail::make_update<op::assign_sub, Place>(v, e);
+}
+/// @}
+
+/// Gives a variable its initial value once more; the result is that value. The same bytes as at the start of the
+/// session, since random ones are keyed by its seed and the name of the variable. In a session that was made without
+/// `initialize`, the first value. Several: `group(initialize(a), initialize(b))`.
+/// Raises TAGMA-E065 if `v` is no variable.
+template <expression V, class Place = TAGMA_FRESH_TYPE(V)>
+[[nodiscard]] constexpr auto initialize(const V& v) {
+  static_assert(diagnose::is_variable<V>, "TAGMA-E065 initialize: the operand must be a variable");
+  if constexpr (diagnose::is_variable<V>)
+    return detail::make_handle<detail::initialize_definition<typename V::id>, Place>(v);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_STATE_HPP
+
+// ---- tagma/expr/op/gather.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_GATHER_HPP
+#define TAGMA_SINGLE_EXPR_OP_GATHER_HPP
+
+/// @file
+/// Reads and writes at indices: gather, embedding_lookup, scatter_add, one_hot.
+
+namespace tagma {
+namespace op {
+
+/// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice
+/// i of input 0 goes where element i of input 1 points. What one index names twice is summed in the order of indices.
+struct scatter_rows {
+  static constexpr std::string_view name = "scatter_rows";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint64_t shape_only = 0b100;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[2].dims};
+    const int axis = static_cast<int>(a.attributes[0]);
+    if (a.in[1].dims.rank + a.out.dims.rank - 1 != a.in[0].dims.rank) return "the values need one slice for each index";
+    shape expected = a.out.dims.sub(0, axis);
+    for (const extent e : a.in[1].dims.span()) expected.push_back(e);
+    for (int i = axis + 1; i < a.out.dims.rank; ++i) expected.push_back(a.out.dims[i]);
+    return compatible(expected, a.in[0].dims) ? nullptr : "the values need one slice for each index";
+  }
+  static constexpr void gradient(auto& g);
+};
+
+/// The slices of input 0 that input 1 names along the axis in attribute 0.
+struct gather {
+  static constexpr std::string_view name = "gather";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &from = a.in[0].dims, &indices = a.in[1].dims;
+    const int axis = static_cast<int>(a.attributes[0]);
+    if (from.rank + indices.rank - 1 > max_rank) return "the result would have more than six axes";
+    a.out = {a.in[0].type, from.sub(0, axis)};
+    for (const extent e : indices.span()) a.out.dims.push_back(e);
+    for (int i = axis + 1; i < from.rank; ++i) a.out.dims.push_back(from[i]);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(scatter_rows{}, ir::pack_attributes(g.attr(0)), g.upstream, g.in(1), g.in(0)));
+  }
+};
+
+constexpr void scatter_rows::gradient(auto& g) {
+  g.set(0, g.emit_with(gather{}, ir::pack_attributes(g.attr(0)), g.upstream, g.in(1)));
+}
+
+/// Rows of the length in attribute 0, of the element type in attribute 1: 1 where the index points, else 0.
+struct one_hot {
+  static constexpr std::string_view name = "one_hot";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    if (a.in[0].dims.rank == max_rank) return "the result would have more than six axes";
+    a.out = {static_cast<dtype>(a.attributes[1]), a.in[0].dims};
+    a.out.dims.push_back(a.attributes[0]);
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// Indices are int32, int64 or uint8.
+template <class Indices>
+inline constexpr bool are_indices =
+    Indices::value.type == dtype::int32 || Indices::value.type == dtype::int64 || Indices::value.type == dtype::uint8;
+/// The result of a gather has at most six axes.
+template <class Params, class Indices>
+inline constexpr bool gather_rank_fits = Params::value.dims.rank + Indices::value.dims.rank - 1 <= max_rank;
+/// There is one row of updates for each index, of the shape of a row of the variable.
+template <class Variable, class Indices, class Updates>
+inline constexpr bool updates_fit_rows = [] {
+  if (Variable::value.dims.rank == 0) return false;
+  const tensor_spec specs[] = {Updates::value, Indices::value, Variable::value};
+  const ir::attribute axis = 0;
+  ir::infer_args args{specs, {&axis, 1}, {}};
+  return op::scatter_rows::infer(args) == nullptr;
+}();
+}  // namespace diagnose
+
+/// The slices of `params` along `Axis` that `indices` names.
+/// @param params [.., n, ..], any element type
+/// @param indices int32, int64 or uint8, of any shape, each from 0 to n - 1; another value is an error at run time
+/// @return the shape of `params` with that of `indices` in the place of `Axis`
+/// Raises TAGMA-E020 if there is no such axis, TAGMA-E107 for other indices, TAGMA-E108 for a result of too many axes.
+template <int Axis = 0, expression P, expression I, class Place = TAGMA_FRESH_TYPE(P)>
+[[nodiscard]] constexpr auto gather(const P& params, const I& indices) {
+  using p = typename P::spec_type;
+  using i = typename I::spec_type;
+  static_assert(diagnose::axis_exists<p, Axis>, "TAGMA-E020 gather: there is no such axis");
+  static_assert(diagnose::are_indices<i>, "TAGMA-E107 gather: indices need to be int32, int64 or uint8");
+  static_assert(diagnose::gather_rank_fits<p, i>, "TAGMA-E108 gather: the result would have more than six axes");
+  if constexpr (diagnose::axis_exists<p, Axis> && diagnose::are_indices<i> && diagnose::gather_rank_fits<p, i>)
+    return detail::make_node<op::gather, ir::pack_attributes(Axis < 0 ? Axis + P::rank : Axis), Place>(params, indices);
+}
+
+/// The rows of a table that `ids` names, as `gather` along the first axis. Its gradient by the table touches only these
+/// rows.
+template <expression T, expression I, class Place = TAGMA_FRESH_TYPE(T)>
+[[nodiscard]] constexpr auto embedding_lookup(const T& table, const I& ids) {
+  return gather<0, T, I, Place>(table, ids);
+}
+
+/// Adds to rows of a variable; what one index names twice is added twice. The result is the new value.
+/// @param v variable of shape [n, row...]
+/// @param indices int32, int64 or uint8, each from 0 to n - 1
+/// @param updates the shape of `indices` followed by that of a row
+/// Raises TAGMA-E065 if `v` is no variable, TAGMA-E010, TAGMA-E107, and TAGMA-E109 if the shapes do not fit.
+template <expression V, expression I, expression U, class Place = TAGMA_FRESH_TYPE(V)>
+[[nodiscard]] constexpr auto scatter_add(const V& v, const I& indices, const U& updates) {
+  using x = typename V::spec_type;
+  using i = typename I::spec_type;
+  using u = typename U::spec_type;
+  static_assert(diagnose::is_variable<V>, "TAGMA-E065 scatter_add: the first operand must be a variable");
+  static_assert(diagnose::same_element_type<x, u>,
+                "TAGMA-E010 scatter_add: updates need the element type of the variable");
+  static_assert(diagnose::are_indices<i>, "TAGMA-E107 scatter_add: indices need to be int32, int64 or uint8");
+  static_assert(diagnose::updates_fit_rows<x, i, u>, "TAGMA-E109 scatter_add: needs one row of updates for each index");
+  TAGMA_NEEDS_NUMBERS(x);
+  if constexpr (diagnose::is_variable<V> && diagnose::same_element_type<x, u> && diagnose::are_indices<i> &&
+                diagnose::updates_fit_rows<x, i, u> && diagnose::is_number<x>)
+    return detail::make_node<op::scatter_add, ir::attributes<0>{}, Place>(v, indices, updates);
+}
+
+/// Rows of `Depth` elements, 1 where the index points and 0 elsewhere; an index outside gives a row of zeros.
+/// @param indices [...], int32, int64 or uint8
+/// @return [..., Depth] of element type `T`
+/// Raises TAGMA-E107 for other indices, TAGMA-E108 if the result has too many axes.
+template <extent Depth, element T = float, expression I, class Place = TAGMA_FRESH_TYPE(I)>
+[[nodiscard]] constexpr auto one_hot(const I& indices) {
+  using i = typename I::spec_type;
+  static_assert(Depth >= 1 && dtype_of<T> != dtype::string,
+                "TAGMA-E110 one_hot: needs a depth of at least 1 and a number");
+  static_assert(diagnose::are_indices<i>, "TAGMA-E107 one_hot: indices need to be int32, int64 or uint8");
+  static_assert(I::rank < max_rank, "TAGMA-E108 one_hot: the result would have more than six axes");
+  if constexpr (Depth >= 1 && dtype_of<T> != dtype::string && diagnose::are_indices<i> && I::rank < max_rank)
+    return detail::make_node<op::one_hot, ir::pack_attributes(Depth, dtype_of<T>), Place>(indices);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_GATHER_HPP
+// ---- tagma/expr/op/slice.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_SLICE_HPP
+#define TAGMA_SINGLE_EXPR_OP_SLICE_HPP
+
+/// @file
+/// Parts of tensors and frames around them: slice, split, pad.
+
+#include <tuple>
+
+namespace tagma {
+
+/// The end of an axis, however long it is.
+inline constexpr extent to_end = INT64_MAX;
+
+/// Positions `first` to `last`, exclusive, of one axis; negative ones count from the end of the axis.
+struct range {
+  extent first = 0;
+  extent last = to_end;
+};
+
+/// All positions of an axis.
+inline constexpr range all_of_axis{};
+
+/// Elements added before and after one axis.
+struct padding {
+  extent before = 0;
+  extent after = 0;
+};
+
+namespace op {
+
+/// What `range_extent` says of a range that reaches beyond its axis.
+inline constexpr extent beyond_axis = -2;
+
+/// The number of positions in a range of an axis; `dyn` if it depends on the run, `beyond_axis` if it does not fit.
+constexpr extent range_extent(extent first, extent last, extent axis) {
+  if (axis == dyn) {
+    const bool one_end = (first < 0) == (last < 0 || last == to_end);
+    if (!one_end) return dyn;
+    const extent size = (last == to_end ? 0 : last) - first;
+    return size < 0 ? beyond_axis : size;
+  }
+  const extent a = first < 0 ? first + axis : first, b = last == to_end ? axis : last < 0 ? last + axis : last;
+  return 0 <= a && a <= b && b <= axis ? b - a : beyond_axis;
+}
+
+/// Attributes 2 i and 2 i + 1 are the range of axis i.
+struct slice {
+  static constexpr std::string_view name = "slice";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    for (int i = 0; i < a.in[0].dims.rank; ++i) {
+      const auto at = 2 * static_cast<std::size_t>(i);
+      const extent size = range_extent(a.attributes[at], a.attributes[at + 1], a.in[0].dims[i]);
+      if (size == beyond_axis) return "a range reaches beyond its axis";
+      a.out.dims.push_back(size);
+    }
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g);
+  static constexpr void fold(ir::fold_args& f) {
+    for (std::size_t i = 0; i < f.attributes.size(); i += 2)
+      if (f.attributes[i] != 0 || f.attributes[i + 1] != to_end) return;
+    f.use_input(0);
+  }
+};
+
+/// Zeros of the shape of input 1, with input 0 in the place of the slice that the attributes name.
+struct slice_gradient {
+  static constexpr std::string_view name = "slice_gradient";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint64_t shape_only = 0b10;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    ir::infer_args part{a.in.subspan(1), a.attributes, {}};
+    if (const char* problem = slice::infer(part)) return problem;
+    if (!compatible(part.out.dims, a.in[0].dims)) return "the part has another shape than the slice";
+    a.out = {a.in[0].type, a.in[1].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(slice{}, g.g.attributes(g.self), g.upstream)); }
+};
+
+constexpr void slice::gradient(auto& g) {
+  g.set(0, g.emit_with(slice_gradient{}, g.g.attributes(g.self), g.upstream, g.in(0)));
+}
+
+/// Input 0 in a frame of elements equal to input 1; attributes 2 i and 2 i + 1 are the padding of axis i.
+struct pad {
+  static constexpr std::string_view name = "pad";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    for (int i = 0; i < a.out.dims.rank; ++i) {
+      const auto at = 2 * static_cast<std::size_t>(i);
+      if (a.out.dims[i] != dyn) a.out.dims[i] += a.attributes[at] + a.attributes[at + 1];
+    }
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    ir::attribute ranges[2 * max_rank]{};
+    const int rank = g.in_spec(0).dims.rank;
+    for (int i = 0; i < rank; ++i) {
+      ranges[2 * i] = g.attr(2 * i);
+      ranges[2 * i + 1] = g.attr(2 * i + 1) == 0 ? to_end : -g.attr(2 * i + 1);
+    }
+    const auto inside = g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream);
+    g.set(0, inside);
+    const auto filler = g.g.info(g.in(1)).kind;
+    if (filler == ir::op_kind::literal || filler == ir::op_kind::constant) return;
+    const auto total = [&g, rank](ir::node_id value) {
+      return g.emit_with(sum{}, ir::pack_attributes((ir::attribute{1} << rank) - 1, ir::attribute{0}), value);
+    };
+    g.set(1, g.emit(subtract{}, total(g.upstream), total(inside)));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    for (const ir::attribute a : f.attributes)
+      if (a != 0) return;
+    f.use_input(0);
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// There is at most one range for each axis, and none reaches beyond an axis of static extent.
+template <class Spec, range... Ranges>
+inline constexpr bool ranges_fit = [] {
+  const shape& dims = Spec::value.dims;
+  if (static_cast<int>(sizeof...(Ranges)) > dims.rank) return false;
+  [[maybe_unused]] int i = 0;
+  return (true && ... && (op::range_extent(Ranges.first, Ranges.last, dims[i++]) != op::beyond_axis));
+}();
+/// There is one padding for each axis, and none is negative.
+template <class Spec, padding... Paddings>
+inline constexpr bool paddings_fit = static_cast<int>(sizeof...(Paddings)) == Spec::value.dims.rank &&
+                                     (true && ... && (Paddings.before >= 0 && Paddings.after >= 0));
+/// An axis has a static extent that a number of parts divides.
+template <class Spec, int Axis, int Parts>
+inline constexpr bool splits_evenly = [] {
+  if constexpr (!axis_exists<Spec, Axis> || Parts < 1) {
+    return false;
+  } else {
+    const extent size = Spec::value.dims[Axis < 0 ? Axis + Spec::value.dims.rank : Axis];
+    return size != dyn && size % Parts == 0;
+  }
+}();
+}  // namespace diagnose
+
+namespace detail {
+
+template <int Rank, range... Ranges>
+inline constexpr auto slice_attributes = [] {
+  ir::attributes<2 * static_cast<std::size_t>(Rank)> list;
+  for (int i = 0; i < Rank; ++i) list.values[2 * i + 1] = to_end;
+  [[maybe_unused]] int i = 0;
+  ((list.values[2 * i] = Ranges.first, list.values[2 * i + 1] = Ranges.last, ++i), ...);
+  return list;
+}();
+
+template <int Rank, int Axis, extent First, extent Last>
+inline constexpr auto part_attributes = [] {
+  auto list = slice_attributes<Rank>;
+  list.values[2 * Axis] = First;
+  list.values[2 * Axis + 1] = Last;
+  return list;
+}();
+
+template <padding... Paddings>
+inline constexpr auto pad_attributes = [] {
+  ir::attributes<2 * sizeof...(Paddings)> list;
+  [[maybe_unused]] int i = 0;
+  ((list.values[2 * i] = Paddings.before, list.values[2 * i + 1] = Paddings.after, ++i), ...);
+  return list;
+}();
+
+template <int Axis, extent Size, class Place, class E, int... Part>
+[[nodiscard]] constexpr auto split_into(const E& e, std::integer_sequence<int, Part...>) {
+  return std::make_tuple(
+      make_node<op::slice, part_attributes<E::rank, Axis, Part * Size, (Part + 1) * Size>, part<Place, Part>>(e)...);
+}
+
+}  // namespace detail
+
+/// A part of a tensor: `slice<tagma::range{0, 3}, tagma::all_of_axis, tagma::range{-2}>(x)` is x[0:3, :, -2:].
+/// @tparam Ranges one for each axis from the first on; axes without one stay whole
+/// Raises TAGMA-E104 if a range reaches beyond a static extent; beyond one that varies it is an error at run time.
+template <range... Ranges, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto slice(const E& e) {
+  static_assert(diagnose::ranges_fit<typename E::spec_type, Ranges...>,
+                "TAGMA-E104 slice: there are more ranges than axes, or a range reaches beyond its axis");
+  if constexpr (diagnose::ranges_fit<typename E::spec_type, Ranges...>)
+    return detail::make_node<op::slice, detail::slice_attributes<E::rank, Ranges...>, Place>(e);
+}
+
+/// A tuple of `Parts` equal slices along an axis of static extent. Raises TAGMA-E103 if the parts do not divide it.
+template <int Axis, int Parts, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto split(const E& e) {
+  static_assert(diagnose::splits_evenly<typename E::spec_type, Axis, Parts>,
+                "TAGMA-E103 split: the axis needs a static extent that the number of parts divides");
+  if constexpr (diagnose::splits_evenly<typename E::spec_type, Axis, Parts>) {
+    constexpr int axis = Axis < 0 ? Axis + E::rank : Axis;
+    return detail::split_into<axis, E::spec.dims[axis] / Parts, Place>(e, std::make_integer_sequence<int, Parts>{});
+  }
+}
+
+/// A tensor in a frame of equal elements: `pad<tagma::padding{1, 1}, tagma::padding{}>(x, 0.0f)`.
+/// @tparam Paddings one for each axis
+/// @param value a number, or an expression of rank 0
+/// Raises TAGMA-E105 if the paddings do not fit, TAGMA-E010 if an expression of another element type is given.
+template <padding... Paddings, expression E, class V, class Place = TAGMA_FRESH_TYPE(E)>
+  requires detail::operands<E, V>
+[[nodiscard]] constexpr auto pad(const E& e, const V& value) {
+  static_assert(diagnose::paddings_fit<typename E::spec_type, Paddings...>,
+                "TAGMA-E105 pad: every axis needs one padding, and none may be negative");
+  if constexpr (expression<V>) static_assert(V::rank == 0, "TAGMA-E105 pad: the value needs rank 0");
+  TAGMA_NEEDS_OPERANDS(E, V);
+  if constexpr (diagnose::paddings_fit<typename E::spec_type, Paddings...> && detail::operands_agree<E, V>)
+    return detail::make_node<op::pad, detail::pad_attributes<Paddings...>, Place>(
+        e, detail::as_expression<typename E::element_type, Place, 0>(value));
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_SLICE_HPP
+// ---- tagma/expr/op/top_k.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_TOP_K_HPP
+#define TAGMA_SINGLE_EXPR_OP_TOP_K_HPP
+
+/// @file
+/// The largest elements of each row.
+
+#include <utility>
+
+namespace tagma {
+namespace op {
+
+/// Positions of the largest elements of the last axis, as many as attribute 0 says, the largest first.
+struct top_k_indices {
+  static constexpr std::string_view name = "top_k_indices";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, a.in[0].dims};
+    extent& last = a.out.dims[a.out.dims.rank - 1];
+    if (last != dyn && last < a.attributes[0]) return "the last axis has fewer elements than are asked for";
+    last = a.attributes[0];
+    return nullptr;
+  }
+};
+
+/// Zeros in the shape of input 2, to whose rows the elements of input 0 are added at the positions in input 1.
+struct scatter_last {
+  static constexpr std::string_view name = "scatter_last";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint64_t shape_only = 0b100;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[2].dims};
+    return compatible(a.in[0].dims, a.in[1].dims) ? nullptr : "every element needs one position";
+  }
+  static constexpr void gradient(auto& g);
+};
+
+/// Elements of input 0 at positions of its last axis, row by row.
+struct gather_last {
+  static constexpr std::string_view name = "gather_last";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &from = a.in[0].dims, &at = a.in[1].dims;
+    a.out = {a.in[0].type, at};
+    return from.rank == at.rank && compatible(from.sub(0, from.rank - 1), at.sub(0, at.rank - 1))
+               ? nullptr
+               : "every row needs its positions";
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit(scatter_last{}, g.upstream, g.in(1), g.in(0))); }
+};
+
+constexpr void scatter_last::gradient(auto& g) { g.set(0, g.emit(gather_last{}, g.upstream, g.in(1))); }
+
+}  // namespace op
+
+namespace diagnose {
+/// Rows have at least `K` elements.
+template <class Spec, int K>
+inline constexpr bool has_k_elements = [] {
+  const shape& dims = Spec::value.dims;
+  return K >= 1 && dims.rank >= 1 && (dims[dims.rank - 1] == dyn || dims[dims.rank - 1] >= K);
+}();
+}  // namespace diagnose
+
+namespace detail {
+
+template <int K, class Place, class E>
+[[nodiscard]] constexpr auto make_top_k(const E& e) {
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>) {
+    const auto indices = make_node<op::top_k_indices, ir::pack_attributes(K), part<Place, 0>>(e);
+    const auto values = make_node<op::gather_last, ir::attributes<0>{}, part<Place, 1>>(e, indices);
+    return std::pair{values, indices};
+  }
+}
+
+}  // namespace detail
+
+/// Rows of numbers with at least `K` elements.
+#define TAGMA_NEEDS_ROWS(Spec, K)                                                                             \
+  static_assert(::tagma::diagnose::has_k_elements<Spec, K>,                                                   \
+                "TAGMA-E111 top_k: the last axis needs as many elements as are asked for, and at least one"); \
+  TAGMA_NEEDS_NUMBERS(Spec)
+
+/// The `K` largest elements of the last axis and their positions, largest first; of equal ones the lower position comes
+/// first, and NaN counts as larger than everything. Gradients flow through the values.
+/// @param e [..., n], numbers
+/// @return two handles: the values [..., K], and the positions [..., K] as int64
+/// Raises TAGMA-E111 if n is below `K`.
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto top_k(const E& e) {
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
+  return detail::make_top_k<K, Place>(e);
+}
+
+/// The values, or the positions, of `top_k` alone.
+/// @{
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto top_k_values(const E& e) {
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>)
+    return detail::make_top_k<K, Place>(e).first;
+}
+template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto top_k_indices(const E& e) {
+  TAGMA_NEEDS_ROWS(typename E::spec_type, K);
+  if constexpr (diagnose::has_k_elements<typename E::spec_type, K> && diagnose::is_number<typename E::spec_type>)
+    return detail::make_top_k<K, Place>(e).second;
+}
+/// @}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_ROWS
+#endif  // TAGMA_SINGLE_EXPR_OP_TOP_K_HPP
+// ---- tagma/expr/op/transpose.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_TRANSPOSE_HPP
+#define TAGMA_SINGLE_EXPR_OP_TRANSPOSE_HPP
+
+/// @file
+/// Axes in another order.
+
+namespace tagma {
+
+namespace diagnose {
+/// The axes name each axis of the operand once; no axes at all stand for all of them in reverse.
+template <class Spec, int... Axes>
+inline constexpr bool is_permutation = [] {
+  constexpr int rank = Spec::value.dims.rank;
+  if (sizeof...(Axes) == 0) return true;
+  if (static_cast<int>(sizeof...(Axes)) != rank || !(true && ... && axis_exists<Spec, Axes>)) return false;
+  unsigned seen = 0;
+  ((seen |= 1u << (Axes < 0 ? Axes + rank : Axes)), ...);
+  return seen == (1u << rank) - 1;
+}();
+}  // namespace diagnose
+
+namespace op {
+
+/// Axis i of the result is the axis of the input that attribute i names.
+struct transpose {
+  static constexpr std::string_view name = "transpose";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    ir::attribute inverse[max_rank]{};
+    const int rank = g.in_spec(0).dims.rank;
+    for (int i = 0; i < rank; ++i) inverse[g.attr(i)] = i;
+    g.set(0, g.emit_with(transpose{}, {inverse, static_cast<std::size_t>(rank)}, g.upstream));
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    for (std::size_t i = 0; i < f.attributes.size(); ++i)
+      if (f.attributes[i] != static_cast<ir::attribute>(i)) return;
+    f.use_input(0);
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <int Rank, int... Axes>
+inline constexpr auto permutation = [] {
+  ir::attributes<static_cast<std::size_t>(Rank)> order;
+  [[maybe_unused]] int i = 0;
+  if constexpr (sizeof...(Axes) == 0)
+    for (; i < Rank; ++i) order.values[i] = Rank - 1 - i;
+  else
+    ((order.values[i++] = Axes < 0 ? Axes + Rank : Axes), ...);
+  return order;
+}();
+
+}  // namespace detail
+
+/// The operand with its axes in another order: axis i of the result is axis `Axes[i]` of `e`.
+/// @tparam Axes each axis once, negative from the back; none at all: the reverse order
+/// Raises TAGMA-E100 if the axes are no permutation.
+template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto transpose(const E& e) {
+  static_assert(diagnose::is_permutation<typename E::spec_type, Axes...>,
+                "TAGMA-E100 transpose: every axis of the operand must be named once");
+  if constexpr (diagnose::is_permutation<typename E::spec_type, Axes...>)
+    return detail::make_node<op::transpose, detail::permutation<E::rank, Axes...>, Place>(e);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_TRANSPOSE_HPP
+
+// ---- tagma/expr/op/concat.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_CONCAT_HPP
+#define TAGMA_SINGLE_EXPR_OP_CONCAT_HPP
+
+/// @file
+/// Tensors side by side: concat, stack, tile.
+
+namespace tagma {
+namespace op {
+
+/// Joins its inputs along the axis in attribute 0.
+struct concat {
+  static constexpr std::string_view name = "concat";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    const int axis = static_cast<int>(a.attributes[0]);
+    for (const tensor_spec& s : a.in.subspan(1)) {
+      if (s.dims.rank != a.out.dims.rank) return "the operands have different ranks";
+      for (int i = 0; i < s.dims.rank; ++i) {
+        extent& known = a.out.dims[i];
+        if (i == axis)
+          known = known == dyn || s.dims[i] == dyn ? dyn : known + s.dims[i];
+        else if (!compatible(known, s.dims[i]))
+          return "the operands differ along another axis";
+        else if (known == dyn)
+          known = s.dims[i];
+      }
+    }
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g);
+  static constexpr void fold(ir::fold_args& f) {
+    if (f.inputs.size() == 1) f.use_input(0);
+  }
+};
+
+/// Base of the tags of operations on one operand's place in a concatenation. Input 1 has the shape of the whole
+/// (`part_into_whole`) or of the part (`part_of_whole`); inputs 2 and up are the operands between the part and the
+/// beginning of the axis in attribute 0, or its end if attribute 1 says so.
+struct concat_part {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[1].dims};
+    return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
+  }
+  /// The same place, of other tensors.
+  static constexpr void emit_same_place(auto& g, auto to) {
+    ir::node_id inputs[64]{g.upstream, g.in(0)};
+    for (int i = 2; i < g.input_count(); ++i) inputs[i] = g.in(i);
+    g.set(0, g.emit_over(to, {inputs, static_cast<std::size_t>(g.input_count())}, g.g.attributes(g.self)));
+  }
+};
+
+/// What one operand has contributed to the concatenation that is input 0.
+struct part_of_whole : concat_part {
+  static constexpr std::string_view name = "part_of_whole";
+  static constexpr void gradient(auto& g);
+};
+
+/// Zeros in the shape of the whole, with input 0 in the place of one operand.
+struct part_into_whole : concat_part {
+  static constexpr std::string_view name = "part_into_whole";
+  static constexpr void gradient(auto& g) { emit_same_place(g, part_of_whole{}); }
+};
+
+constexpr void part_of_whole::gradient(auto& g) { emit_same_place(g, part_into_whole{}); }
+
+constexpr void concat::gradient(auto& g) {
+  const int axis = static_cast<int>(g.attr(0)), rank = g.in_spec(0).dims.rank, count = g.input_count();
+  bool known = true;
+  for (int k = 0; k < count; ++k) known = known && g.in_spec(k).dims[axis] != dyn;
+  extent at = 0;
+  for (int k = 0; k < count; ++k) {
+    if (known) {
+      ir::attribute ranges[2 * max_rank]{};
+      for (int i = 0; i < rank; ++i) ranges[2 * i + 1] = to_end;
+      ranges[2 * axis] = at;
+      ranges[2 * axis + 1] = at += g.in_spec(k).dims[axis];
+      g.set(k, g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream));
+      continue;
+    }
+    const bool from_end = 2 * k > count;  // the shorter way: no node has more than half of the operands
+    ir::node_id inputs[64]{g.upstream, g.in(k)};
+    std::size_t used = 2;
+    for (int i = from_end ? k + 1 : 0; i < (from_end ? count : k); ++i) inputs[used++] = g.in(i);
+    g.set(k, g.emit_over(part_of_whole{}, {inputs, used}, ir::pack_attributes(axis, from_end)));
+  }
+}
+
+struct tile_gradient;
+
+/// The input repeated along axis i as often as attribute i says.
+struct tile {
+  static constexpr std::string_view name = "tile";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    for (int i = 0; i < a.out.dims.rank; ++i)
+      if (a.out.dims[i] != dyn) a.out.dims[i] *= a.attributes[static_cast<std::size_t>(i)];
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g);
+  static constexpr void fold(ir::fold_args& f) {
+    for (const ir::attribute a : f.attributes)
+      if (a != 1) return;
+    f.use_input(0);
+  }
+};
+
+/// The sum of the repetitions that make up input 0; input 1 has the shape of one.
+struct tile_gradient {
+  static constexpr std::string_view name = "tile_gradient";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint64_t shape_only = 0b10;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    ir::infer_args whole{a.in.subspan(1), a.attributes, {}};
+    tile::infer(whole);
+    if (!compatible(whole.out.dims, a.in[0].dims)) return "the repetitions do not make up the whole";
+    a.out = {a.in[0].type, a.in[1].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(tile{}, g.g.attributes(g.self), g.upstream)); }
+};
+
+constexpr void tile::gradient(auto& g) {
+  g.set(0, g.emit_with(tile_gradient{}, g.g.attributes(g.self), g.upstream, g.in(0)));
+}
+
+}  // namespace op
+
+namespace diagnose {
+/// All operands have one rank, the axis exists, and they agree along every other axis.
+template <int Axis, class First, class... Rest>
+inline constexpr bool shapes_concatenate = [] {
+  if constexpr (!axis_exists<First, Axis>) {
+    return false;
+  } else {
+    const tensor_spec specs[] = {First::value, Rest::value...};
+    const ir::attribute axis = Axis < 0 ? Axis + First::value.dims.rank : Axis;
+    ir::infer_args args{specs, {&axis, 1}, {}};
+    return op::concat::infer(args) == nullptr;
+  }
+}();
+/// One node joins at most 64 operands.
+template <class... Specs>
+inline constexpr bool operands_fit_one_node = sizeof...(Specs) >= 1 && sizeof...(Specs) <= 64;
+/// All operands of `stack` have one shape.
+template <class First, class... Rest>
+inline constexpr bool have_one_shape = (true && ... && compatible(First::value.dims, Rest::value.dims));
+/// There is one multiple for each axis, and each is at least 1.
+template <class Spec, extent... Multiples>
+inline constexpr bool multiples_fit = static_cast<int>(sizeof...(Multiples)) == Spec::value.dims.rank &&
+                                      (true && ... && (Multiples >= 1));
+}  // namespace diagnose
+
+namespace detail {
+
+template <int Axis, class Place, class First, class... Rest>
+[[nodiscard]] constexpr auto make_concat(const First& first, const Rest&... rest) {
+  using f = typename First::spec_type;
+  if constexpr (diagnose::operands_fit_one_node<f, typename Rest::spec_type...> &&
+                diagnose::one_element_type<f, typename Rest::spec_type...> &&
+                diagnose::shapes_concatenate<Axis, f, typename Rest::spec_type...>)
+    return make_node<op::concat, ir::pack_attributes(Axis < 0 ? Axis + First::rank : Axis), Place>(first, rest...);
+}
+
+template <int Axis, class Place, class... E, int... I>
+[[nodiscard]] constexpr auto stack_operands(std::integer_sequence<int, I...>, const E&... e) {
+  return make_concat<Axis, Place>(make_node<op::expand_dims, ir::pack_attributes(1 << Axis), part<Place, I>>(e)...);
+}
+
+}  // namespace detail
+
+/// Specs of operands that can be joined along an axis.
+#define TAGMA_NEEDS_PARTS(Axis, ...)                                                                                 \
+  static_assert(::tagma::diagnose::operands_fit_one_node<__VA_ARGS__>, "TAGMA-E102 concat: takes 1 to 64 operands"); \
+  static_assert(::tagma::diagnose::one_element_type<__VA_ARGS__>,                                                    \
+                "TAGMA-E010 concat: all operands need the same element type; use tagma::cast");                      \
+  static_assert(::tagma::diagnose::shapes_concatenate<Axis, __VA_ARGS__>,                                            \
+                "TAGMA-E101 concat: the operands need one rank, the axis, and equal extents along every other axis")
+
+/// The operands one after another along `Axis`. Raises TAGMA-E101 if their shapes do not fit, TAGMA-E102 for more than
+/// 64 of them, TAGMA-E010 for different element types.
+template <int Axis, expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
+  requires(sizeof...(E) > 0)
+[[nodiscard]] constexpr auto concat(const E&... e) {
+  TAGMA_NEEDS_PARTS(Axis, typename E::spec_type...);
+  return detail::make_concat<Axis, Place>(e...);
+}
+
+/// The operands, of one shape, side by side along a new axis `Axis` of the result. Raises what `concat` does.
+template <int Axis = 0, expression First, expression... Rest, class Place = TAGMA_FRESH_TYPE(First)>
+[[nodiscard]] constexpr auto stack(const First& first, const Rest&... rest) {
+  static_assert(Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank,
+                "TAGMA-E101 stack: there is no such axis, or the operands have six already");
+  static_assert(diagnose::operands_fit_one_node<First, Rest...>, "TAGMA-E102 stack: takes 1 to 64 operands");
+  static_assert(diagnose::one_element_type<typename First::spec_type, typename Rest::spec_type...>,
+                "TAGMA-E010 stack: all operands need the same element type; use tagma::cast");
+  static_assert(diagnose::have_one_shape<typename First::spec_type, typename Rest::spec_type...>,
+                "TAGMA-E101 stack: all operands need the same shape");
+  if constexpr (Axis >= -First::rank - 1 && Axis <= First::rank && First::rank < max_rank)
+    return detail::stack_operands < Axis < 0 ? Axis + First::rank + 1 : Axis,
+           Place > (std::make_integer_sequence<int, 1 + static_cast<int>(sizeof...(Rest))>{}, first, rest...);
+}
+
+/// The operand repeated `Multiples[i]` times along axis i. Raises TAGMA-E106 unless each axis has one multiple.
+template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto tile(const E& e) {
+  static_assert(diagnose::multiples_fit<typename E::spec_type, Multiples...>,
+                "TAGMA-E106 tile: every axis needs one multiple of at least 1");
+  if constexpr (diagnose::multiples_fit<typename E::spec_type, Multiples...>)
+    return detail::make_node<op::tile, ir::pack_attributes(Multiples...), Place>(e);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_CONCAT_HPP
+// ---- tagma/expr/op/conv.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_CONV_HPP
+#define TAGMA_SINGLE_EXPR_OP_CONV_HPP
+
+/// @file
+/// Convolutions over height and width, as defined by TensorFlow: images are [batch, height, width, channels], filters
+/// [height, width, channels, filters], and a filter is not flipped.
+
+// ---- tagma/expr/op/window.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_WINDOW_HPP
+#define TAGMA_SINGLE_EXPR_OP_WINDOW_HPP
+
+/// @file
+/// Windows that slide over height and width: their sizes, steps and paddings, shared by convolutions and pooling.
+
+namespace tagma {
+
+/// A height and a width: of a window, or of the steps it makes. One number stands for both.
+struct window {
+  int height = 1;
+  int width = 1;
+
+  constexpr window() = default;
+  constexpr window(int both) : height(both), width(both) {}
+  constexpr window(int rows, int columns) : height(rows), width(columns) {}
+  friend constexpr bool operator==(const window&, const window&) = default;
+};
+
+/// Rows and columns of zeros around the input: `same_padding`, `valid_padding`, or numbers.
+struct window_padding {
+  int top = 0;
+  int bottom = 0;
+  int left = 0;
+  int right = 0;
+  bool automatic = false;  ///< as many as `same_padding` needs; the numbers are not used
+
+  constexpr window_padding() = default;
+  constexpr window_padding(int all) : top(all), bottom(all), left(all), right(all) {}
+  constexpr window_padding(int rows, int columns) : top(rows), bottom(rows), left(columns), right(columns) {}
+  /// All members: the CUDA front end writes a template argument down this way.
+  constexpr window_padding(int top_rows, int bottom_rows, int left_columns, int right_columns, bool as_needed = false)
+      : top(top_rows), bottom(bottom_rows), left(left_columns), right(right_columns), automatic(as_needed) {}
+  friend constexpr bool operator==(const window_padding&, const window_padding&) = default;
+};
+
+/// No padding.
+inline constexpr window_padding valid_padding{};
+/// The output has ceil(input / stride) rows and columns; an odd row or column of zeros goes to the end, as in
+/// TensorFlow.
+inline constexpr window_padding same_padding = [] {
+  window_padding p;
+  p.automatic = true;
+  return p;
+}();
+
+namespace op {
+
+/// How a window moves along one axis.
+struct window_axis {
+  extent size = 1, stride = 1, dilation = 1, before = 0, after = 0;
+  bool automatic = false;
+
+  /// Input elements from the first to the last that one window covers.
+  [[nodiscard]] constexpr extent reach() const { return (size - 1) * dilation + 1; }
+  /// Positions of the window over `in` elements; not positive if it does not fit.
+  [[nodiscard]] constexpr extent positions(extent in) const {
+    if (in == dyn || (size == dyn && !automatic)) return dyn;
+    if (automatic) return (in + stride - 1) / stride;
+    const extent room = in + before + after - reach();
+    return room < 0 ? 0 : room / stride + 1;
+  }
+  /// Zeros in front of the first element.
+  [[nodiscard]] constexpr extent lead(extent in) const {
+    if (!automatic) return before;
+    const extent missing = (positions(in) - 1) * stride + reach() - in;
+    return missing > 0 ? missing / 2 : 0;
+  }
+  /// The smallest input (for `same` padding the largest) over which the window has `out` positions.
+  [[nodiscard]] constexpr extent covered(extent out) const {
+    if (out == dyn || (size == dyn && !automatic)) return dyn;
+    return automatic ? out * stride : (out - 1) * stride + reach() - before - after;
+  }
+};
+
+/// A window over both axes of an image. Two attributes hold everything but its size.
+struct window_plane {
+  window_axis rows, columns;
+
+  [[nodiscard]] static constexpr ir::attribute pack_steps(const window& stride, const window& dilation) {
+    return ir::attribute{stride.height} | ir::attribute{stride.width} << 16 | ir::attribute{dilation.height} << 32 |
+           ir::attribute{dilation.width} << 48;
+  }
+  [[nodiscard]] static constexpr ir::attribute pack_padding(const window_padding& p) {
+    return p.automatic ? -1
+                       : ir::attribute{p.top} | ir::attribute{p.bottom} << 15 | ir::attribute{p.left} << 30 |
+                             ir::attribute{p.right} << 45;
+  }
+  /// From attributes 0 (steps) and 1 (padding).
+  constexpr window_plane(ir::attribute_list attributes, extent height, extent width) {
+    const auto steps = static_cast<std::uint64_t>(attributes[0]);
+    const ir::attribute pads = attributes[1];
+    const auto step = [steps](int at) { return static_cast<extent>((steps >> at) & 0xffff); };
+    const auto pad = [pads](int at) { return pads < 0 ? 0 : (pads >> at) & 0x7fff; };
+    rows = {height, step(0), step(32), pad(0), pad(15), pads < 0};
+    columns = {width, step(16), step(48), pad(30), pad(45), pads < 0};
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// Windows, strides and dilations are from 1 to 65535 (dilations to 32767), paddings from 0 to 32767.
+template <window Stride, window Dilation, window_padding Padding>
+inline constexpr bool window_options_are_valid =
+    Stride.height >= 1 && Stride.height < 65536 && Stride.width >= 1 && Stride.width < 65536 && Dilation.height >= 1 &&
+    Dilation.height < 32768 && Dilation.width >= 1 && Dilation.width < 32768 && Padding.top >= 0 &&
+    Padding.top < 32768 && Padding.bottom >= 0 && Padding.bottom < 32768 && Padding.left >= 0 && Padding.left < 32768 &&
+    Padding.right >= 0 && Padding.right < 32768;
+/// A tensor has the axes batch, height, width, channels.
+template <class Spec>
+inline constexpr bool is_image_batch = Spec::value.dims.rank == 4;
+}  // namespace diagnose
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_WINDOW_HPP
+
+namespace tagma {
+
+/// How a filter moves over an image.
+struct conv_options {
+  window stride = 1;  ///< steps between positions
+  window_padding padding = valid_padding;
+  window dilation = 1;  ///< distance of neighbouring filter elements in the image
+  int groups = 1;       ///< channels and filters fall into as many groups that do not see each other
+};
+
+namespace op {
+
+/// Attributes 0 and 1 are the steps and the padding of the window, attribute 2 the number of groups.
+struct convolution {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr window_plane plane(ir::attribute_list attributes, const shape& filter) {
+    return {attributes, filter[0], filter[1]};
+  }
+  /// The shape of the output, from images and filter; a sentence if they do not fit.
+  static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter, shape& out) {
+    if (x.rank != 4 || filter.rank != 4) return "images and filter need four axes";
+    const extent groups = a.attributes[2];
+    if (filter[2] != dyn && !compatible(x[3], filter[2] * groups)) return "the filter has another number of channels";
+    if (filter[3] != dyn && filter[3] % groups != 0) return "the filters do not divide into groups";
+    const window_plane w = plane(a.attributes, filter);
+    out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), filter[3]};
+    return out[1] == 0 || out[2] == 0 ? "the filter is larger than the padded image" : nullptr;
+  }
+  /// Multiplications for an output of shape `y`.
+  static constexpr double products(const shape& y, const shape& filter) {
+    return static_cast<double>(y.elements()) * static_cast<double>(filter[0] * filter[1] * filter[2]);
+  }
+  static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
+  static constexpr auto options(const auto& g) { return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2)); }
+};
+
+/// The transposed convolution: inputs are the gradient of the output, the filter, and the images, of which only the
+/// shape counts. Without images, attributes 3 and 4 are the height and width of the result; `dyn` derives them.
+struct conv2d_input_gradient : convolution {
+  static constexpr std::string_view name = "conv2d_input_gradient";
+  static constexpr std::uint8_t shape_only = 0b100;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &dy = a.in[0].dims, &filter = a.in[1].dims;
+    if (dy.rank != 4 || filter.rank != 4) return "images and filter need four axes";
+    shape x;
+    if (a.in.size() == 3) {
+      x = a.in[2].dims;
+    } else {
+      const window_plane w = plane(a.attributes, filter);
+      const extent height = a.attributes[3], width = a.attributes[4];
+      x = {dy[0], height == dyn ? w.rows.covered(dy[1]) : height, width == dyn ? w.columns.covered(dy[2]) : width,
+           filter[2] == dyn ? dyn : filter[2] * a.attributes[2]};
+      if ((x[1] < 1 && x[1] != dyn) || (x[2] < 1 && x[2] != dyn)) return "the result would be empty";
+    }
+    shape out;
+    if (const char* problem = infer_output(a, x, filter, out)) return problem;
+    if (!compatible(out, dy)) return "a convolution of the result would not have the shape of the input";
+    a.out = {a.in[0].type, x};
+    return nullptr;
+  }
+  static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
+  static constexpr void gradient(auto& g);
+};
+
+/// A convolution.
+struct conv2d : convolution {
+  static constexpr std::string_view name = "conv2d";
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out.type = a.in[0].type;
+    return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
+  }
+  static constexpr void gradient(auto& g) { set_gradients(g, g.upstream); }
+  static constexpr void set_gradients(auto& g, ir::node_id upstream);
+};
+
+/// Inputs are the images, the gradient of the output, and the filter, of which only the shape counts.
+struct conv2d_filter_gradient : convolution {
+  static constexpr std::string_view name = "conv2d_filter_gradient";
+  static constexpr std::uint8_t shape_only = 0b100;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    shape out;
+    if (const char* problem = infer_output(a, a.in[0].dims, a.in[2].dims, out)) return problem;
+    if (!compatible(out, a.in[1].dims)) return "the gradient has another shape than the output";
+    a.out = {a.in[0].type, a.in[2].dims};
+    return nullptr;
+  }
+  static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(conv2d_input_gradient{}, options(g), g.in(1), g.upstream, g.in(0)));
+    g.set(1, g.emit_with(conv2d{}, options(g), g.in(0), g.upstream));
+  }
+};
+
+constexpr void conv2d_input_gradient::gradient(auto& g) {
+  g.set(0, g.emit_with(conv2d{}, options(g), g.upstream, g.in(1)));
+  g.set(1, g.emit_with(conv2d_filter_gradient{}, options(g), g.upstream, g.in(0), g.in(1)));
+}
+
+constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
+  g.set(0, g.emit_with(conv2d_input_gradient{}, options(g), upstream, g.in(1), g.in(0)));
+  g.set(1, g.emit_with(conv2d_filter_gradient{}, options(g), g.in(0), upstream, g.in(1)));
+}
+
+/// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.
+struct conv2d_bias : convolution {
+  static constexpr std::string_view name = "conv2d_bias";
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out.type = a.in[0].type;
+    if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
+    return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";
+  }
+  static constexpr void gradient(auto& g) {
+    const auto upstream = g.attr(3) != 0 ? g.emit(relu_gradient{}, g.upstream, g.self) : g.upstream;
+    conv2d::set_gradients(g, upstream);
+    g.set(2, g.emit_with(sum{}, ir::pack_attributes(0b111, 0), upstream));
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// Steps are positive, paddings not negative.
+template <conv_options Options>
+inline constexpr bool conv_options_are_valid =
+    window_options_are_valid<Options.stride, Options.dilation, Options.padding>&& Options.groups >= 1;
+/// The channels of the images are those of the filter times the number of groups.
+template <class X, class Filter, int Groups>
+inline constexpr bool filter_fits_channels = (Filter::value.dims[2] == dyn ||
+                                              compatible(X::value.dims[3], Filter::value.dims[2] * Groups)) &&
+                                             (Filter::value.dims[3] == dyn || Filter::value.dims[3] % Groups == 0);
+/// The filter has at least one position over the padded images.
+template <class X, class Filter, conv_options Options>
+inline constexpr bool filter_fits_image = [] {
+  const ir::attribute attributes[] = {op::window_plane::pack_steps(Options.stride, Options.dilation),
+                                      op::window_plane::pack_padding(Options.padding)};
+  const auto w = op::convolution::plane(attributes, Filter::value.dims);
+  return w.rows.positions(X::value.dims[1]) != 0 && w.columns.positions(X::value.dims[2]) != 0;
+}();
+/// A bias has one axis with an element for each filter.
+template <class Filter, class Bias>
+inline constexpr bool bias_fits_filter = Bias::value.dims.rank == 1 &&
+                                         compatible(Bias::value.dims[0], Filter::value.dims[3]);
+/// A convolution of the result with these options has the shape of the input.
+template <class Dy, class Filter, conv_options Options, extent Height, extent Width>
+inline constexpr bool transposes = [] {
+  const ir::attribute attributes[] = {op::window_plane::pack_steps(Options.stride, Options.dilation),
+                                      op::window_plane::pack_padding(Options.padding), Options.groups, Height, Width};
+  const tensor_spec in[] = {Dy::value, Filter::value};
+  ir::infer_args args{in, attributes, {}};
+  return op::conv2d_input_gradient::infer(args) == nullptr;
+}();
+}  // namespace diagnose
+
+namespace detail {
+
+template <conv_options Options>
+inline constexpr auto conv_attributes = ir::pack_attributes(op::window_plane::pack_steps(Options.stride,
+                                                                                         Options.dilation),
+                                                            op::window_plane::pack_padding(Options.padding),
+                                                            Options.groups);
+
+/// True if images and filter are what their names say, and the options possible.
+template <class X, class Filter, conv_options Options>
+inline constexpr bool is_filter = diagnose::same_element_type<X, Filter>&& diagnose::is_image_batch<X>&&
+    diagnose::is_image_batch<Filter>&& diagnose::conv_options_are_valid<Options>&& diagnose::is_floating_point<X>;
+/// True if, beyond that, they fit one another.
+template <class X, class Filter, conv_options Options>
+inline constexpr bool is_convolution = [] {
+  if constexpr (is_filter<X, Filter, Options>) {
+    if constexpr (diagnose::filter_fits_channels<X, Filter, Options.groups>)
+      return diagnose::filter_fits_image<X, Filter, Options>;
+  }
+  return false;
+}();
+
+template <class Activation>
+inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, std::remove_cv_t<decltype(relu)>>;
+
+}  // namespace detail
+
+/// Images and a filter, both as specs, with options.
+#define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
+  static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
+                "TAGMA-E010 conv2d: images and filter need one element type");                                       \
+  static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
+                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
+                "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
+                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
+  TAGMA_NEEDS_FLOATS(X)
+
+/// Images and a filter that slides over them.
+#define TAGMA_NEEDS_CONVOLUTION(X, Filter, Options)                                                                \
+  TAGMA_NEEDS_FILTER(X, Filter, Options);                                                                          \
+  if constexpr (::tagma::detail::is_filter<X, Filter, Options>) {                                                  \
+    constexpr bool channels_fit = ::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>;              \
+    static_assert(::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>,                              \
+                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of " \
+                  "groups, and the groups must divide the filters");                                               \
+    if constexpr (channels_fit)                                                                                    \
+      static_assert(::tagma::diagnose::filter_fits_image<X, Filter, Options>,                                      \
+                    "TAGMA-E123 conv2d: the filter is larger than the padded images");                             \
+  }                                                                                                                \
+  static_assert(true)
+
+/// A convolution: out[n, i, j, f] = sum of x[n, i * stride + a * dilation - top, j * stride + b * dilation - left, c] *
+/// filter[a, b, c, f] over a, b, c.
+/// @tparam Options stride, padding, dilation, groups
+/// @param x images, [batch, height, width, channels], floating
+/// @param filter [height, width, channels / groups, filters]
+/// @return [batch, positions down, positions across, filters]
+/// Raises TAGMA-E010 for two element types, TAGMA-E120 for a wrong rank, TAGMA-E121 for channels that do not fit,
+/// TAGMA-E122 for impossible options, TAGMA-E123 if the filter is larger than the padded images.
+template <conv_options Options = conv_options{}, expression X, expression Filter, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter) {
+  TAGMA_NEEDS_CONVOLUTION(typename X::spec_type, typename Filter::spec_type, Options);
+  if constexpr (detail::is_convolution<typename X::spec_type, typename Filter::spec_type, Options>)
+    return detail::make_node<op::conv2d, detail::conv_attributes<Options>, Place>(x, filter);
+}
+
+/// A convolution with a bias for each filter; relu is computed in the same pass, other activations after it.
+/// @param bias [filters]. Raises TAGMA-E124 if it has another shape
+/// @param activation `relu`, or any function from expression to expression; none by default
+template <conv_options Options = conv_options{}, expression X, expression Filter, expression Bias,
+          class Activation = std::nullptr_t, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto conv2d(const X& x, const Filter& filter, const Bias& bias,
+                                    const Activation& activation = nullptr) {
+  TAGMA_NEEDS_CONVOLUTION(typename X::spec_type, typename Filter::spec_type, Options);
+  if constexpr (detail::is_convolution<typename X::spec_type, typename Filter::spec_type, Options>) {
+    using f = typename Filter::spec_type;
+    using b = typename Bias::spec_type;
+    static_assert(diagnose::same_element_type<f, b>, "TAGMA-E010 conv2d: filter and bias need one element type");
+    static_assert(diagnose::bias_fits_filter<f, b>, "TAGMA-E124 conv2d: the bias needs one element for each filter");
+    if constexpr (diagnose::same_element_type<f, b> && diagnose::bias_fits_filter<f, b>) {
+      constexpr auto plain = detail::conv_attributes<Options>;
+      constexpr auto attributes =
+          ir::pack_attributes(plain.values[0], plain.values[1], plain.values[2], detail::is_relu<Activation>);
+      const auto result = detail::make_node<op::conv2d_bias, attributes, Place>(x, filter, bias);
+      if constexpr (detail::is_relu<Activation> || std::is_null_pointer_v<Activation>)
+        return result;
+      else
+        return activation(result);
+    }
+  }
+}
+
+/// The transpose of a convolution, which is also called deconvolution: what `conv2d` with the same options and filter
+/// does to images, done backwards.
+/// @tparam Options those of the convolution that is transposed
+/// @tparam Height,Width of the result; by default stride times the input for `same` padding, else the least that fits
+/// @param y [batch, height, width, filters], floating
+/// @param filter [height, width, channels / groups, filters]
+/// @return [batch, Height, Width, channels]
+/// Raises TAGMA-E010, TAGMA-E120 and TAGMA-E122 as `conv2d`, TAGMA-E125 if such a result does not lead back to the
+/// input.
+template <conv_options Options = conv_options{}, extent Height = dyn, extent Width = dyn, expression Y,
+          expression Filter, class Place = TAGMA_FRESH_TYPE(Y)>
+[[nodiscard]] constexpr auto conv2d_transpose(const Y& y, const Filter& filter) {
+  using u = typename Y::spec_type;
+  using f = typename Filter::spec_type;
+  TAGMA_NEEDS_FILTER(u, f, Options);
+  if constexpr (detail::is_filter<u, f, Options>) {
+    static_assert(diagnose::transposes<u, f, Options, Height, Width>,
+                  "TAGMA-E125 conv2d_transpose: a convolution of the result would not have the shape of the input");
+    if constexpr (diagnose::transposes<u, f, Options, Height, Width>) {
+      constexpr auto plain = detail::conv_attributes<Options>;
+      constexpr auto attributes = ir::pack_attributes(plain.values[0], plain.values[1], plain.values[2], Height, Width);
+      return detail::make_node<op::conv2d_input_gradient, attributes, Place>(y, filter);
+    }
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_CONV_HPP
+// ---- tagma/expr/op/pool.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_POOL_HPP
+#define TAGMA_SINGLE_EXPR_OP_POOL_HPP
+
+/// @file
+/// Pooling over height and width: the largest element or the mean of each window, channel by channel.
+
+namespace tagma {
+
+/// How a pooling window moves.
+struct pool_options {
+  window stride{0, 0};  ///< steps between positions; 0: as large as the window
+  window_padding padding = valid_padding;
+};
+
+namespace op {
+
+/// Attributes 0 and 1 are the steps and the padding of the window, attributes 2 and 3 its height and width.
+struct pooling {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+
+  static constexpr window_plane plane(ir::attribute_list attributes) {
+    return {attributes, attributes[2], attributes[3]};
+  }
+  static constexpr const char* infer_output(ir::infer_args& a, const shape& x, shape& out) {
+    if (x.rank != 4) return "images need four axes";
+    const window_plane w = plane(a.attributes);
+    out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
+    return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
+  }
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out.type = a.in[0].type;
+    return infer_output(a, a.in[0].dims, a.out.dims);
+  }
+  static constexpr auto options(const auto& g) {
+    return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2), g.attr(3));
+  }
+};
+
+struct max_pool_gradient;
+
+/// Inputs are x, the maxima y, and a tensor of the shape of x: its elements at the places of the maxima.
+struct max_pool_select : pooling {
+  static constexpr std::string_view name = "max_pool_select";
+  static constexpr const char* infer(ir::infer_args& a) {
+    if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
+    return pooling::infer(a);
+  }
+  static constexpr void gradient(auto& g);
+};
+
+/// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
+struct max_pool_gradient : pooling {
+  static constexpr std::string_view name = "max_pool_gradient";
+  static constexpr const char* infer(ir::infer_args& a) {
+    shape out;
+    if (const char* problem = infer_output(a, a.in[0].dims, out)) return problem;
+    if (!compatible(out, a.in[1].dims) || !compatible(out, a.in[2].dims))
+      return "the gradient has another shape than the output";
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) {
+    g.set(2, g.emit_with(max_pool_select{}, options(g), g.in(0), g.in(1), g.upstream));
+  }
+};
+
+constexpr void max_pool_select::gradient(auto& g) {
+  g.set(2, g.emit_with(max_pool_gradient{}, options(g), g.in(0), g.in(1), g.upstream));
+}
+
+/// The largest element of each window; padding never wins.
+struct max_pool : pooling {
+  static constexpr std::string_view name = "max_pool";
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(max_pool_gradient{}, options(g), g.in(0), g.self, g.upstream));
+  }
+};
+
+struct average_pool_gradient;
+
+/// The mean of each window; padding does not count.
+struct average_pool : pooling {
+  static constexpr std::string_view name = "average_pool";
+  static constexpr void gradient(auto& g);
+};
+
+/// Inputs are the gradient of the means and the images, of which only the shape counts.
+struct average_pool_gradient : pooling {
+  static constexpr std::string_view name = "average_pool_gradient";
+  static constexpr std::uint8_t shape_only = 0b10;
+  static constexpr const char* infer(ir::infer_args& a) {
+    shape out;
+    if (const char* problem = infer_output(a, a.in[1].dims, out)) return problem;
+    if (!compatible(out, a.in[0].dims)) return "the gradient has another shape than the output";
+    a.out = {a.in[0].type, a.in[1].dims};
+    return nullptr;
+  }
+  static constexpr void gradient(auto& g) { g.set(0, g.emit_with(average_pool{}, options(g), g.upstream)); }
+};
+
+constexpr void average_pool::gradient(auto& g) {
+  g.set(0, g.emit_with(average_pool_gradient{}, options(g), g.upstream, g.in(0)));
+}
+
+}  // namespace op
+
+namespace diagnose {
+/// Windows are at least one element large, strides positive, and no window lies in the padding alone.
+template <window Size, pool_options Options>
+inline constexpr bool pool_options_are_valid =
+    Size.height >= 1 && Size.width >= 1 &&
+    window_options_are_valid<Options.stride, window(1), Options.padding>&& Options.padding.top <
+        Size.height&& Options.padding.bottom < Size.height&& Options.padding.left < Size.width&& Options.padding.right <
+        Size.width;
+/// The window has at least one position over the padded images.
+template <class X, window Size, pool_options Options>
+inline constexpr bool pool_window_fits = [] {
+  const ir::attribute attributes[] = {op::window_plane::pack_steps(Options.stride, window(1)),
+                                      op::window_plane::pack_padding(Options.padding), Size.height, Size.width};
+  const auto w = op::pooling::plane(attributes);
+  return w.rows.positions(X::value.dims[1]) != 0 && w.columns.positions(X::value.dims[2]) != 0;
+}();
+}  // namespace diagnose
+
+namespace detail {
+
+/// The options with a stride of 0 replaced by the window.
+template <window Size, pool_options Options>
+inline constexpr pool_options pool_steps = [] {
+  pool_options o = Options;
+  if (o.stride == window(0, 0)) o.stride = Size;
+  return o;
+}();
+
+template <class Op, window Size, pool_options Options, class Place, class X>
+[[nodiscard]] constexpr auto make_pool(const X& x) {
+  using s = typename X::spec_type;
+  if constexpr (diagnose::is_image_batch<s> && diagnose::pool_options_are_valid<Size, Options> &&
+                diagnose::is_floating_point<s>) {
+    if constexpr (diagnose::pool_window_fits<s, Size, Options>)
+      return make_node<Op,
+                       ir::pack_attributes(op::window_plane::pack_steps(Options.stride, window(1)),
+                                           op::window_plane::pack_padding(Options.padding), Size.height, Size.width),
+                       Place>(x);
+  }
+}
+
+}  // namespace detail
+
+/// Images, and a window that slides over them.
+#define TAGMA_NEEDS_IMAGES(Spec)                                                              \
+  static_assert(::tagma::diagnose::is_image_batch<Spec>,                                      \
+                "TAGMA-E120 pooling: images need the axes [batch, height, width, channels]"); \
+  TAGMA_NEEDS_FLOATS(Spec)
+#define TAGMA_NEEDS_WINDOW(Spec, Size, Options)                                                                      \
+  TAGMA_NEEDS_IMAGES(Spec);                                                                                          \
+  static_assert(::tagma::diagnose::pool_options_are_valid<Size, Options>,                                            \
+                "TAGMA-E126 pooling: windows and strides must be positive, paddings smaller than the window");       \
+  if constexpr (::tagma::diagnose::is_image_batch<Spec> && ::tagma::diagnose::pool_options_are_valid<Size, Options>) \
+  static_assert(::tagma::diagnose::pool_window_fits<Spec, Size, Options>,                                            \
+                "TAGMA-E123 pooling: the window is larger than the padded images")
+
+/// The largest element of each window: `max_pool<2>(x)` halves height and width. Padding never wins; the gradient goes
+/// to the first of several equal maxima, row by row.
+/// @tparam Size of the window
+/// @tparam Options stride (by default the window) and padding
+/// @param x images, [batch, height, width, channels], floating
+/// @return [batch, positions down, positions across, channels]
+/// Raises TAGMA-E120 for a wrong rank, TAGMA-E123 if the window is larger than the images, TAGMA-E126 for impossible
+/// options.
+template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto max_pool(const X& x) {
+  constexpr pool_options options = detail::pool_steps<Size, Options>;
+  TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
+  return detail::make_pool<op::max_pool, Size, options, Place>(x);
+}
+
+/// The mean of each window; padding does not count. Everything else as `max_pool`.
+template <window Size, pool_options Options = pool_options{}, expression X, class Place = TAGMA_FRESH_TYPE(X)>
+[[nodiscard]] constexpr auto average_pool(const X& x) {
+  constexpr pool_options options = detail::pool_steps<Size, Options>;
+  TAGMA_NEEDS_WINDOW(typename X::spec_type, Size, options);
+  return detail::make_pool<op::average_pool, Size, options, Place>(x);
+}
+
+/// The mean of every channel over height and width. Raises TAGMA-E120 for a wrong rank.
+/// @param x [batch, height, width, channels], floating
+/// @return [batch, channels]
+inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
+  TAGMA_NEEDS_IMAGES(typename X::spec_type);
+  if constexpr (diagnose::is_image_batch<typename X::spec_type>) return detail::make_mean<false, Place, 1, 2>(x);
+};
+
+/// The largest element of every channel over height and width; the gradient is shared by equal maxima.
+inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
+  TAGMA_NEEDS_IMAGES(typename X::spec_type);
+  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
+    return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);
+};
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_WINDOW
+#undef TAGMA_NEEDS_IMAGES
+#endif  // TAGMA_SINGLE_EXPR_OP_POOL_HPP
+// ---- tagma/expr/op/random.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
+#define TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
+
+/// @file
+/// Random tensors, new in every run, and dropout. Their bytes follow from the seed of the session, the number of the
+/// run and the place of the node in its program, not from threads.
+
+// ---- tagma/expr/op/constant.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_CONSTANT_HPP
+#define TAGMA_SINGLE_EXPR_OP_CONSTANT_HPP
+
+/// @file
+/// Scalars that the compiler knows, for operations that are composed of others: they keep a composition known by its
+/// structure alone, where a number written in place would tell every use apart.
+
+namespace tagma::detail {
+
+/// A double as a template argument, which not every compiler takes as it is.
+[[nodiscard]] constexpr ir::attribute bits_of(double value) { return std::bit_cast<ir::attribute>(value); }
+
+template <class T, ir::attribute Bits>
+struct constant_definition {
+  static constexpr auto attributes = ir::pack_attributes(Bits);
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr ir::record value{
+      &ir::rules<ir::constant_op>,
+      hash_combine(hash_combine(ir::info<ir::constant_op>.id, static_cast<std::uint64_t>(spec.type)),
+                   static_cast<std::uint64_t>(Bits)),
+      spec,
+      {},
+      {},
+      attributes.list(),
+      {},
+      nullptr,
+      {}};
+};
+
+/// The scalar of element type `T` whose value has these bits: `make_constant<float, bits_of(0.5)>()`.
+template <class T, ir::attribute Bits>
+[[nodiscard]] constexpr auto make_constant() {
+  using definition = constant_definition<T, Bits>;
+  using id = typename binding<structural_id<definition::value.hash>, definition>::id;
+  return expr<spec<T>, id, false>{};
+}
+
+/// One step of a composition: a node of operation `Op` over operands that are known to fit.
+template <class Op, class Place, int Index, class... E>
+[[nodiscard]] constexpr auto step(const E&... operands) {
+  return make_node<Op, ir::attributes<0>{}, part<Place, Index>>(operands...);
+}
+
+}  // namespace tagma::detail
+#endif  // TAGMA_SINGLE_EXPR_OP_CONSTANT_HPP
+
+namespace tagma {
+namespace op {
+
+/// Base of the tags of random sources. Attribute 0 is the element type; the extents follow, or an input has them.
+struct random_source {
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stateful = true;
+  static constexpr bool stops_gradient = true;
+  static constexpr std::uint64_t shape_only = 0b1;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out.type = static_cast<dtype>(a.attributes[0]);
+    a.out.dims = a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims;
+    return nullptr;
+  }
+};
+
+/// In [0, 1).
+struct random_uniform : random_source {
+  static constexpr std::string_view name = "random_uniform";
+};
+/// Mean 0, deviation 1.
+struct random_normal : random_source {
+  static constexpr std::string_view name = "random_normal";
+};
+/// The same, drawn again outside (-2, 2).
+struct truncated_normal : random_source {
+  static constexpr std::string_view name = "truncated_normal";
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// A random tensor has floating elements and static extents.
+template <class T, extent... Extents>
+inline constexpr bool can_be_random = is_floating(dtype_of<T>) && sizeof...(Extents) <= max_rank &&
+                                      (true && ... && (Extents >= 0));
+}  // namespace diagnose
+
+namespace detail {
+
+template <class Op, class Place, class T, extent... Extents>
+[[nodiscard]] constexpr auto make_random() {
+  if constexpr (diagnose::can_be_random<T, Extents...>)
+    return make_node<Op, ir::pack_attributes(dtype_of<T>, Extents...), part<Place, 0>>();
+}
+
+/// offset + scale * unit.
+template <class Place, class E, class Offset, class Scale>
+[[nodiscard]] constexpr auto make_affine(const E& unit, const Offset& offset, const Scale& scale) {
+  return make_binary<op::add, part<Place, 2>>(make_binary<op::multiply, part<Place, 1>>(unit, scale), offset);
+}
+
+template <class Place, class E, class Low, class High>
+[[nodiscard]] constexpr auto make_between(const E& unit, const Low& low, const High& high) {
+  if constexpr (expression<Low> || expression<High>)
+    return make_affine<Place>(unit, low, make_binary<op::subtract, part<Place, 3>>(high, low));
+  else
+    return make_affine<Place>(unit, low, static_cast<double>(high) - static_cast<double>(low));
+}
+
+template <class A>
+concept parameter = expression<A> || scalar<A>;
+
+}  // namespace detail
+
+/// A random tensor can have this element type and these extents.
+#define TAGMA_NEEDS_RANDOM(...)                                \
+  static_assert(::tagma::diagnose::can_be_random<__VA_ARGS__>, \
+                "TAGMA-E113 random: needs a floating element type and at most six static extents")
+
+/// Uniform random numbers of the given type and extents, new in every run: `random_uniform<float, 3, 4>(-1.0f, 1.0f)`.
+/// Two calls at two places draw different numbers. Gradients flow to `low` and `high` where these are expressions.
+/// @param low, high numbers, or expressions that broadcast to the extents; by default [0, 1)
+/// Raises TAGMA-E113 for another element type or extents that vary.
+/// @{
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
+[[nodiscard]] constexpr auto random_uniform() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  return detail::make_random<op::random_uniform, Place, T, Extents...>();
+}
+template <class T, extent... Extents, detail::parameter Low, detail::parameter High, class Place = TAGMA_FRESH_TYPE(T)>
+[[nodiscard]] constexpr auto random_uniform(const Low& low, const High& high) {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
+    return detail::make_between<Place>(detail::make_random<op::random_uniform, Place, T, Extents...>(), low, high);
+}
+/// @}
+
+/// Normal random numbers, new in every run; `random_uniform` tells the rest.
+/// @param mean, deviation numbers, or expressions that broadcast to the extents; by default 0 and 1
+/// @{
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
+[[nodiscard]] constexpr auto random_normal() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  return detail::make_random<op::random_normal, Place, T, Extents...>();
+}
+template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
+          class Place = TAGMA_FRESH_TYPE(T)>
+[[nodiscard]] constexpr auto random_normal(const Mean& mean, const Deviation& deviation) {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
+    return detail::make_affine<Place>(detail::make_random<op::random_normal, Place, T, Extents...>(), mean, deviation);
+}
+/// @}
+
+/// Normal random numbers within two deviations of their mean.
+/// @{
+template <class T, extent... Extents, class Place = TAGMA_FRESH_TYPE(T)>
+[[nodiscard]] constexpr auto truncated_normal() {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  return detail::make_random<op::truncated_normal, Place, T, Extents...>();
+}
+template <class T, extent... Extents, detail::parameter Mean, detail::parameter Deviation,
+          class Place = TAGMA_FRESH_TYPE(T)>
+[[nodiscard]] constexpr auto truncated_normal(const Mean& mean, const Deviation& deviation) {
+  TAGMA_NEEDS_RANDOM(T, Extents...);
+  if constexpr (diagnose::can_be_random<T, Extents...>)
+    return detail::make_affine<Place>(detail::make_random<op::truncated_normal, Place, T, Extents...>(), mean,
+                                      deviation);
+}
+/// @}
+
+/// Random numbers of the type and shape of `e`, whose elements are not read: uniform in [0, 1), or normal with mean 0
+/// and deviation 1. Raises TAGMA-E014 for an element type that is not floating.
+/// @{
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto random_uniform_like(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::random_uniform, ir::pack_attributes(E::spec.type), Place>(e);
+}
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto random_normal_like(const E& e) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::random_normal, ir::pack_attributes(E::spec.type), Place>(e);
+}
+/// @}
+
+/// Each element is zero with probability `rate`, else divided by 1 - rate (Srivastava et al. 2014, in the form that
+/// needs no scaling when the network is used). The gradient drops the elements that were dropped.
+/// @param rate a number from 0 up to, but not including, 1, else InvalidArgument; or an expression of rank 0 and the
+///             element type of `e`
+/// Raises TAGMA-E014 for an element type that is not floating.
+template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto dropout(const E& e, const Rate& rate) {
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
+    using T = typename E::element_type;
+    // One float for each element, whatever the elements are: 16-bit floats would make the rate coarse.
+    const auto drawn =
+        detail::make_node<op::random_uniform, ir::pack_attributes(dtype::float32), detail::part<Place, 0>>(e);
+    const auto zero = detail::make_constant<T, detail::bits_of(0)>();
+    const auto keep_scaled = [&](const auto& threshold, const auto& scaled) {
+      const auto kept = detail::make_binary<op::greater_equal, detail::part<Place, 2>>(drawn, threshold);
+      return detail::step<op::select, Place, 3>(kept, scaled, zero);
+    };
+    if constexpr (expression<Rate>) {
+      static_assert(Rate::rank == 0 && diagnose::same_element_type<typename E::spec_type, typename Rate::spec_type>,
+                    "TAGMA-E114 dropout: the rate needs rank 0 and the element type of the operand");
+      constexpr auto single = ir::pack_attributes(dtype::float32);
+      const auto one = detail::make_constant<T, detail::bits_of(1)>();
+      const auto rest = detail::step<op::subtract, Place, 4>(one, rate);
+      return keep_scaled(detail::make_node<op::cast, single, detail::part<Place, 5>>(rate),
+                         detail::step<op::divide, Place, 1>(e, rest));
+    } else {
+      const auto value = static_cast<double>(rate);
+      if (!(value >= 0 && value < 1))
+        fail(status_code::invalid_argument, "dropout: the rate is " + std::to_string(value) + ", not in [0, 1)");
+      return keep_scaled(value, detail::make_binary<op::multiply, detail::part<Place, 1>>(e, 1 / (1 - value)));
+    }
+  }
+}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_RANDOM
+#endif  // TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
+
+// ---- tagma/nn/optimizers.hpp
+#ifndef TAGMA_SINGLE_NN_OPTIMIZERS_HPP
+#define TAGMA_SINGLE_NN_OPTIMIZERS_HPP
+
+/// @file
+/// Optimizers with TensorFlow's formulas and defaults. `minimize` adds one update for every trainable variable behind
+/// the loss; the graph compiler finds them and their gradients. Where a variable is only read by `gather` along its
+/// first axis, its gradient stays sparse: the rows of one index are summed, and then these rows of the variable and of
+/// its slots are updated, all others keep their bytes. Adam and AdamW move all rows, as in TensorFlow.
+
+#include <utility>
+
+// ---- tagma/expr/op/control.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
+#define TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
+
+/// @file
+/// Order without data: group and after.
+
+#include <tuple>
+
+namespace tagma {
+namespace op {
+
+/// Done when everything it waits for is done.
+struct group {
+  static constexpr std::string_view name = "group";
+  static constexpr ir::op_kind kind = ir::op_kind::control;
+  static constexpr bool stateful = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// A node that waits for others: the record of `Id` with more control dependencies.
+template <class Id, class... Controls>
+struct after_definition {
+  static constexpr const ir::record* origin = find_record<Id>();
+  static constexpr auto controls = [] {
+    fixed_array<const ir::record*, origin->controls.size() + sizeof...(Controls)> all{};
+    std::size_t n = 0;
+    for (const ir::record* r : origin->controls) all[n++] = r;
+    ((all[n++] = find_record<Controls>()), ...);
+    return all;
+  }();
+  static constexpr tensor_spec spec = origin->spec;
+  static constexpr ir::record value = [] {
+    ir::record r = *origin;
+    r.controls = controls;
+    r.bare = nullptr;
+    r.hash = hash_combine(hash_text("after"), r.hash);
+    for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
+    return r;
+  }();
+};
+
+}  // namespace detail
+
+/// A node without value that is done when all its operands are: the usual fetch of several updates.
+template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
+[[nodiscard]] constexpr auto group(const E&... e) {
+  using definition =
+      detail::node_definition<op::group, ir::attributes<0>{}, detail::id_list<>, detail::id_list<typename E::id...>>;
+  return detail::make_handle<definition, Place>(e...);
+}
+
+namespace detail {
+
+/// One `after` may be applied to several nodes.
+template <class Place, class Id>
+struct waiting {};
+
+/// What `after` returns: applied to a handle, it makes that node wait.
+template <class Place, class... Before>
+struct after_all {
+  std::tuple<Before...> before;
+
+  template <expression E>
+  [[nodiscard]] constexpr auto operator()(const E& e) const {
+    using definition = after_definition<typename E::id, typename Before::id...>;
+    using place = std::conditional_t<std::is_void_v<Place>, void, waiting<Place, typename E::id>>;
+    return std::apply([&e](const Before&... b) { return make_handle<definition, place>(e, b...); }, before);
+  }
+};
+
+}  // namespace detail
+
+/// Control dependencies: `after(a, b)(e)` is `e`, computed once `a` and `b` are done. Only the node `e` waits, not the
+/// nodes it is made of.
+template <expression... Before, class Place = TAGMA_FRESH_TYPE(Before...)>
+[[nodiscard]] constexpr auto after(const Before&... before) {
+  return detail::after_all<Place, Before...>{{before...}};
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
+// ---- tagma/expr/op/gradient.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_GRADIENT_HPP
+#define TAGMA_SINGLE_EXPR_OP_GRADIENT_HPP
+
+/// @file
+/// Gradients as expressions. The graph compiler replaces each by the nodes that compute it, so that a gradient can be
+/// differentiated again.
+
+#include <tuple>
+
+namespace tagma {
+
+namespace diagnose {
+/// The loss is one floating number.
+template <class Loss>
+inline constexpr bool is_scalar_loss = Loss::value.dims.rank == 0 && is_floating(Loss::value.type);
+}  // namespace diagnose
+
+namespace op {
+
+/// The gradient of the sum of input 0 by input 1.
+struct gradient {
+  static constexpr std::string_view name = "gradient";
+  static constexpr ir::op_kind kind = ir::op_kind::gradient;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[1];
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+/// The gradient of `y` (of the sum of its elements) by `x`; it has the type of `x`.
+/// Raises TAGMA-E014 if either is not floating; TAGMA-E061 when the graph is compiled if an operation between them has
+/// no gradient; TAGMA-E064 if `y` does not depend on `x`.
+template <expression Y, expression X, class Place = TAGMA_FRESH_TYPE(Y)>
+[[nodiscard]] constexpr auto gradient(const Y& y, const X& x) {
+  TAGMA_NEEDS_FLOATS(typename Y::spec_type);
+  TAGMA_NEEDS_FLOATS(typename X::spec_type);
+  if constexpr (diagnose::is_floating_point<typename Y::spec_type> &&
+                diagnose::is_floating_point<typename X::spec_type>)
+    return detail::make_node<op::gradient, ir::attributes<0>{}, Place>(y, x);
+}
+
+/// The gradients of `y` by several tensors, as a tuple in their order.
+template <expression Y, expression... X>
+[[nodiscard]] constexpr auto gradients(const Y& y, const X&... x) {
+  return std::make_tuple(gradient(y, x)...);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_GRADIENT_HPP
+// ---- tagma/nn/initializers.hpp
+#ifndef TAGMA_SINGLE_NN_INITIALIZERS_HPP
+#define TAGMA_SINGLE_NN_INITIALIZERS_HPP
+
+/// @file
+/// Initializers of variables, with the names that Keras has for them. Random ones are keyed by the seed of the session
+/// and the name of the variable. Operations of the same names are told apart by their element type: `random_normal(0,
+/// 1)` is an initializer, `random_normal<float, 3>(0, 1)` three numbers.
+
+namespace tagma {
+
+inline constexpr static_initializer<initializer_kind::zeros> zeros{};
+inline constexpr static_initializer<initializer_kind::ones> ones{};
+/// Uniform within sqrt(6 / (fan_in + fan_out)); Glorot and Bengio 2010. The default of `dense` and `conv2d`.
+inline constexpr static_initializer<initializer_kind::glorot_uniform> glorot_uniform{};
+/// Truncated normal of variance 2 / (fan_in + fan_out); Glorot and Bengio 2010.
+inline constexpr static_initializer<initializer_kind::glorot_normal> glorot_normal{};
+/// Uniform within sqrt(6 / fan_in); He et al. 2015.
+inline constexpr static_initializer<initializer_kind::he_uniform> he_uniform{};
+/// Truncated normal of variance 2 / fan_in; He et al. 2015.
+inline constexpr static_initializer<initializer_kind::he_normal> he_normal{};
+
+namespace detail {
+[[nodiscard]] inline carried_initializer make_initializer(initializer_kind kind, double first, double second) {
+  carried_initializer i;
+  i.value.integer = static_cast<std::int64_t>(kind);
+  i.value.number = first;
+  i.value.second = second;
+  return i;
+}
+}  // namespace detail
+
+/// Every element `value`.
+[[nodiscard]] inline carried_initializer filled_with(double value) {
+  return detail::make_initializer(initializer_kind::constant, value, 0);
+}
+/// Uniform in [low, high).
+[[nodiscard]] inline carried_initializer random_uniform(double low, double high) {
+  return detail::make_initializer(initializer_kind::uniform, low, high);
+}
+/// Normal with a mean and a standard deviation.
+[[nodiscard]] inline carried_initializer random_normal(double mean = 0, double stddev = 1) {
+  return detail::make_initializer(initializer_kind::normal, mean, stddev);
+}
+/// Normal, redrawn where it is more than two standard deviations from the mean.
+[[nodiscard]] inline carried_initializer truncated_normal(double mean = 0, double stddev = 1) {
+  return detail::make_initializer(initializer_kind::truncated_normal, mean, stddev);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_NN_INITIALIZERS_HPP
+// ---- tagma/nn/schedules.hpp
+#ifndef TAGMA_SINGLE_NN_SCHEDULES_HPP
+#define TAGMA_SINGLE_NN_SCHEDULES_HPP
+
+/// @file
+/// Learning rates that change with the number of steps, with TensorFlow's formulas. They are run-time values: changing
+/// one does not recompile anything.
+
+#include <initializer_list>
+
+namespace tagma {
+
+/// How a learning rate follows the step.
+enum class schedule_kind : std::uint8_t { constant, exponential, piecewise, polynomial, cosine };
+
+/// initial * decay_rate ^ (step / decay_steps); the exponent is rounded down if `staircase`.
+struct exponential_decay {
+  double initial = 0.01;
+  double decay_steps = 1;
+  double decay_rate = 0.96;
+  bool staircase = false;
+};
+/// Numbers in a row: written in braces, or anything that has data() and size().
+class number_list {
+ public:
+  number_list() = default;
+  number_list(std::initializer_list<double> numbers) : number_list(numbers.begin(), numbers.size()) {}
+  template <class Range>
+    requires(!std::is_same_v<Range, number_list> && requires(const Range& r) { static_cast<const double*>(r.data()); })
+  number_list(const Range& range) : number_list(range.data(), range.size()) {}
+
+  [[nodiscard]] std::size_t size() const { return bytes_.size() / sizeof(double); }
+  [[nodiscard]] const double* begin() const { return bytes_.as<const double>().begin(); }
+  [[nodiscard]] const double* end() const { return bytes_.as<const double>().end(); }
+
+ private:
+  number_list(const double* numbers, std::size_t count) : bytes_(count * sizeof(double)) {
+    const array_view<double> list = bytes_.as<double>();
+    for (std::size_t i = 0; i < count; ++i) list[i] = numbers[i];
+  }
+
+  shared_bytes bytes_;
+};
+/// values[0] up to and including step boundaries[0], values[1] up to boundaries[1], and so on; one value more than
+/// boundaries.
+struct piecewise_constant {
+  number_list boundaries;
+  number_list values;
+};
+/// (initial - final) * (1 - step / decay_steps) ^ power + final, and `final` afterwards.
+struct polynomial_decay {
+  double initial = 0.01;
+  double decay_steps = 1;
+  double final = 0.0001;
+  double power = 1;
+};
+/// initial * ((1 - alpha) * (1 + cos(pi * step / decay_steps)) / 2 + alpha); Loshchilov and Hutter 2016.
+struct cosine_decay {
+  double initial = 0.01;
+  double decay_steps = 1;
+  double alpha = 0;
+};
+
+/// A learning rate: a number or a schedule, optionally after a linear warm-up.
+class rate {
+ public:
+  constexpr static std::size_t warm_up_index = 0;
+
+  rate(double value = 0.01) { set(schedule_kind::constant, {0, value}); }
+  rate(const exponential_decay& s) {
+    set(schedule_kind::exponential, {0, s.initial, positive(s.decay_steps), s.decay_rate, s.staircase ? 1.0 : 0.0});
+  }
+  rate(const polynomial_decay& s) {
+    set(schedule_kind::polynomial, {0, s.initial, positive(s.decay_steps), s.final, s.power});
+  }
+  rate(const cosine_decay& s) { set(schedule_kind::cosine, {0, s.initial, positive(s.decay_steps), s.alpha}); }
+  rate(const piecewise_constant& s) {
+    if (s.values.size() != s.boundaries.size() + 1)
+      fail(status_code::invalid_argument, {"piecewise_constant: needs one value more than boundaries, not ",
+                                           s.values.size(), " for ", s.boundaries.size()});
+    const array_view<double> list = make_list(schedule_kind::piecewise, 1 + s.boundaries.size() + s.values.size());
+    double* to = list.data();
+    *to++ = 0;
+    for (const double b : s.boundaries) *to++ = b;
+    for (const double v : s.values) *to++ = v;
+  }
+
+  [[nodiscard]] const carried_value& value() const { return value_; }
+
+  /// The same rate after growing from zero in equal parts over the first `steps` steps.
+  [[nodiscard]] rate after_warm_up(double steps) const {
+    rate r = *this;
+    const auto mine = value_.bytes.as<const double>();
+    const array_view<double> list = r.make_list(static_cast<schedule_kind>(value_.integer), mine.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) list[i] = mine[i];
+    list[warm_up_index] = steps;
+    return r;
+  }
+
+ private:
+  static double positive(double steps) {
+    if (!(steps > 0)) fail(status_code::invalid_argument, "a learning rate schedule needs decay_steps above 0");
+    return steps;
+  }
+  array_view<double> make_list(schedule_kind kind, std::size_t size) {
+    value_.integer = static_cast<std::int64_t>(kind);
+    value_.bytes = shared_bytes(size * sizeof(double));
+    return value_.bytes.as<double>();
+  }
+  TAGMA_COLD void set(schedule_kind kind, std::initializer_list<double> parameters) {
+    double* to = make_list(kind, parameters.size()).data();
+    for (const double p : parameters) *to++ = p;
+  }
+
+  carried_value value_;
+};
+
+/// The learning rate at a step, as a kernel and a test compute it.
+/// @param step updates done so far
+[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
+  const auto p = v.bytes.as<const double>();
+  const double warm = p[0];
+  double result = p[1];
+  switch (static_cast<schedule_kind>(v.integer)) {
+    case schedule_kind::constant:
+      break;
+    case schedule_kind::exponential: {
+      const double exponent = step / p[2];
+      result = p[1] * __builtin_pow(p[3], p[4] != 0 ? __builtin_floor(exponent) : exponent);
+      break;
+    }
+    case schedule_kind::polynomial: {
+      const double done = step < p[2] ? step : p[2];
+      result = (p[1] - p[3]) * __builtin_pow(1 - done / p[2], p[4]) + p[3];
+      break;
+    }
+    case schedule_kind::cosine: {
+      const double done = step < p[2] ? step : p[2];
+      result = p[1] * ((1 - p[3]) * 0.5 * (1 + __builtin_cos(3.14159265358979323846 * done / p[2])) + p[3]);
+      break;
+    }
+    case schedule_kind::piecewise: {
+      const std::size_t boundaries = (p.size() - 2) / 2;
+      std::size_t i = 0;
+      while (i < boundaries && step > p[1 + i]) ++i;
+      result = p[1 + boundaries + i];
+      break;
+    }
+  }
+  return step < warm ? result * (step + 1) / warm : result;
+}
+
+namespace op {
+
+/// The learning rate at the step that input 0 holds; the program carries its schedule.
+struct scheduled_rate {
+  static constexpr std::string_view name = "scheduled_rate";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::float64, {}};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Place, class Step>
+struct rate_definition {
+  using id = std::conditional_t<std::is_void_v<Place>,
+                                structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
+                                place_id<Place>>;
+  static constexpr std::array<const ir::record*, 1> inputs{find_record<typename Step::id>()};
+  static constexpr tensor_spec spec{dtype::float64, {}};
+  static constexpr ir::record value{&ir::rules<op::scheduled_rate>,
+                                    hash_combine(hash_text("scheduled_rate"), Step::record().hash),
+                                    spec,
+                                    inputs,
+                                    {},
+                                    {},
+                                    {},
+                                    &value_key<id>,
+                                    {}};
+};
+
+template <class Place, class Step>
+[[nodiscard]] auto make_rate(const Step&, const rate& r) {
+  using definition = rate_definition<Place, Step>;
+  using id = typename binding<typename definition::id, definition>::id;
+  return expr<spec<double>, id, true>{carried(definition::value.key, r.value())};
+}
+
+}  // namespace detail
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_NN_SCHEDULES_HPP
+
+namespace tagma {
+
+/// Stochastic gradient descent: v -= lr * g.
+struct sgd {
+  rate learning_rate = 0.01;
+};
+/// a = momentum * a + g; v -= lr * a. With `nesterov`: v -= lr * (g + momentum * a).
+struct momentum {
+  rate learning_rate = 0.01;
+  double momentum = 0.9;
+  bool nesterov = false;
+};
+/// a += g^2; v -= lr * g / sqrt(a). Duchi et al. 2011.
+struct adagrad {
+  rate learning_rate = 0.001;
+  double initial_accumulator = 0.1;
+};
+/// a = rho * a + (1 - rho) * g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) * g; v -= lr * u; b = rho * b + (1 - rho) *
+/// u^2. Zeiler 2012.
+struct adadelta {
+  rate learning_rate = 0.001;
+  double rho = 0.95;
+  double epsilon = 1e-8;
+};
+/// s += (g^2 - s) * (1 - rho), s begins at 1; m = momentum * m + lr * g / sqrt(s + epsilon); v -= m. Hinton 2012.
+struct rmsprop {
+  rate learning_rate = 0.001;
+  double rho = 0.9;
+  double momentum = 0;
+  double epsilon = 1e-10;
+};
+/// The same with q += (g - q) * (1 - rho) and the root of s - q^2 + epsilon.
+struct centered_rmsprop {
+  rate learning_rate = 0.001;
+  double rho = 0.9;
+  double momentum = 0;
+  double epsilon = 1e-10;
+};
+/// m += (g - m) * (1 - beta1); s += (g^2 - s) * (1 - beta2);
+/// v -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(s) + epsilon). Kingma and Ba 2014.
+struct adam {
+  rate learning_rate = 0.001;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+};
+/// Adam after v -= lr * weight_decay * v. Loshchilov and Hutter 2017.
+struct adamw {
+  rate learning_rate = 0.001;
+  double weight_decay = 0.01;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+};
+/// Follow the regularised leader, McMahan et al. 2013, with the shrinkage of McMahan 2018:
+/// g' = g + 2 * shrinkage * v; n = a + g^2; l += g' - (n^-p - a^-p) / lr * v;
+/// v = |l| > l1 ? (sign(l) * l1 - l) / (n^-p / lr + 2 * l2) : 0; a = n; p is `power`, negative.
+struct ftrl {
+  rate learning_rate = 0.001;
+  double power = -0.5;
+  double initial_accumulator = 0.1;
+  double l1 = 0;
+  double l2 = 0;
+  double shrinkage = 0;
+};
+
+namespace op {
+
+/// A slot of an optimizer: its suffix, and how it begins: a number, or the input of the optimizer that holds it.
+struct slot {
+  std::string_view suffix;
+  double initial = 0;
+  int input = -1;
+};
+
+/// Base of the tags of optimizer updates. Inputs: the variable, one tensor of its type for each slot, which the update
+/// also writes, the gradient, the learning rate, the step, and the other numbers; all numbers are float64 scalars.
+template <int Slots>
+struct optimizer_update : update {
+  /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
+  static constexpr bool moves_all_rows = false;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
+                                                          : "the gradient has another shape than the variable";
+  }
+};
+
+struct apply_sgd : optimizer_update<0> {
+  static constexpr std::string_view name = "apply_sgd", rows_name = "apply_sgd_rows";
+  static constexpr fixed_array<slot, 0> slots{};
+};
+struct apply_momentum : optimizer_update<1> {
+  static constexpr std::string_view name = "apply_momentum", rows_name = "apply_momentum_rows";
+  static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
+};
+struct apply_adagrad : optimizer_update<1> {
+  static constexpr std::string_view name = "apply_adagrad", rows_name = "apply_adagrad_rows";
+  static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
+};
+struct apply_adadelta : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_adadelta", rows_name = "apply_adadelta_rows";
+  static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
+};
+struct apply_rmsprop : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_rmsprop", rows_name = "apply_rmsprop_rows";
+  static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
+};
+struct apply_centered_rmsprop : optimizer_update<3> {
+  static constexpr std::string_view name = "apply_centered_rmsprop", rows_name = "apply_centered_rmsprop_rows";
+  static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
+                                              slot{"/rmsprop_mean"}};
+};
+struct apply_adam : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_adam", rows_name = "apply_adam_rows";
+  static constexpr bool moves_all_rows = true;
+  static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
+};
+struct apply_adamw : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_adamw", rows_name = "apply_adamw_rows";
+  static constexpr bool moves_all_rows = true;
+  static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
+};
+struct apply_ftrl : optimizer_update<2> {
+  static constexpr std::string_view name = "apply_ftrl", rows_name = "apply_ftrl_rows";
+  static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
+};
+
+/// The same update for a sparse gradient. It is given by parts, as many as attribute 0 says: a part has rows and the
+/// index that each row goes to. Inputs: as those of `Update`, with the rows of the first part for the gradient; then
+/// its indices, and rows and indices of the other parts.
+template <class Update>
+struct apply_rows : update {
+  static constexpr std::string_view name = Update::rows_name;
+  static constexpr std::size_t slots = Update::slots.size();
+
+  /// The input that has the rows or the indices of a part.
+  static constexpr std::size_t rows_input(std::size_t inputs, std::size_t parts, std::size_t part) {
+    return part == 0 ? 1 + slots : inputs - 2 * (parts - part);
+  }
+  static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
+    return inputs + 1 - 2 * (parts - part);
+  }
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    const auto parts = static_cast<std::size_t>(a.attributes[0]);
+    for (std::size_t p = 0; p < parts; ++p) {
+      const tensor_spec part[] = {a.in[rows_input(a.in.size(), parts, p)], a.in[index_input(a.in.size(), parts, p)],
+                                  a.out};
+      const ir::attribute axis = 0;
+      ir::infer_args rows{part, {&axis, 1}, {}};
+      if (const char* problem = scatter_rows::infer(rows)) return problem;
+    }
+    return nullptr;
+  }
+};
+
+/// The parts of a gradient that is a sum of rows of a variable: a lookup each.
+struct sparse_gradient {
+  static constexpr std::size_t limit = 16;
+  ir::node_id parts[limit]{};
+  std::size_t count = 0;
+
+  /// Finds the parts of a gradient of `variable`; false if some of the gradient is dense.
+  constexpr bool add(const ir::graph& g, ir::node_id gradient, ir::node_id variable) {
+    const ir::node& n = g[gradient];
+    if (n.op->info->key == &ir::key<op::add> && g.spec(g.input(gradient, 0)) == n.spec &&
+        g.spec(g.input(gradient, 1)) == n.spec)
+      return add(g, g.input(gradient, 0), variable) && add(g, g.input(gradient, 1), variable);
+    if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
+    // Rows of the variable itself would change while they are read.
+    ir::node_id from = g.input(gradient, 0);
+    while (g.info(from).kind == ir::op_kind::view || g.info(from).kind == ir::op_kind::update) from = g.input(from, 0);
+    parts[count++] = gradient;
+    return from != variable;
+  }
+};
+
+/// The node that the graph compiler replaces by one `Update` for each variable, and by a count of the steps.
+/// Inputs of the expansion: the learning rate, the step, the other numbers.
+template <class Update>
+struct optimizer {
+  static constexpr std::string_view name = Update::name;
+  static constexpr ir::op_kind kind = ir::op_kind::optimizer;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+
+  static constexpr void expand(ir::expand_args& e) {
+    scratch_array<ir::node_id, 64> updates(e.gradients.size());
+    std::size_t count = 0;
+    for (const ir::variable_gradient& pair : e.gradients) {
+      ir::node_id inputs[16 + 2 * sparse_gradient::limit]{pair.variable};
+      std::size_t n = 1;
+      const tensor_spec spec = e.g.spec(pair.variable);
+      for (const slot& s : Update::slots) {
+        const bool given = s.input >= 0;
+        const auto attributes = ir::pack_attributes(
+            given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
+        const void* key = given ? e.g[e.inputs[static_cast<std::size_t>(s.input)]].key : nullptr;
+        inputs[n++] = e.g.emit_as(ir::rules<variable>, spec, {}, attributes.list(),
+                                  {{}, e.g[pair.variable].name, s.suffix, key, {}});
+      }
+      sparse_gradient sparse;
+      const bool by_rows = sparse.add(e.g, pair.gradient, pair.variable);
+      inputs[n++] = by_rows ? e.g.input(sparse.parts[0], 0) : pair.gradient;
+      for (const ir::node_id i : e.inputs) inputs[n++] = i;
+      if (by_rows) {
+        for (std::size_t p = 0; p < sparse.count; ++p) {
+          if (p > 0) inputs[n++] = e.g.input(sparse.parts[p], 0);
+          inputs[n++] = e.g.input(sparse.parts[p], 1);
+        }
+        updates[count++] =
+            e.g.emit(ir::rules<apply_rows<Update>>, {inputs, n}, ir::pack_attributes(sparse.count).list());
+      } else {
+        updates[count++] = e.g.emit(ir::rules<Update>, {inputs, n});
+      }
+      if (e.g.overflow()) return;
+    }
+    const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
+    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
+    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {{&step, 1}});
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.
+template <class Optimizer>
+struct optimizer_traits;
+
+template <>
+struct optimizer_traits<sgd> {
+  using update = op::apply_sgd;
+  static constexpr fixed_string step = "sgd/step";
+  static fixed_array<double, 0> numbers(const sgd&) { return {}; }
+};
+template <>
+struct optimizer_traits<momentum> {
+  using update = op::apply_momentum;
+  static constexpr fixed_string step = "momentum/step";
+  static fixed_array<double, 2> numbers(const momentum& o) { return {o.momentum, o.nesterov ? 1.0 : 0.0}; }
+};
+template <>
+struct optimizer_traits<adagrad> {
+  using update = op::apply_adagrad;
+  static constexpr fixed_string step = "adagrad/step";
+  static fixed_array<double, 1> numbers(const adagrad& o) { return {o.initial_accumulator}; }
+};
+template <>
+struct optimizer_traits<adadelta> {
+  using update = op::apply_adadelta;
+  static constexpr fixed_string step = "adadelta/step";
+  static fixed_array<double, 2> numbers(const adadelta& o) { return {o.rho, o.epsilon}; }
+};
+template <>
+struct optimizer_traits<rmsprop> {
+  using update = op::apply_rmsprop;
+  static constexpr fixed_string step = "rmsprop/step";
+  static fixed_array<double, 3> numbers(const rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
+};
+template <>
+struct optimizer_traits<centered_rmsprop> {
+  using update = op::apply_centered_rmsprop;
+  static constexpr fixed_string step = "centered_rmsprop/step";
+  static fixed_array<double, 3> numbers(const centered_rmsprop& o) { return {o.rho, o.momentum, o.epsilon}; }
+};
+template <>
+struct optimizer_traits<adam> {
+  using update = op::apply_adam;
+  static constexpr fixed_string step = "adam/step";
+  static fixed_array<double, 3> numbers(const adam& o) { return {o.beta1, o.beta2, o.epsilon}; }
+};
+template <>
+struct optimizer_traits<adamw> {
+  using update = op::apply_adamw;
+  static constexpr fixed_string step = "adamw/step";
+  static fixed_array<double, 4> numbers(const adamw& o) { return {o.beta1, o.beta2, o.epsilon, o.weight_decay}; }
+};
+template <>
+struct optimizer_traits<ftrl> {
+  using update = op::apply_ftrl;
+  static constexpr fixed_string step = "ftrl/step";
+  static fixed_array<double, 5> numbers(const ftrl& o) {
+    return {o.power, o.initial_accumulator, o.l1, o.l2, o.shrinkage};
+  }
+};
+
+template <class Place, class Optimizer, int Pairs, class... E, std::size_t... I>
+[[nodiscard]] auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
+  using traits = optimizer_traits<Optimizer>;
+  const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
+  [[maybe_unused]] const auto numbers = traits::numbers(o);
+  return make_node<op::optimizer<typename traits::update>, ir::pack_attributes(Pairs), part<Place, 0>>(
+      operands..., make_rate<part<Place, 1>>(step, o.learning_rate), step,
+      literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
+}
+
+template <class Optimizer>
+using number_sequence =
+    std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
+
+}  // namespace detail
+
+/// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
+/// variable
+/// "<optimizer>/step".
+/// @param loss one floating number
+/// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
+/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar; when compiled, TAGMA-E061 and TAGMA-E063.
+template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
+  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
+                "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type>)
+    return detail::make_optimizer<Place, Optimizer, 0>(optimizer, detail::number_sequence<Optimizer>{}, loss);
+}
+
+/// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
+template <expression L, expression... V>
+[[nodiscard]] constexpr auto compute_gradients(const L& loss, const V&... variables) {
+  static_assert((true && ... && diagnose::is_variable<V>),
+                "TAGMA-E065 compute_gradients: the operands must be variables");
+  return std::make_tuple(std::make_pair(variables, gradient(loss, variables))...);
+}
+
+/// Updates variables with given gradients.
+/// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
+template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE(Optimizer)>
+[[nodiscard]] auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs) {
+  static_assert((true && ... && diagnose::is_variable<V>),
+                "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
+  return std::apply(
+      [&](const auto&... pair) {
+        return std::apply(
+            [&](const auto&... operand) {
+              return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
+                  optimizer, detail::number_sequence<Optimizer>{}, operand...);
+            },
+            std::tuple_cat(std::make_tuple(pair.first, pair.second)...));
+      },
+      pairs);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_NN_OPTIMIZERS_HPP
+
 // ---- tagma/device/cuda/driver.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CUDA_DRIVER_HPP
 #define TAGMA_SINGLE_DEVICE_CUDA_DRIVER_HPP
@@ -750,80 +6591,6 @@ inline void check(cudaError_t status, std::string_view call) {
 
 #include <string_view>
 
-// ---- tagma/base/array_view.hpp
-#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-
-/// @file
-/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
-/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
-
-#include <cstddef>
-#include <type_traits>
-
-namespace tagma {
-
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
-template <class T>
-class array_view {
- public:
-  constexpr array_view() = default;
-  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
-  template <std::size_t N>
-  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
-  template <class Range>
-    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
-      static_cast<T*>(r.data());
-      r.size();
-    })
-  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) const {
-    return data_[i];
-  }
-  [[nodiscard]] constexpr T* data() const { return data_; }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-  [[nodiscard]] constexpr T* begin() const { return data_; }
-  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
-  [[nodiscard]] constexpr T& front() const { return data_[0]; }
-  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
-    return {data_ + from, count};
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// Like std::array; an array of no elements has room for one, so that it needs no special case.
-template <class T, std::size_t N>
-struct fixed_array {
-  T values[N > 0 ? N : 1]{};
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] constexpr const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] static constexpr std::size_t size() { return N; }
-  [[nodiscard]] constexpr T* data() { return values; }
-  [[nodiscard]] constexpr const T* data() const { return values; }
-  [[nodiscard]] constexpr T* begin() { return values; }
-  [[nodiscard]] constexpr T* end() { return values + N; }
-  [[nodiscard]] constexpr const T* begin() const { return values; }
-  [[nodiscard]] constexpr const T* end() const { return values + N; }
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
 // ---- tagma/base/heap_array.hpp
 #ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
 #define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
@@ -883,6 +6650,29 @@ class heap_array {
 #include <cstdint>
 #include <string>
 
+// ---- tagma/runtime/memory_place.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+#define TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
+/// @file
+/// Where bytes are: on the host, or on a numbered device.
+
+#include <cstddef>
+
+namespace tagma::runtime {
+
+/// The host, where a device is asked for.
+inline constexpr int on_host = -1;
+
+/// An address and where it is valid. On the host, copies of streams want pinned memory.
+struct memory_place {
+  std::byte* data = nullptr;
+  int device = on_host;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
 namespace tagma::runtime {
 
 /// A queue of a device: its work is done in the order in which it was put there.
@@ -900,15 +6690,6 @@ struct event_ref {
 /// Recorded work, ready to be launched.
 struct graph_ref {
   void* native = nullptr;
-};
-
-/// The host, where a device is asked for.
-inline constexpr int on_host = -1;
-
-/// An address and where it is valid. On the host, copies of streams want memory of `allocate_pinned`.
-struct memory_place {
-  std::byte* data = nullptr;
-  int device = on_host;
 };
 
 /// Bytes of a device.
@@ -1211,64 +6992,6 @@ class condition {
 #include <time.h>
 
 #include <cstdint>
-
-// ---- tagma/base/atomic.hpp
-#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
-#define TAGMA_SINGLE_BASE_ATOMIC_HPP
-
-/// @file
-/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
-/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
-
-namespace tagma {
-
-/// What an access to a shared value orders around it, as in std::memory_order.
-enum class memory_order : int {
-  relaxed = __ATOMIC_RELAXED,
-  acquire = __ATOMIC_ACQUIRE,
-  release = __ATOMIC_RELEASE,
-  acq_rel = __ATOMIC_ACQ_REL,
-  seq_cst = __ATOMIC_SEQ_CST,
-};
-
-/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
-template <class T>
-class atomic {
- public:
-  constexpr atomic(T value = {}) : value_(value) {}
-  atomic(const atomic&) = delete;
-  atomic& operator=(const atomic&) = delete;
-
-  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
-    return __atomic_load_n(&value_, static_cast<int>(order));
-  }
-  void store(T value, memory_order order = memory_order::seq_cst) {
-    __atomic_store_n(&value_, value, static_cast<int>(order));
-  }
-  T exchange(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
-  }
-  /// Puts `value` where `expected` is; false if something else is there.
-  bool replace(T expected, T value) {
-    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  }
-  /// These return the value before.
-  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
-  }
-  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
-  }
-
-  /// Where the value is, for the system.
-  [[nodiscard]] const T* address() const { return &value_; }
-
- private:
-  T value_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
 
 namespace tagma::runtime {
 
@@ -1810,609 +7533,1107 @@ class driver final : public runtime::stream_driver {
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_DRIVER_HPP
-// ---- tagma/device/stream/dispatch.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+// ---- tagma/device/cuda/kernel_table.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TABLE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TABLE_HPP
 
 /// @file
-/// Runs the steps of a plan on the streams of devices: issues them in order, waits only for what the host reads, and
-/// launches recorded segments where nothing has changed since the last run.
+/// Picks the kernel of the GPU for every step of a plan, as device/cpu/kernel_table.hpp does for the CPU. Recipes of
+/// loops and operations with their element types are the only template arguments that reach a kernel, never a plan.
 
-#include <exception>
-#include <string>
-
-// ---- tagma/device/stream/assign.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+// ---- tagma/device/cuda/kernel/concat.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
 
 /// @file
-/// Which stream does which step, and where one stream has to wait for another. Functions over tables; no device is
-/// asked.
+/// Concatenation and repetition on the GPU.
 
-// ---- tagma/device/stream/steps.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-
-/// @file
-/// What the assignment to streams needs to know of the steps of a plan.
-
-#include <cstdint>
-
-// ---- tagma/plan/step_graph.hpp
-#ifndef TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
-#define TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+// ---- tagma/device/cuda/kernel/reduce.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
 
 /// @file
-/// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
-/// and writes the same bytes as the order of the plan.
+/// Reductions on the GPU. The order in which elements are joined follows from the extents alone, without atomics, so
+/// that equal inputs give equal bytes in every run.
 
-// ---- tagma/plan/memory.hpp
-#ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
-#define TAGMA_SINGLE_PLAN_MEMORY_HPP
-
-/// @file
-/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
-/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
-/// run.
-
-// ---- tagma/plan/plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_PLAN_HPP
+// ---- tagma/device/cuda/kernel/reduce_axes.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
 
 /// @file
-/// The finished plan of one set of fetches: plain tables that a session walks.
+/// The extents of a reduction, and how its work is divided.
 
-// ---- tagma/ir/op.hpp
-#ifndef TAGMA_SINGLE_IR_OP_HPP
-#define TAGMA_SINGLE_IR_OP_HPP
-
-/// @file
-/// What the graph compiler and the runtime know of an operation: plain values, no templates to walk.
-
-#include <bit>
-#include <cstdint>
-#include <string_view>
-#include <type_traits>
-
-// ---- tagma/tensor/spec.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
-#define TAGMA_SINGLE_TENSOR_SPEC_HPP
+// ---- tagma/device/cuda/kernel/kernel.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
 
 /// @file
-/// The type of an edge of the graph, as a C++ type and as a value.
+/// How a kernel of the GPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
+/// element-wise one. Operations of a user's own are registered the same way, outside these headers.
+///
+/// Operands are addresses of the device. A kernel puts its work on the stream of the run and returns: it neither waits
+/// nor allocates, so that a run can be recorded as a graph and replayed. What it needs beyond its operands is made by
+/// `prepare`, which is called with the stream that runs will have.
 
-#include <string>
+// ---- tagma/device/cuda/libraries.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_LIBRARIES_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_LIBRARIES_HPP
+
+/// @file
+/// What the kernels of one GPU share: working memory and handles of libraries for each stream, and the few numbers that
+/// change from run to run. `run_context::library` points to a `libraries`.
+///
+/// A graph of CUDA is recorded once and replayed, with the arguments of its kernels as they were. So the number of the
+/// run is no argument: it is in memory of the device, written by `begin_run` before each run or replay, and random
+/// kernels read it there. Kernels that meet an index outside its axis cannot throw; they leave a note in the same
+/// memory, which `check_run` reads when the run is over.
+
+// ---- tagma/base/owned.hpp
+#ifndef TAGMA_SINGLE_BASE_OWNED_HPP
+#define TAGMA_SINGLE_BASE_OWNED_HPP
+
+/// @file
+/// A pointer with one owner. std::unique_ptr does the same through a tuple of pointer and deleter, whose instantiation
+/// costs the compiler ten times this class for every type.
+
 #include <utility>
 
-// ---- tagma/tensor/dtype.hpp
-#ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
-#define TAGMA_SINGLE_TENSOR_DTYPE_HPP
-
-/// @file
-/// Element types: the C++ type, its run-time id, its name and its size.
-
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
-// ---- tagma/tensor/half.hpp
-#ifndef TAGMA_SINGLE_TENSOR_HALF_HPP
-#define TAGMA_SINGLE_TENSOR_HALF_HPP
-
-/// @file
-/// The two 16-bit floating types, stored as bits and computed in float.
-
-#include <bit>
-#include <cstdint>
-
 namespace tagma {
 
-/// Rounds to the nearest IEEE 754 binary16, ties to even; magnitudes of 65520 and above become infinity.
-[[nodiscard]] constexpr std::uint16_t float_to_half_bits(float value) {
-  const auto x = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>((x >> 16) & 0x8000u);
-  const std::uint32_t magnitude = x & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
-  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-  if (magnitude >= 0x38800000u) {
-    const std::uint32_t rebased = magnitude - 0x38000000u;
-    return static_cast<std::uint16_t>(sign | ((rebased + 0xfffu + ((rebased >> 13) & 1u)) >> 13));
-  }
-  if (magnitude <= 0x33000000u) return sign;
-  const std::uint32_t shift = 126u - (magnitude >> 23);
-  const std::uint32_t fraction = (magnitude & 0x7fffffu) | 0x800000u;
-  const std::uint32_t half_unit = 1u << (shift - 1u);
-  return static_cast<std::uint16_t>(sign | ((fraction + half_unit - 1u + ((fraction >> shift) & 1u)) >> shift));
-}
-
-/// The exact value of an IEEE 754 binary16.
-[[nodiscard]] constexpr float half_bits_to_float(std::uint16_t bits) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
-  const std::uint32_t exponent = (bits >> 10) & 0x1fu;
-  const std::uint32_t fraction = bits & 0x3ffu;
-  if (exponent == 0) {
-    const float value = static_cast<float>(fraction) * 0x1p-24f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
-  }
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (fraction << 13));
-  return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (fraction << 13));
-}
-
-/// Rounds to the nearest bfloat16, ties to even; a NaN stays a NaN.
-[[nodiscard]] constexpr std::uint16_t float_to_bfloat16_bits(float value) {
-  const auto x = std::bit_cast<std::uint32_t>(value);
-  if ((x & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((x >> 16) | 0x40u);
-  return static_cast<std::uint16_t>((x + 0x7fffu + ((x >> 16) & 1u)) >> 16);
-}
-
-/// The exact value of a bfloat16.
-[[nodiscard]] constexpr float bfloat16_bits_to_float(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-/// IEEE 754 binary16: 5 exponent and 10 fraction bits.
-struct float16 {
-  std::uint16_t bits = 0;
-
-  constexpr float16() = default;
-  constexpr explicit float16(float value) : bits(float_to_half_bits(value)) {}
-  constexpr operator float() const { return half_bits_to_float(bits); }
-};
-
-/// The upper half of a float: 8 exponent and 7 fraction bits.
-struct bfloat16 {
-  std::uint16_t bits = 0;
-
-  constexpr bfloat16() = default;
-  constexpr explicit bfloat16(float value) : bits(float_to_bfloat16_bits(value)) {}
-  constexpr operator float() const { return bfloat16_bits_to_float(bits); }
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_HALF_HPP
-
-namespace tagma {
-
-/// Run-time ids of the element types.
-enum class dtype : std::uint8_t {
-  none,
-  float64,
-  float32,
-  float16,
-  bfloat16,
-  int64,
-  int32,
-  int16,
-  int8,
-  uint8,
-  boolean,
-  string
-};
-
-/// A string element: a view of characters that a feed or a program owns. Trivially copyable, so that a tensor of
-/// strings moves through a graph as any other tensor does.
-using string_element = std::string_view;
-
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
-
-/// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
-inline constexpr dtype dtype_of = dtype::none;
-template <>
-inline constexpr dtype dtype_of<double> = dtype::float64;
-template <>
-inline constexpr dtype dtype_of<float> = dtype::float32;
-template <>
-inline constexpr dtype dtype_of<float16> = dtype::float16;
-template <>
-inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
-template <>
-inline constexpr dtype dtype_of<std::int64_t> = dtype::int64;
-template <>
-inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
-template <>
-inline constexpr dtype dtype_of<std::int16_t> = dtype::int16;
-template <>
-inline constexpr dtype dtype_of<std::int8_t> = dtype::int8;
-template <>
-inline constexpr dtype dtype_of<std::uint8_t> = dtype::uint8;
-template <>
-inline constexpr dtype dtype_of<bool> = dtype::boolean;
-template <>
-inline constexpr dtype dtype_of<string_element> = dtype::string;
+class owned {
+ public:
+  constexpr owned() = default;
+  constexpr owned(decltype(nullptr)) {}
+  constexpr explicit owned(T* object) : object_(object) {}
+  constexpr owned(owned&& other) noexcept : object_(other.release()) {}
+  template <class U>
+  constexpr owned(owned<U>&& other) noexcept : object_(other.release()) {}
+  constexpr owned& operator=(owned&& other) noexcept {
+    T* const before = object_;
+    object_ = other.release();
+    delete before;
+    return *this;
+  }
+  owned(const owned&) = delete;
+  owned& operator=(const owned&) = delete;
+  constexpr ~owned() { delete object_; }
 
-/// A C++ type that a tensor can hold.
-template <class T>
-concept element = dtype_of<T>
-!= dtype::none;
+  [[nodiscard]] constexpr T* get() const { return object_; }
+  [[nodiscard]] constexpr T& operator*() const { return *object_; }
+  [[nodiscard]] constexpr T* operator->() const { return object_; }
+  [[nodiscard]] constexpr explicit operator bool() const { return object_ != nullptr; }
+  [[nodiscard]] constexpr bool operator==(decltype(nullptr)) const { return object_ == nullptr; }
+  /// Hands the object over to the caller.
+  [[nodiscard]] constexpr T* release() {
+    T* const object = object_;
+    object_ = nullptr;
+    return object;
+  }
 
-namespace detail {
-template <dtype D>
-struct element_type {
-  using type = no_value;
+ private:
+  T* object_ = nullptr;
 };
-template <>
-struct element_type<dtype::float64> {
-  using type = double;
-};
-template <>
-struct element_type<dtype::float32> {
-  using type = float;
-};
-template <>
-struct element_type<dtype::float16> {
-  using type = float16;
-};
-template <>
-struct element_type<dtype::bfloat16> {
-  using type = bfloat16;
-};
-template <>
-struct element_type<dtype::int64> {
-  using type = std::int64_t;
-};
-template <>
-struct element_type<dtype::int32> {
-  using type = std::int32_t;
-};
-template <>
-struct element_type<dtype::int16> {
-  using type = std::int16_t;
-};
-template <>
-struct element_type<dtype::int8> {
-  using type = std::int8_t;
-};
-template <>
-struct element_type<dtype::uint8> {
-  using type = std::uint8_t;
-};
-template <>
-struct element_type<dtype::boolean> {
-  using type = bool;
-};
-template <>
-struct element_type<dtype::string> {
-  using type = string_element;
-};
-}  // namespace detail
 
-/// The C++ type of an id.
-template <dtype D>
-using element_of = typename detail::element_type<D>::type;
-
-/// Bytes of one element.
-[[nodiscard]] constexpr std::size_t size_of(dtype type) {
-  constexpr std::uint8_t sizes[] = {0, 8, 4, 2, 2, 8, 4, 2, 1, 1, 1, sizeof(string_element)};
-  return sizes[static_cast<std::size_t>(type)];
+template <class T, class... Arguments>
+[[nodiscard]] owned<T> make_owned(Arguments&&... arguments) {
+  return owned<T>(new T(std::forward<Arguments>(arguments)...));
 }
-
-/// "float32" and so on, as TensorFlow spells them.
-[[nodiscard]] constexpr std::string_view to_string(dtype type) {
-  constexpr std::string_view names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
-                                        "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
-  return names[static_cast<std::size_t>(type)];
-}
-
-/// True for double, float, float16 and bfloat16: the types that have gradients.
-[[nodiscard]] constexpr bool is_floating(dtype type) { return type >= dtype::float64 && type <= dtype::bfloat16; }
-
-/// True for the signed and unsigned integers, not for bool.
-[[nodiscard]] constexpr bool is_integer(dtype type) { return type >= dtype::int64 && type <= dtype::uint8; }
-
-/// True where arithmetic has a meaning.
-[[nodiscard]] constexpr bool is_numeric(dtype type) { return is_floating(type) || is_integer(type); }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_DTYPE_HPP
-// ---- tagma/tensor/shape.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
-#define TAGMA_SINGLE_TENSOR_SHAPE_HPP
+#endif  // TAGMA_SINGLE_BASE_OWNED_HPP
+// ---- tagma/device/cuda/launch.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_LAUNCH_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_LAUNCH_HPP
 
 /// @file
-/// Static and dynamic extents as plain values.
+/// How work gets onto a stream. The code of a kernel is a body: a type with `struct arguments` and
+/// `TAGMA_DEVICE static void run(const place&, const arguments&)`, which one thread of a grid runs. A body is a
+/// function of the host as well. With TAGMA_CUDA_EMULATION=1 a program without a GPU runs it there, thread by thread.
 
-#include <cstddef>
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
-#include <initializer_list>
-#include <string>
+#include <cstring>
 
-namespace tagma {
+// ---- tagma/device/cuda/scalar.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_SCALAR_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_SCALAR_HPP
 
-/// One extent of a tensor, in elements.
-using extent = std::int64_t;
+/// @file
+/// Arithmetic of single elements, on the device and on the host. The rules at the edges are those of the packs of the
+/// CPU: NaN wins in maxima and minima, integers divided by zero are 0, halves round to even.
 
-/// An extent that is known only when the program runs, such as the size of a batch.
-inline constexpr extent dyn = -1;
+#include <math.h>
 
-/// The highest rank of a tensor.
-inline constexpr int max_rank = 6;
+#include <cstdint>
+#include <type_traits>
 
-/// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
-/// argument.
-struct shape {
-  extent extents[max_rank]{};
-  int rank = 0;
+/// A function of the device that the host can call as well, which is how tests run it.
+#define TAGMA_DEVICE __host__ __device__ __forceinline__
 
-  constexpr shape() = default;
-  constexpr shape(std::initializer_list<extent> list) {
-    for (const extent e : list) push_back(e);
+/// Writes a loop out, on the device.
+#if defined(__CUDA_ARCH__)
+#define TAGMA_UNROLL _Pragma("unroll")
+#else
+#define TAGMA_UNROLL
+#endif
+
+namespace tagma::device::cuda {
+
+/// The C++ type of the elements behind an id, `no_value` for a node without value.
+template <dtype D>
+using stored = element_of<D>;
+
+/// True for the two floats that are stored in 16 bits.
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
+
+/// The type in which elements of type T are computed: float for the 16-bit floats, T itself for the others.
+template <class T>
+using compute_t = std::conditional_t<is_half<T>, float, T>;
+
+/// The value of an element, exactly.
+template <class T>
+TAGMA_DEVICE compute_t<T> widen(const T& x) {
+  if constexpr (std::is_same_v<T, float16>) {
+#if defined(__CUDA_ARCH__)
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
+    return value;
+#else
+    return half_bits_to_float(x.bits);
+#endif
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    const std::uint32_t bits = static_cast<std::uint32_t>(x.bits) << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+  } else {
+    return x;
   }
-  constexpr explicit shape(array_view<const extent> list) {
-    for (const extent e : list) push_back(e);
+}
+
+/// A computed number as an element, rounded to the nearest, ties to even.
+template <class T>
+TAGMA_DEVICE T narrow(compute_t<T> x) {
+  if constexpr (std::is_same_v<T, float16>) {
+    float16 value;
+#if defined(__CUDA_ARCH__)
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value.bits) : "f"(x));
+#else
+    value.bits = float_to_half_bits(x);
+#endif
+    return value;
+  } else if constexpr (std::is_same_v<T, bfloat16>) {
+    std::uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    bfloat16 value;
+    value.bits = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded);
+    return value;
+  } else {
+    return x;
   }
+}
 
-  constexpr void push_back(extent e) { extents[rank++] = e; }
-  [[nodiscard]] constexpr extent operator[](int axis) const { return extents[axis]; }
-  [[nodiscard]] constexpr extent& operator[](int axis) { return extents[axis]; }
+/// An element as another type. Floating to integer truncates, and is meaningful only within the range of the integer;
+/// integer to integer keeps the low bits; everything but zero becomes true.
+template <class To, class From>
+TAGMA_DEVICE To convert(From x) {
+  if constexpr (std::is_same_v<To, From>)
+    return x;
+  else if constexpr (std::is_same_v<To, bool>)
+    return x != From(0);
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4)
+    return static_cast<To>(static_cast<std::int32_t>(x));
+  else
+    return static_cast<To>(x);
+}
 
-  /// The extents of axes `first` to `last`, exclusive.
-  [[nodiscard]] constexpr shape sub(int first, int last) const {
-    shape s;
-    for (int i = first; i < last; ++i) s.push_back(extents[i]);
-    return s;
-  }
-  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+/// The larger number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T larger(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+/// The smaller number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T smaller(T a, T b) {
+  return a < b || a != a ? a : b;
+}
 
-  /// True if no extent is `dyn`.
-  [[nodiscard]] constexpr bool is_static() const {
-    for (int i = 0; i < rank; ++i)
-      if (extents[i] == dyn) return false;
+/// Infinity, or the largest integer.
+template <class T>
+TAGMA_DEVICE constexpr T highest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(__builtin_huge_val());
+  else if constexpr (std::is_same_v<T, bool>)
     return true;
-  }
-
-  /// The number of elements; 1 for a scalar. Every extent must be known.
-  [[nodiscard]] constexpr extent elements() const {
-    extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
-    return n;
-  }
-
-  /// The same shape with every `dyn` replaced by `value`.
-  [[nodiscard]] constexpr shape with_dyn(extent value) const {
-    shape s = *this;
-    for (int i = 0; i < rank; ++i)
-      if (s.extents[i] == dyn) s.extents[i] = value;
-    return s;
-  }
-
-  friend constexpr bool operator==(const shape& a, const shape& b) {
-    if (a.rank != b.rank) return false;
-    for (int i = 0; i < a.rank; ++i)
-      if (a.extents[i] != b.extents[i]) return false;
-    return true;
-  }
-};
-
-/// True if two extents can be the same at run time: equal, or one of them dynamic.
-[[nodiscard]] constexpr bool compatible(extent a, extent b) { return a == dyn || b == dyn || a == b; }
-
-/// True if two shapes can be the same at run time.
-[[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
-  if (a.rank != b.rank) return false;
-  for (int i = 0; i < a.rank; ++i)
-    if (!compatible(a[i], b[i])) return false;
-  return true;
+  else if constexpr (std::is_unsigned_v<T>)
+    return static_cast<T>(~T(0));
+  else
+    return static_cast<T>(~(std::uint64_t{1} << (sizeof(T) * 8 - 1)));
+}
+/// Minus infinity, or the smallest integer.
+template <class T>
+TAGMA_DEVICE constexpr T lowest() {
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(-__builtin_huge_val());
+  else
+    return static_cast<T>(~highest<T>());
 }
 
-/// True if `a` and `b` broadcast by NumPy's rules: aligned at the last axis, extents equal or one of them 1. A dynamic
-/// extent is compatible with every other.
-[[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
-  for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
-    const extent x = a[a.rank - i], y = b[b.rank - i];
-    if (x != 1 && y != 1 && !compatible(x, y)) return false;
+/// The quotient. An integer divided by zero is 0, and the most negative one divided by -1 is itself.
+template <class T>
+TAGMA_DEVICE T divide(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return a / b;
+  } else {
+    if (b == T(0)) return T(0);
+    if constexpr (std::is_signed_v<T>)
+      if (b == T(-1)) return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(a));
+    return static_cast<T>(a / b);
   }
-  return true;
 }
 
-/// The result of broadcasting. A dynamic extent stays dynamic beside 1 and takes the other's value beside a number; it
-/// never stretches itself.
-[[nodiscard]] constexpr shape broadcast(const shape& a, const shape& b) {
-  const shape& longer = a.rank >= b.rank ? a : b;
-  const shape& shorter = a.rank >= b.rank ? b : a;
-  shape result = longer;
-  for (int i = 1; i <= shorter.rank; ++i) {
-    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
-    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
-  }
-  return result;
+/// Functions of the C library for float and double.
+#define TAGMA_FUNCTION(name, function)                          \
+  TAGMA_DEVICE float name(float x) { return ::function##f(x); } \
+  TAGMA_DEVICE double name(double x) { return ::function(x); }
+TAGMA_FUNCTION(exponential, exp)
+TAGMA_FUNCTION(exponential_minus_1, expm1)
+TAGMA_FUNCTION(logarithm, log)
+TAGMA_FUNCTION(logarithm_of_1_plus, log1p)
+TAGMA_FUNCTION(square_root, sqrt)
+TAGMA_FUNCTION(hyperbolic_tangent, tanh)
+TAGMA_FUNCTION(error_function, erf)
+TAGMA_FUNCTION(sine, sin)
+TAGMA_FUNCTION(cosine, cos)
+TAGMA_FUNCTION(magnitude, fabs)
+TAGMA_FUNCTION(round_down, floor)
+TAGMA_FUNCTION(round_up, ceil)
+TAGMA_FUNCTION(round_to_even, rint)
+#undef TAGMA_FUNCTION
+
+/// x^y, as the C library has it.
+TAGMA_DEVICE float raise(float x, float y) { return ::powf(x, y); }
+TAGMA_DEVICE double raise(double x, double y) { return ::pow(x, y); }
+
+/// 1 / (1 + e^-x), without overflow.
+template <class T>
+TAGMA_DEVICE T logistic(T x) {
+  const T e = exponential(-magnitude(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+/// ln(1 + e^x), without overflow.
+template <class T>
+TAGMA_DEVICE T softened(T x) {
+  return (x < T(0) ? T(0) : x) + logarithm_of_1_plus(exponential(-magnitude(x)));
 }
 
-/// "[32, 784]", with "?" for a dynamic extent.
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const shape& s) {
-  std::string text = sentence({"["});
-  for (int i = 0; i < s.rank; ++i) {
-    if (i > 0) text_part(", ").append_to(text);
-    (s[i] == dyn ? text_part("?") : text_part(s[i])).append_to(text);
-  }
-  text_part("]").append_to(text);
-  return text;
+/// The quotient of two extents or positions; by 32-bit arithmetic where both fit, which is several times as fast.
+TAGMA_DEVICE std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  if (((a | b) >> 32) == 0)
+    return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
+  return a / b;
 }
 
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_SHAPE_HPP
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_SCALAR_HPP
+// ---- tagma/runtime/kernel.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+#define TAGMA_SINGLE_RUNTIME_KERNEL_HPP
 
-namespace tagma {
+/// @file
+/// What a kernel is given, and the table of kernels that a device provides for a plan.
 
-/// Element type and shape as a value.
-struct tensor_spec {
-  dtype type = dtype::none;
-  shape dims;
+// ---- tagma/graph/local_devices.hpp
+#ifndef TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+#define TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
 
-  friend constexpr bool operator==(const tensor_spec&, const tensor_spec&) = default;
-};
+/// @file
+/// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
+/// has all of them is for the session to find out.
 
-/// Element type and shape as a type; `dyn` (-1) marks an extent that is known only at run time.
-template <class T, extent... Extents>
-struct spec {
-  using element_type = T;
-  static constexpr tensor_spec value{dtype_of<T>, shape{Extents...}};
-};
+// ---- tagma/graph/pass/place.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
 
-namespace detail {
-template <tensor_spec const& Value, std::size_t... I>
-constexpr auto spec_type(std::index_sequence<I...>) -> spec<element_of<Value.type>, Value.dims.extents[I]...> {
-  return {};
-}
-}  // namespace detail
+/// @file
+/// Placement: which device runs each node. The order of what decides is TensorFlow's: where earlier runs put the node,
+/// what its scopes ask for, and else the best device that has a kernel for the node and for all that must be with it.
+/// An update and the slots that it writes are with their variable.
 
-/// The type that stands for a value with static storage.
-template <tensor_spec const& Value>
-using spec_of =
-    decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
+// ---- tagma/graph/pass/versions.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
 
-/// "float32 [32, 784]".
-[[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {
-  return sentence({to_string(s.type), " ", to_string(s.dims)});
-}
+/// @file
+/// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
+/// behind, through inputs or control dependencies; views of a variable and results of its updates are the variable
+/// itself.
 
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_SPEC_HPP
+// ---- tagma/graph/pass/prune.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+/// @file
+/// What a fetch needs, and nothing else.
+
+// ---- tagma/graph/build.hpp
+#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
+#define TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+/// @file
+/// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
+/// is used, and replaces gradients and optimizers by the nodes that compute them.
+
+// ---- tagma/graph/scopes.hpp
+#ifndef TAGMA_SINGLE_GRAPH_SCOPES_HPP
+#define TAGMA_SINGLE_GRAPH_SCOPES_HPP
+
+/// @file
+/// What device scopes ask for. While the graph is built, every node is reached through a chain of scopes; here chains
+/// and requests are numbers, 0 being none.
+
+// ---- tagma/graph/pass/differentiate.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+/// @file
+/// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
+/// Gradients are ordinary nodes, so they can be differentiated again. Linear in nodes and edges.
 
 namespace tagma::ir {
 
-/// Position of a node in a flat graph.
-using node_id = std::int32_t;
-inline constexpr node_id no_node = -1;
-
-/// A static property of a node (an axis, a stride, a flag); a double travels as its bits.
-using attribute = std::int64_t;
-using attribute_list = array_view<const attribute>;
-
-/// What the compiler may do with a node.
-enum class op_kind : std::uint8_t {
-  compute,      ///< one kernel writes one buffer
-  elementwise,  ///< one output element from one element of each (broadcast) input; may be fused
-  view,         ///< the bytes of its first input under another shape
-  placeholder,  ///< fed in every run
-  variable,     ///< lives in the session
-  literal,      ///< a run-time scalar that the program object carries
-  constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
-  update,       ///< writes the variable that is its first input, and hands out the new value
-  control,      ///< no value, only an order
-  gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
-  optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+/// What can go wrong while a graph is built; the program turns it into a sentence.
+enum class build_problem : std::uint8_t {
+  none,
+  name_clash,
+  no_gradient,
+  independent,
+  nothing_to_train,
+  too_large,
+  malformed_device,  ///< a device function returned a text that names no device
+  has_scopes,        ///< the graph must be built with scopes
 };
 
-/// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
-struct infer_args {
-  array_view<const tensor_spec> in;
-  attribute_list attributes;
-  tensor_spec out;
+/// A problem and the things it is about.
+struct build_status {
+  build_problem problem = build_problem::none;
+  const op_info* op = nullptr;
+  tensor_spec first;
+  tensor_spec second;
+  std::string_view text{};
 };
 
-/// Fills `out`; returns a sentence if the inputs do not fit, else nullptr.
-using infer_function = const char* (*)(infer_args&);
-
-/// Names the operation with tag `Op` among template arguments: kernels are registered by it. Its `info` would do, but a
-/// compiler computes that where it is named, for every kernel that there is.
-template <class Op>
-inline constexpr char key = 0;
-
-/// The run-time face of an operation.
-struct op_info {
-  const char* key = nullptr;
-  std::string_view name;
-  std::uint64_t id = 0;
-  op_kind kind = op_kind::compute;
-  bool stateful = false;         ///< two equal nodes are two different values (random numbers, updates)
-  std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
-  std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
-  int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
-  bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
-  infer_function infer = nullptr;
-  double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
-
-  /// True if only the shape of input `i` is read.
-  [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
-  /// True if the kernel may write its output over input `i`.
-  [[nodiscard]] constexpr bool writes_over(int i) const { return i < 64 && ((in_place >> i) & 1) != 0; }
+/// Scratch space of `differentiate`, as large as the graph may become.
+struct gradient_scratch {
+  array_view<node_id> adjoint;
+  array_view<bool> wanted;
 };
 
-class graph;
-struct gradient_args;
-struct expand_args;
-struct fold_args;
+/// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
+/// depend on `xs[i]`.
+constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+                             const gradient_scratch& scratch, build_status& status) {
+  node_id* const adjoint = scratch.adjoint.data();
+  bool* const wanted = scratch.wanted.data();
+  for (node_id i = 0; i <= y; ++i) adjoint[i] = no_node, wanted[i] = false;
+  for (const node_id x : xs)
+    if (x <= y) wanted[x] = true;
+  for (node_id i = 0; i <= y; ++i) {
+    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
+    const auto skipped = g.info(i).shape_only;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
+  }
+  if (!wanted[y]) return;
 
-/// The compile-time face of an operation; it never reaches a binary.
-struct op_rules {
-  const op_info* info = nullptr;
-  void (*gradient)(gradient_args&) = nullptr;  ///< nullptr: not differentiable
-  void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
-  void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
-  bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
-};
+  node_id seed = emit_constant(g, g.spec(y).type, 1);
+  if (g.spec(y).dims.rank > 0) {
+    const node_id pair[] = {seed, y};
+    seed = g.emit(rules<op::broadcast_like>, pair);
+  }
+  adjoint[y] = seed;
 
-namespace detail {
-
-template <class Op>
-constexpr op_info make_info() {
-  // An assignment to `name` would be overload resolution among the assignments of a string view, for every operation.
-  op_info info{.key = &key<Op>, .name = Op::name, .id = hash_text(Op::name), .kind = Op::kind, .infer = &Op::infer};
-  if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
-  if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
-  if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
-  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
-  if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
-  if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
-  if constexpr (requires { &Op::work; }) info.work = &Op::work;
-  return info;
+  for (node_id i = y; i >= 0 && !g.overflow(); --i) {
+    const node_id upstream = adjoint[i];
+    if (upstream == no_node || g[i].op->stops_gradient) continue;
+    const int count = g[i].inputs;
+    bool flows = false;
+    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
+    if (!flows) continue;
+    if (g[i].op->gradient == nullptr) {
+      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
+      return;
+    }
+    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
+    const array_view<node_id> parts = scratch_parts.view();
+    for (node_id& part : parts) part = no_node;
+    g.follow(i);
+    gradient_args args{g, i, upstream, parts};
+    g[i].op->gradient(args);
+    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    for (int k = 0; k < count; ++k) {
+      const node_id in = g.input(i, k);
+      node_id part = parts[k];
+      if (part == no_node || !wanted[in]) continue;
+      if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
+      node_id& sum = adjoint[in];
+      if (sum == no_node) {
+        sum = part;
+      } else {
+        const node_id pair[] = {sum, part};
+        sum = g.emit(rules<op::add>, pair);
+      }
+    }
+  }
+  g.follow(no_node);
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    if (xs[i] <= y) result[i] = adjoint[xs[i]];
 }
-
-}  // namespace detail
-
-/// The run-time face of the operation with tag `Op`.
-template <class Op>
-inline constexpr op_info info = detail::make_info<Op>();
-
-namespace detail {
-
-template <class Op>
-constexpr op_rules make_rules() {
-  op_rules rules{.info = &info<Op>};
-  if constexpr (requires(gradient_args & g) { Op::gradient(g); }) rules.gradient = &Op::gradient;
-  if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
-  if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
-  if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
-  return rules;
-}
-
-}  // namespace detail
-
-/// The compile-time face of the operation with tag `Op`.
-template <class Op>
-inline constexpr op_rules rules = detail::make_rules<Op>();
-
-/// Attributes of one node as a template argument.
-template <std::size_t Count>
-struct attributes {
-  attribute values[Count > 0 ? Count : 1]{};
-
-  [[nodiscard]] constexpr attribute_list list() const { return {values, Count}; }
-  constexpr operator attribute_list() const { return list(); }
-};
-
-/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
-template <class... T>
-[[nodiscard]] constexpr auto pack_attributes(T... value) {
-  attributes<sizeof...(T)> packed;
-  [[maybe_unused]] std::size_t i = 0;
-  [[maybe_unused]] const auto bits = [](auto v) {
-    if constexpr (std::is_floating_point_v<decltype(v)>)
-      return std::bit_cast<attribute>(static_cast<double>(v));
-    else
-      return static_cast<attribute>(v);
-  };
-  ((packed.values[i++] = bits(value)), ...);
-  return packed;
-}
-
-/// The double whose bits an attribute holds.
-[[nodiscard]] constexpr double as_double(attribute a) { return std::bit_cast<double>(a); }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_IR_OP_HPP
+#endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
+
+namespace tagma::ir::detail {
+
+/// A position in the list of chains: the scopes around a node, innermost first.
+using chain_id = std::int16_t;
+
+/// Requests of a graph whose nodes are reached through scopes.
+template <std::size_t Nodes>
+class scope_context : public request_source {
+ public:
+  static constexpr std::size_t most_requests = 64;
+  /// Requests 0 and 1 ask for nothing; 1 since scopes disagree about it.
+  static constexpr std::int16_t nothing = 0, disputed = 1;
+
+  constexpr scope_context(graph& g, build_status& status) : graph_(g), status_(status) {
+    ask = [](request_source& self, const op_info& op, const tensor_spec& spec, std::string_view name) {
+      auto& me = static_cast<scope_context&>(self);
+      int task = -1;
+      return me.resolve(me.ambient_, op, spec, name, task);
+    };
+  }
+
+  /// The chains of a record that is reached through `around`, and of its operands.
+  struct chains {
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+  [[nodiscard]] constexpr chains enter(chain_id around, const record& r) {
+    for (chain_id c = around; c != 0; c = links_[c].outer)
+      for (const record* end : links_[c].layer->outside)
+        if (end == &r) around = links_[c].outer;
+    chains now{around, around};
+    for (const scope* s = r.scopes; s != nullptr; s = s->inner) {
+      const bool both = now.self == now.operands;
+      now.self = link(now.self, *s);
+      if (s->kind != scope_kind::colocate) now.operands = both ? now.self : link(now.operands, *s);
+    }
+    return now;
+  }
+
+  /// The request of a record's node, and the task that a setter chose for it.
+  [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
+    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
+    return resolve(chain, *r.op->info, r.spec, r.name, task);
+  }
+  /// Nodes that passes add from now on are asked for by this chain.
+  constexpr void set_ambient(chain_id chain) { ambient_ = chain; }
+
+  /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
+  /// nothing has no opinion.
+  constexpr void agree(node_id id, chain_id chain, const record& r) {
+    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
+    chain_of_[id] = chain;
+    int task = task_of_[id];
+    const std::int16_t before = graph_[id].request, now = request(chain, r, task);
+    if (now == nothing || now == before) return;
+    if (before == nothing) {
+      task_of_[id] = static_cast<std::int16_t>(task);
+      graph_.set_request(id, now);
+      return;
+    }
+    const device_spec a = requests_[before], b = requests_[now];
+    device_spec common;
+    if (a.job == b.job) common.job = a.job;
+    if (a.replica == b.replica) common.replica = a.replica;
+    if (a.task == b.task && a.job == b.job) common.task = a.task;
+    if (a.type == b.type) common.type = a.type;
+    if (a.id == b.id && a.type == b.type) common.id = a.id;
+    graph_.set_request(id, common.empty() ? disputed : number(common));
+  }
+  /// Notes how a node that cannot be two was first reached.
+  constexpr void note(node_id id, chain_id chain, int task) {
+    chain_of_[id] = chain;
+    task_of_[id] = static_cast<std::int16_t>(task);
+  }
+
+  [[nodiscard]] constexpr int request_count() const { return request_count_; }
+  [[nodiscard]] constexpr const device_spec& operator[](int request) const { return requests_[request]; }
+
+ private:
+  static constexpr int most_links = 256, most_functions = 16;
+  struct link_of_chain {
+    const scope* layer = nullptr;
+    chain_id outer = 0;
+  };
+  struct counter {
+    device_function function = nullptr;
+    device_counts counts;
+  };
+
+  constexpr chain_id link(chain_id outer, const scope& layer) {
+    for (int c = 1; c < link_count_; ++c)
+      if (links_[c].layer == &layer && links_[c].outer == outer) return static_cast<chain_id>(c);
+    if (link_count_ == most_links) return too_many();
+    links_[link_count_] = {&layer, outer};
+    return static_cast<chain_id>(link_count_++);
+  }
+  constexpr std::int16_t number(const device_spec& spec) {
+    if (spec.empty()) return nothing;
+    for (int i = 2; i < request_count_; ++i)
+      if (requests_[i] == spec) return static_cast<std::int16_t>(i);
+    if (request_count_ == static_cast<int>(most_requests)) return too_many();
+    requests_[request_count_] = spec;
+    return static_cast<std::int16_t>(request_count_++);
+  }
+  constexpr std::int16_t too_many() {
+    status_.problem = build_problem::too_large;
+    return 0;
+  }
+  constexpr device_counts* counts_of(device_function function) {
+    int i = 0;
+    while (i < counter_count_ && counters_[i].function != function) ++i;
+    if (i == most_functions) return nullptr;
+    if (i == counter_count_) counters_[counter_count_++].function = function;
+    return &counters_[i].counts;
+  }
+  constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
+                                 int& task) {
+    if (status_.problem != build_problem::none) return nothing;
+    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
+    for (chain_id c = chain; c != 0; c = links_[c].outer) {
+      const scope& layer = *links_[c].layer;
+      if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
+      if (layer.kind == scope_kind::request) {
+        about.device = fill_from(about.device, layer.spec);
+        continue;
+      }
+      device_counts* const counts = counts_of(layer.function);
+      if (counts == nullptr) return too_many();
+      const device_answer answer = layer.function(about, *counts, task);
+      if (answer.malformed) {
+        status_ = {build_problem::malformed_device, &op, spec, {}, answer.text};
+        return nothing;
+      }
+      about.device = answer.spec;
+    }
+    return number(about.device);
+  }
+
+  graph& graph_;
+  build_status& status_;
+  link_of_chain links_[most_links]{};
+  device_spec requests_[most_requests]{};
+  counter counters_[most_functions]{};
+  chain_id chain_of_[Nodes]{};
+  std::int16_t task_of_[Nodes]{};
+  int link_count_ = 1;
+  int request_count_ = 2;
+  int counter_count_ = 0;
+  chain_id ambient_ = 0;
+};
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
+         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
+}
+
+}  // namespace tagma::ir::detail
+#endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
+
+namespace tagma::ir {
+
+/// Storage of a graph under construction and what became of it.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
+struct built_graph {
+  graph_storage<Nodes> storage;
+  int nodes = 0;
+  int edges = 0;
+  int attributes = 0;
+  node_id roots[Roots > 0 ? Roots : 1]{};
+  build_status status;
+  int request_count = 0;
+  device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
+};
+
+namespace detail {
+
+/// Remembers the node of each record and the record of each name; with scopes, of each record in each chain.
+template <bool Scoped>
+struct record_memo {
+  array_view<const record*> records;
+  array_view<node_id> nodes;  ///< one more than the node; 0 in an empty slot
+  array_view<const record*> names;
+  array_view<bool> named;
+  array_view<chain_id> chains;
+  std::size_t count = 0;
+
+  [[nodiscard]] constexpr std::size_t slot(const record& r, chain_id chain) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (records.size() - 1);
+    if constexpr (Scoped) {
+      i = (i + 7 * static_cast<std::size_t>(chain)) & (records.size() - 1);
+      while (nodes[i] != 0 && (records[i] != &r || chains[i] != chain)) i = (i + 1) & (records.size() - 1);
+    } else {
+      while (nodes[i] != 0 && records[i] != &r) i = (i + 1) & (records.size() - 1);
+    }
+    return i;
+  }
+  [[nodiscard]] constexpr node_id find(const record& r, chain_id chain) const { return nodes[slot(r, chain)] - 1; }
+  constexpr void set(const record& r, chain_id chain, node_id id) {
+    const std::size_t i = slot(r, chain);
+    records[i] = &r;
+    nodes[i] = id + 1;
+    if constexpr (Scoped) chains[i] = chain, ++count;
+  }
+  /// The record that has this record's name, after noting the name if it is new.
+  constexpr const record& owner_of_name(const record& r) {
+    std::size_t i = static_cast<std::size_t>(hash_text(r.name)) & (names.size() - 1);
+    while (named[i] && names[i]->name != r.name) i = (i + 1) & (names.size() - 1);
+    if (!named[i]) names[i] = &r, named[i] = true;
+    return *names[i];
+  }
+};
+static_assert(no_node == -1);
+
+constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+                                   const gradient_scratch& scratch, array_view<node_id> variables,
+                                   array_view<node_id> gradients, array_view<variable_gradient> pairs,
+                                   build_status& status) {
+  std::size_t count = 0;
+  const auto given = static_cast<std::size_t>(r.attributes[0]);
+  array_view<const node_id> rest = inputs.subspan(given == 0 ? 1 : 2 * given);
+  if (given == 0) {
+    const node_id loss = inputs[0];
+    for (node_id i = 0; i < loss; ++i) {
+      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (count == variables.size()) {
+        status.problem = build_problem::too_large;
+        return 0;
+      }
+      variables[count] = i, gradients[count++] = no_node;
+    }
+    differentiate(g, loss, variables.first(count), gradients.first(count), scratch, status);
+  } else {
+    if (given > variables.size()) {
+      status.problem = build_problem::too_large;
+      return 0;
+    }
+    for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
+  }
+  if (status.problem != build_problem::none) return 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
+  if (kept == 0 && !g.overflow()) {
+    status.problem = build_problem::nothing_to_train;
+    return 0;
+  }
+  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  r.op->expand(args);
+  return args.result;
+}
+
+/// A record on its way into the graph, and the scopes through which it was reached.
+template <bool Scoped>
+struct pending_record {
+  const record* what = nullptr;
+};
+template <>
+struct pending_record<true> {
+  const record* what = nullptr;
+  chain_id chain = 0;
+};
+
+struct no_scopes {
+  constexpr no_scopes(graph&, build_status&) {}
+};
+
+/// The walk behind `build_graph`, with its scratch space.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+class graph_builder {
+ public:
+  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
+      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+    if constexpr (Scoped) g_.ask(&scopes_);
+  }
+
+  /// Adds the nodes behind a record, operands first, and returns its own.
+  constexpr node_id build(const record& root) {
+    std::size_t depth = 0;
+    stack_[depth++] = {&root};
+    while (depth > 0 && good()) {
+      const pending top = stack_[depth - 1];
+      const record& r = *top.what;
+      reached at = reach(top);
+      if (at.id != no_node) {
+        --depth;
+        continue;
+      }
+      if constexpr (!Scoped) {
+        if (r.scopes != nullptr || !r.colocated.empty()) {
+          status_.problem = build_problem::has_scopes;
+          return 0;
+        }
+      }
+      const std::size_t before = depth;
+      if constexpr (Scoped) push(r.colocated, 0, depth);
+      push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
+      push(r.inputs, at.operands, depth);
+      if (status_.problem != build_problem::none) return 0;
+      if (depth != before) continue;
+      --depth;
+      set(r, at, emit(r, at));
+    }
+    return good() ? reach({&root}).id : 0;
+  }
+
+  constexpr void finish() {
+    if (g_.overflow()) status_ = {build_problem::too_large, nullptr, {}, {}, {}};
+    built_.nodes = g_.size();
+    built_.edges = g_.edge_count();
+    built_.attributes = g_.attribute_count();
+    if constexpr (Scoped) {
+      built_.request_count = scopes_.request_count();
+      for (int i = 0; i < built_.request_count; ++i) built_.requests[i] = scopes_[i];
+    }
+  }
+
+  /// Builds what stands in scopes before everything else, so that a node without a scope can be one that is there.
+  constexpr void build_scoped_parts(const fixed_array<const record*, Roots>& roots) {
+    scratch_array<const record*, 1> seen(4 * Nodes), waiting(4 * Nodes);
+    const auto first_time = [&](const record& r) {
+      std::size_t i = static_cast<std::size_t>(r.hash) & (4 * Nodes - 1);
+      while (seen[i] != nullptr && seen[i] != &r) i = (i + 1) & (4 * Nodes - 1);
+      const bool is_new = seen[i] == nullptr;
+      seen[i] = &r;
+      return is_new;
+    };
+    std::size_t depth = 0, count = 0;
+    const auto wait = [&](array_view<const record* const> list) {
+      for (std::size_t i = list.size(); i-- > 0;)
+        if (count < 2 * Nodes && first_time(*list[i])) waiting[depth++] = list[i], ++count;
+    };
+    wait(roots);
+    while (depth > 0 && good()) {
+      const record& r = *waiting[--depth];
+      if (r.scopes != nullptr) {
+        build(r);
+        continue;
+      }
+      wait(r.inputs), wait(r.controls), wait(r.colocated);
+    }
+    if (count == 2 * Nodes) status_.problem = build_problem::too_large;
+  }
+
+ private:
+  using pending = pending_record<Scoped>;
+  /// What is known of a record where it is reached: its node, if it has one, and the chains of scopes.
+  struct reached {
+    node_id id = no_node;
+    chain_id self = 0;
+    chain_id operands = 0;
+  };
+
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
+  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
+  [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
+
+  [[nodiscard]] constexpr reached reach(const pending& p) {
+    if constexpr (Scoped) {
+      const auto chains = scopes_.enter(p.chain, *p.what);
+      const record& key = identity(*p.what);
+      const bool single = is_single(*key.op->info);
+      const node_id id = memo_.find(key, single ? chain_id{0} : chains.self);
+      if (id != no_node && single) scopes_.agree(id, chains.self, key);
+      return {id, chains.self, chains.operands};
+    } else {
+      return {memo_.find(*p.what, 0), 0, 0};
+    }
+  }
+  constexpr void push(array_view<const record* const> list, chain_id chain, std::size_t& depth) {
+    for (std::size_t i = list.size(); i-- > 0;) {
+      if (memo_find(*list[i], chain) != no_node) continue;
+      if (depth == 4 * Nodes) {
+        status_.problem = build_problem::too_large;
+        return;
+      }
+      if constexpr (Scoped)
+        stack_[depth++] = {list[i], chain};
+      else
+        stack_[depth++] = {list[i]};
+    }
+  }
+  constexpr node_id memo_find(const record& r, chain_id chain) {
+    if constexpr (Scoped)
+      return reach({&r, chain}).id;
+    else
+      return memo_.find(r, 0);
+  }
+  constexpr void set(const record& r, const reached& at, node_id id) {
+    if constexpr (Scoped) {
+      const record& key = identity(r);
+      // A reader outside of all scopes takes the node that is there.
+      if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
+      if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
+      if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+    } else {
+      memo_.set(r, 0, id);
+    }
+  }
+
+  constexpr node_id emit(const record& r, const reached& at) {
+    scratch_array<node_id, 8> inputs(r.inputs.size()), controls(r.controls.size()), colocated(r.colocated.size());
+    for (std::size_t i = 0; i < r.inputs.size(); ++i) inputs[i] = memo_find(*r.inputs[i], at.operands);
+    for (std::size_t i = 0; i < r.controls.size(); ++i)
+      controls[i] = memo_find(*r.controls[i], is_group(r) ? at.operands : chain_id{0});
+    if constexpr (Scoped)
+      for (std::size_t i = 0; i < r.colocated.size(); ++i) colocated[i] = memo_find(*r.colocated[i], 0);
+    const array_view<const node_id> in = inputs.view(), after = controls.view();
+    if constexpr (Scoped) scopes_.set_ambient(at.self);
+    switch (r.op->info->kind) {
+      case op_kind::gradient: {
+        node_id result = no_node;
+        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
+        if (result == no_node && good())
+          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+        return result == no_node ? 0 : result;
+      }
+      case op_kind::optimizer:
+        return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::placeholder:
+      case op_kind::variable: {
+        const record& owner = memo_.owner_of_name(r);
+        if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
+          status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, {}};
+        [[fallthrough]];
+      }
+      default:
+        break;
+    }
+    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    if constexpr (Scoped) {
+      int task = -1;
+      extras.request = scopes_.request(at.self, r, task);
+      if (status_.problem != build_problem::none) return 0;
+      const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
+                             ? g_.emit(*r.op, in, r.attributes, extras)
+                             : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+      if (!g_.overflow() && is_single(*r.op->info)) scopes_.note(id, at.self, task);
+      return id;
+    } else {
+      return r.op->fold != nullptr && after.empty() ? g_.emit(*r.op, in, r.attributes)
+                                                    : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
+    }
+  }
+
+  built_graph<Nodes, Roots, Scoped>& built_;
+  build_status& status_;
+  graph g_;
+  std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  const record* memo_records_[4 * Nodes]{};
+  const record* memo_names_[2 * Nodes]{};
+  node_id memo_nodes_[4 * Nodes]{};
+  chain_id memo_chains_[Scoped ? 4 * Nodes : 1]{};
+  bool memo_named_[2 * Nodes]{};
+  record_memo<Scoped> memo_{memo_records_, memo_nodes_, memo_names_, memo_named_, memo_chains_};
+  node_id adjoint_[Nodes]{}, variables_[Nodes / 2]{}, gradients_[Nodes / 2]{};
+  variable_gradient pairs_[Nodes / 2]{};
+  bool wanted_[Nodes]{};
+  pending stack_[4 * Nodes]{};
+};
+
+}  // namespace detail
+
+/// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
+/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+  built_graph<Nodes, Roots, Scoped> built;
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  if constexpr (Scoped) builder.build_scoped_parts(roots);
+  for (std::size_t root = 0; root < Roots; ++root)
+    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
+  builder.finish();
+  return built;
+}
+
+/// A finished flat graph, exactly as large as it must be.
+template <std::size_t Nodes, std::size_t Edges, std::size_t Attributes, std::size_t Roots, std::size_t Requests = 0>
+struct flat_graph {
+  fixed_array<node, Nodes> nodes{};
+  fixed_array<node_id, Edges> edges{};
+  fixed_array<attribute, Attributes> attributes{};
+  fixed_array<node_id, Roots> roots{};
+  fixed_array<device_spec, Requests> requests{};  ///< what device scopes ask for; the first two ask for nothing
+};
+
+/// A view of a finished graph; what passes read.
+struct graph_view {
+  array_view<const node> nodes;
+  array_view<const node_id> edges;
+  array_view<const attribute> attribute_pool;
+  array_view<const node_id> roots;
+  array_view<const device_spec> requests{};
+
+  [[nodiscard]] constexpr int size() const { return static_cast<int>(nodes.size()); }
+  [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes[id]; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+  }
+  /// The nodes on whose devices `id` shall run.
+  [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
+    const node& n = (*this)[id];
+    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs + n.controls),
+                         static_cast<std::size_t>(n.colocated));
+  }
+  /// What is asked for a node; empty if nothing is.
+  [[nodiscard]] constexpr device_spec request(node_id id) const {
+    return (*this)[id].request == 0 ? device_spec{} : requests[(*this)[id].request];
+  }
+  [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
+    const node& n = (*this)[id];
+    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
+                                  static_cast<std::size_t>(n.attribute_count));
+  }
+};
+
+/// Copies the used part of a built graph.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::size_t Capacity, std::size_t Roots,
+          bool Scoped>
+[[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
+  flat_graph<N, E, A, Roots, Q> flat;
+  for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
+  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
+  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
+  for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
+  const device_spec* request = built.requests;
+  for (device_spec& r : flat.requests) r = *request++;
+  return flat;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_BUILD_HPP
+
+namespace tagma::ir {
+
+/// How much of a node a run needs.
+enum class need : std::uint8_t { nothing, extents, value };
+
+/// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
+  fixed_array<need, N> needs{};
+  const auto raise = [&needs](node_id id, need n) {
+    need& known = needs[id];
+    if (known < n) known = n;
+  };
+  for (const node_id f : fetches) raise(f, need::value);
+  for (node_id i = g.size(); i-- > 0;) {
+    const need n = needs[i];
+    if (n == need::nothing) continue;
+    int k = 0;
+    for (const node_id in : g.inputs(i))
+      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
+    if (n == need::value)
+      for (const node_id c : g.controls(i)) raise(c, need::value);
+  }
+  return needs;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
+
+namespace tagma::ir {
+
+/// True for each node that is ordered behind `u`, itself included.
+template <std::size_t N>
+[[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
+  fixed_array<bool, N> behind{};
+  behind[u] = true;
+  for (node_id i = u + 1; i < g.size(); ++i) {
+    bool b = false;
+    for (const node_id in : g.inputs(i)) b = b || behind[in];
+    for (const node_id c : g.controls(i)) b = b || behind[c];
+    behind[i] = b;
+  }
+  return behind;
+}
+
+/// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
+template <std::size_t N>
+struct variable_versions {
+  fixed_array<node_id, N> base{};          ///< the variable whose bytes a node shares, or `no_node`
+  fixed_array<node_id, N> first_update{};  ///< of a variable, or `no_node`
+  fixed_array<node_id, N> next_update{};   ///< of the same variable, after an update, or `no_node`
+
+  [[nodiscard]] constexpr node_id base_of(node_id i) const { return base[i]; }
+  [[nodiscard]] constexpr node_id first(node_id variable) const { return first_update[variable]; }
+  [[nodiscard]] constexpr node_id next(node_id update) const { return next_update[update]; }
+
+  /// True if node `i` reads elements of input `k` from a variable that a run updates.
+  [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
+    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
+    const node_id v = base_of(g.inputs(i)[k]);
+    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
+  }
+
+  /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
+  [[nodiscard]] constexpr node_id update_after(const graph_view& g, node_id variable, node_id i) const {
+    node_id waiting = first(variable);
+    for (node_id u = waiting; u != no_node && u <= i; u = next(u))
+      if (nodes_behind<N>(g, u)[i]) waiting = next(u);
+    return waiting;
+  }
+};
+
+template <std::size_t N>
+[[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
+  variable_versions<N> v;
+  fixed_array<node_id, N> last{};
+  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
+  for (node_id i = 0; i < g.size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const op_kind kind = g.info(i).kind;
+    if (kind == op_kind::variable)
+      v.base[at] = i;
+    else if (kind == op_kind::view || kind == op_kind::update)
+      v.base[at] = v.base_of(g.inputs(i)[0]);
+    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
+    const auto variable = static_cast<std::size_t>(v.base[at]);
+    if (last[variable] == no_node)
+      v.first_update[variable] = i;
+    else
+      v.next_update[last[variable]] = i;
+    last[variable] = i;
+  }
+  return v;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
 // ---- tagma/place/reason.hpp
 #ifndef TAGMA_SINGLE_PLACE_REASON_HPP
 #define TAGMA_SINGLE_PLACE_REASON_HPP
@@ -2456,6 +8677,419 @@ enum class place_reason : std::uint8_t {
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_PLACE_REASON_HPP
+
+namespace tagma::ir {
+
+/// What can go wrong.
+enum class place_problem : std::uint8_t {
+  none,
+  no_devices,            ///< the set of devices is empty
+  no_kernel,             ///< no device has a kernel for the operation
+  no_such_device,        ///< what is asked for matches no device
+  no_kernel_there,       ///< it matches devices without a kernel
+  group_elsewhere,       ///< a node that this one is bound to is asked for where this one cannot run
+  requests_conflict,     ///< two nodes that are bound together are asked for in two places
+  no_common_device,      ///< two nodes that are bound together run on no device together
+  malformed_assignment,  ///< what earlier runs tell is no device name
+  unknown_assignment,    ///< it names no device, or several
+  assigned_no_kernel,    ///< it names a device without a kernel
+};
+
+/// A problem and what it is about.
+struct place_failure {
+  place_problem problem = place_problem::none;
+  node_id node = no_node;
+  node_id other = no_node;      ///< the node that it is bound to
+  device_spec asked{};          ///< of the node or of its group
+  device_spec other_asked{};    ///< of the other node
+  std::string_view conflict{};  ///< "incompatible types"
+};
+
+/// Devices to choose from, and what they can run.
+struct device_set {
+  array_view<const device_spec> devices;  ///< complete names
+  array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
+  bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
+  device_spec home{};  ///< job, replica and task of the caller, preferred among equals
+  /// Which types have a kernel for each node: bit t is `types[t]`. Where it is empty, `has_kernel` is asked.
+  array_view<const std::uint32_t> kernels{};
+};
+
+template <std::size_t N>
+struct placement {
+  fixed_array<std::int16_t, N> device{};  ///< position in the set, -1 where nothing is placed
+  fixed_array<place_reason, N> reason{};
+  place_failure failure;
+
+  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return device; }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return reason; }
+};
+
+namespace detail {
+
+/// Nodes that must be together: a forest whose roots hold what is known of their group.
+template <std::size_t N>
+class placer {
+ public:
+  constexpr placer(const graph_view& g, const fixed_array<need, N>& needs, const device_set& set, bool soft,
+                   array_view<const std::string_view> assigned)
+      : g_(g), needs_(needs), set_(set), soft_(soft), assigned_(assigned) {}
+
+  constexpr placement<N> run() {
+    for (std::size_t i = 0; i < N; ++i) p_.device[i] = -1;
+    if (set_.devices.empty()) fail({place_problem::no_devices});
+    for (const device_spec& d : set_.devices) present_ |= bit_of(d);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i)) begin(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i))
+        for (const node_id with : g_.colocated(i))
+          if (placed(with) && good()) join(with, i, false);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && !is_generator(i)) choose(i);
+    find_readers();
+    for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && is_generator(i)) choose(i);
+    return p_;
+  }
+
+ private:
+  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
+  [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
+  constexpr void fail(const place_failure& f) { p_.failure = f; }
+
+  [[nodiscard]] constexpr std::uint32_t bit_of(const device_spec& d) const {
+    for (std::size_t t = 0; t < set_.types.size(); ++t)
+      if (set_.types[t] == d.type) return std::uint32_t{1} << t;
+    return 0;
+  }
+  [[nodiscard]] constexpr std::uint32_t kernels_of(node_id i) const {
+    if (!set_.kernels.empty()) return set_.kernels[i];
+    std::uint32_t mask = 0;
+    for (std::size_t t = 0; t < set_.types.size(); ++t)
+      if (set_.has_kernel(g_.info(i), g_[i].spec.type, set_.types[t].view())) mask |= std::uint32_t{1} << t;
+    return mask;
+  }
+
+  constexpr void begin(node_id i) {
+    leader_[i] = i;
+    size_[i] = 1;
+    request_[i] = g_.request(i);
+    kernels_[i] = kernels_of(i) & present_;
+    asker_[i] = g_[i].request > 1 ? i : no_node;
+    if (!assigned_.empty() && !assigned_[i].empty()) return begin_assigned(i);
+    if (kernels_[i] == 0) fail({place_problem::no_kernel, i, no_node, request_[i]});
+  }
+  constexpr void begin_assigned(node_id i) {
+    const parsed_device name = parse_device(assigned_[i]);
+    if (!name) return fail({place_problem::malformed_assignment, i, no_node, {}, {}, assigned_[i]});
+    int matches = 0;
+    for (std::size_t d = 0; d < set_.devices.size(); ++d)
+      if (covers(*name, set_.devices[d])) ++matches, p_.device[i] = static_cast<std::int16_t>(d);
+    if (matches != 1) return fail({place_problem::unknown_assignment, i, no_node, *name, {}, assigned_[i]});
+    const device_spec& device = set_.devices[p_.device[i]];
+    if ((kernels_[i] & bit_of(device)) == 0) return fail({place_problem::assigned_no_kernel, i, no_node, device});
+    request_[i] = device;
+    kernels_[i] = bit_of(device);
+    asker_[i] = i;
+    p_.reason[i] = place_reason::assigned;
+  }
+
+  [[nodiscard]] constexpr node_id leader(node_id i) {
+    while (leader_[i] != i) i = leader_[i] = leader_[leader_[i]];
+    return i;
+  }
+  /// Puts node `b` with node `a`. Requests that differ are a problem, unless `b` is an update of the variable `a`: then
+  /// the variable stays where it is asked for.
+  constexpr void join(node_id a, node_id b, bool updates) {
+    const node_id first = leader(a), second = leader(b);
+    if (first == second) return;
+    const merged_device both = merge(request_[first], request_[second], soft_ && !updates);
+    if (!both && !updates)
+      return fail({place_problem::requests_conflict, a, b, request_[first], request_[second], both.conflict});
+    if ((kernels_[first] & kernels_[second]) == 0)
+      return fail({place_problem::no_common_device, a, b, request_[first], request_[second]});
+    if (both) request_[first] = both.spec;
+    if (asker_[first] == no_node) asker_[first] = asker_[second];
+    kernels_[first] &= kernels_[second];
+    size_[first] += size_[second];
+    leader_[second] = first;
+  }
+  constexpr void join_state(node_id update) {
+    node_id variable = g_.inputs(update)[0];
+    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
+      variable = g_.inputs(variable)[0];
+    join(variable, update, true);
+    for (const node_id in : g_.inputs(update))
+      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
+        join(variable, in, true);
+  }
+
+  /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
+  /// count as numbers.
+  [[nodiscard]] constexpr bool better(const device_spec& a, const device_spec& b) const {
+    const std::uint32_t type_a = bit_of(a), type_b = bit_of(b);
+    if (type_a != type_b) return type_a < type_b;
+    const bool home_a = covers(set_.home, a), home_b = covers(set_.home, b);
+    if (home_a != home_b) return home_a;
+    if (a.job != b.job) return a.job.view() < b.job.view();
+    if (a.replica != b.replica) return a.replica < b.replica;
+    if (a.task != b.task) return a.task < b.task;
+    return a.id < b.id;
+  }
+  struct choice {
+    std::int16_t device = -1;
+    int candidates = 0;
+    bool matches = false;  ///< some device is what is asked for, kernels or not
+  };
+  [[nodiscard]] constexpr choice best(const device_spec& asked, std::uint32_t kernels) const {
+    choice c;
+    for (std::size_t d = 0; d < set_.devices.size(); ++d) {
+      const device_spec& device = set_.devices[d];
+      if (!covers(asked, device)) continue;
+      c.matches = true;
+      if ((bit_of(device) & kernels) == 0) continue;
+      ++c.candidates;
+      if (c.device < 0 || better(device, set_.devices[c.device])) c.device = static_cast<std::int16_t>(d);
+    }
+    return c;
+  }
+
+  constexpr void choose(node_id i) {
+    if (p_.reason[i] == place_reason::assigned) return;
+    const node_id root = leader(i);
+    const device_spec group = request_[root], own = g_.request(i);
+    choice c = best(group, kernels_[root]);
+    bool softened = false;
+    if (c.candidates == 0 && soft_) {
+      device_spec open = group;
+      open.type = {};
+      open.id = -1;
+      const choice other = best(open, kernels_[root]);
+      if (other.candidates > 0) c = other, softened = true;
+    }
+    if (c.candidates == 0) return explain_failure(i, root, c.matches);
+    const std::int16_t near = size_[root] == 1 && !softened ? neighbour(i) : std::int16_t{-1};
+    const bool follows = near >= 0 && covers(group, set_.devices[near]) &&
+                         (bit_of(set_.devices[near]) & kernels_[root]) != 0 && c.candidates > 1;
+    p_.device[i] = follows ? near : c.device;
+    const device_spec& device = set_.devices[p_.device[i]];
+    p_.reason[i] = softened                              ? place_reason::softened
+                   : follows && inputs_decide(i)         ? place_reason::with_input
+                   : follows                             ? place_reason::with_readers
+                   : !own.empty() && covers(own, device) ? place_reason::asked
+                   : asker_[root] != no_node             ? place_reason::with_group
+                   : c.candidates == 1                   ? place_reason::only_choice
+                                                         : place_reason::first_choice;
+  }
+  constexpr void explain_failure(node_id i, node_id root, bool matches) {
+    const device_spec own = g_.request(i);
+    if (!matches)
+      fail({place_problem::no_such_device, asker_[root] == no_node ? i : asker_[root], no_node, request_[root]});
+    else if (!own.empty() && best(own, kernels_of(i)).candidates == 0)
+      fail({place_problem::no_kernel_there, i, no_node, own});
+    else
+      fail({place_problem::group_elsewhere, i, asker_[root], request_[root]});
+  }
+
+  /// A node without inputs, of which a copy could be saved.
+  [[nodiscard]] constexpr bool is_generator(node_id i) const {
+    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
+  }
+  [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
+    if (g_[i].inputs == 0) return false;
+    if (g_.info(i).kind == op_kind::view) return true;
+    for (int k = 0; k < g_[i].inputs; ++k)
+      if (!g_.info(i).ignores_elements(k)) return false;
+    return true;
+  }
+  /// The device of what a node would be best beside, or -1.
+  [[nodiscard]] constexpr std::int16_t neighbour(node_id i) const {
+    if (is_generator(i)) return readers_[i] >= 0 ? readers_[i] : std::int16_t{-1};
+    return inputs_decide(i) ? p_.device[g_.inputs(i)[0]] : std::int16_t{-1};
+  }
+  /// The device of all readers of each node; -1 if it has none, -2 if there are several.
+  constexpr void find_readers() {
+    for (std::size_t i = 0; i < N; ++i) readers_[i] = -1;
+    for (node_id i = 0; i < g_.size(); ++i)
+      if (placed(i))
+        for (const node_id in : g_.inputs(i))
+          readers_[in] = readers_[in] == -1 || readers_[in] == p_.device[i] ? p_.device[i] : std::int16_t{-2};
+  }
+
+  const graph_view& g_;
+  const fixed_array<need, N>& needs_;
+  const device_set& set_;
+  bool soft_;
+  array_view<const std::string_view> assigned_;
+  placement<N> p_;
+  std::uint32_t present_ = 0;  // types that the set has
+  fixed_array<node_id, N> leader_{};
+  // Of the root of each group:
+  fixed_array<int, N> size_{};
+  fixed_array<device_spec, N> request_{};
+  fixed_array<std::uint32_t, N> kernels_{};
+  fixed_array<node_id, N> asker_{};  // the first node of the group that is asked for
+  fixed_array<std::int16_t, N> readers_{};
+};
+
+}  // namespace detail
+
+/// Places the nodes of which a run needs the value. The compiler can run it, and so can a program.
+/// @param soft where what is asked for cannot be had, its type and number are dropped; job, replica and task hold
+/// @param assigned for each node the name of the device where earlier runs had it, or nothing
+template <std::size_t N>
+[[nodiscard]] constexpr placement<N> place(const graph_view& g, const fixed_array<need, N>& needs,
+                                           const device_set& devices, bool soft = false,
+                                           array_view<const std::string_view> assigned = {}) {
+  return detail::placer<N>(g, needs, devices, soft, assigned).run();
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
+
+namespace tagma::ir {
+
+inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
+inline constexpr device_text local_device_types[] = {device_text("CPU")};
+
+/// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
+/// provides one, before its first session. Such a header specialises this for all graphs:
+/// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
+template <class Graph>
+struct accelerator_of {
+  static constexpr bool exists = false;
+};
+
+/// The complete name of a device of this process.
+[[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
+  device_spec name = local_task;
+  name.type = device_text(type);
+  name.id = id;
+  return name;
+}
+
+/// The placement of a program without device scopes: everything is on the only device.
+struct single_placement {
+  place_failure failure;
+  static constexpr fixed_array<device_spec, 1> names{{local_device("CPU", 0)}};
+
+  [[nodiscard]] constexpr array_view<const std::int16_t> devices() const { return {}; }
+  [[nodiscard]] constexpr array_view<const place_reason> reasons() const { return {}; }
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+};
+
+/// The placement of a program on the devices that it names. The first one is the client's, where feeds and fetches are.
+template <std::size_t Nodes, std::size_t Devices>
+struct local_placement : placement<Nodes> {
+  fixed_array<device_spec, Devices> names{};
+
+  [[nodiscard]] constexpr array_view<const device_spec> set() const { return names; }
+};
+
+namespace detail {
+
+template <std::size_t Most>
+struct device_names {
+  fixed_array<device_spec, Most> names{};
+  std::size_t count = 0;
+
+  constexpr void add(const device_spec& name) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (names[i] == name) return;
+    names[count++] = name;
+  }
+};
+
+/// The first device of each type, and every local device that a scope names completely; CPUs first, then by number,
+/// whatever order they are named in.
+template <class Graph>
+[[nodiscard]] constexpr auto name_local_devices(array_view<const device_text> types) {
+  device_names<Graph::requests + 2> list;
+  // The type that is preferred is the last that is listed.
+  for (std::size_t t = types.size(); t-- > 0;) {
+    const std::size_t first = list.count;
+    list.add(local_device(types[t].view(), 0));
+    for (std::size_t r = 2; r < Graph::requests; ++r) {
+      const device_spec& asked = Graph::flat.requests[r];
+      if (asked.type != types[t] || asked.id < 0) continue;
+      const merged_device name = merge(local_task, asked, false);
+      if (name) list.add(name.spec);
+    }
+    for (std::size_t i = first + 2; i < list.count; ++i)
+      for (std::size_t k = i; k > first + 1 && list.names[k].id < list.names[k - 1].id; --k) {
+        const device_spec other = list.names[k];
+        list.names[k] = list.names[k - 1];
+        list.names[k - 1] = other;
+      }
+  }
+  return list;
+}
+
+/// What kinds of device the nodes of a graph may be on, the one to prefer first, and their kernels.
+template <class Graph, bool Accelerated = accelerator_of<Graph>::exists>
+struct local_types {
+  static constexpr const auto& types = local_device_types;
+  /// Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+  static constexpr array_view<const std::uint32_t> kernels{};
+};
+template <class Graph>
+struct local_types<Graph, true> {
+  static constexpr device_text types[] = {device_text(accelerator_of<Graph>::type), local_device_types[0]};
+  static constexpr auto masks = [] {
+    fixed_array<std::uint32_t, Graph::nodes> result{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) result[i] = accelerator_of<Graph>::kernels[i] ? 3 : 2;
+    return result;
+  }();
+  static constexpr array_view<const std::uint32_t> kernels = masks;
+};
+
+}  // namespace detail
+
+/// Where the nodes of a program run. All of its runs agree, since the whole graph is placed at once; programs without
+/// device scopes do not ask the placer.
+template <class Graph>
+[[nodiscard]] constexpr auto place_locally() {
+  if constexpr (Graph::requests > 0 || accelerator_of<Graph>::exists) {
+    using local = detail::local_types<Graph>;
+    constexpr auto list = detail::name_local_devices<Graph>(local::types);
+    local_placement<Graph::nodes, list.count> result;
+    for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
+    const device_set set{result.names, local::types,
+                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task,
+                         local::kernels};
+    fixed_array<need, Graph::nodes> needs{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
+    static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
+    // A type without any kernel has none for the node in question either.
+    place_failure& f = result.failure;
+    bool has_kernels = f.asked.type.empty();
+    for (const device_text& type : local::types) has_kernels = has_kernels || f.asked.type == type;
+    if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
+    // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
+    if (f.problem != place_problem::none)
+      for (std::size_t i = 0; i < Graph::nodes; ++i)
+        if (result.device[i] < 0) {
+          result.device[i] = 0;
+          result.reason[i] = place_reason::refused;
+        }
+    return result;
+  } else {
+    return single_placement{};
+  }
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+// ---- tagma/plan/plan.hpp
+#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
+#define TAGMA_SINGLE_PLAN_PLAN_HPP
+
+/// @file
+/// The finished plan of one set of fetches: plain tables that a session walks.
 
 namespace tagma::plan {
 
@@ -2548,6 +9182,2573 @@ struct plan_view {
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_PLAN_HPP
+// ---- tagma/runtime/accelerator.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+#define TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+
+/// @file
+/// What a session asks of devices that are no CPUs, such as GPUs: memory, and runs of the plans that have steps there.
+
+#include <initializer_list>
+
+namespace tagma {
+
+/// Up to sixteen numbers of devices, by value: `{1, 0}`.
+class device_list {
+ public:
+  static constexpr std::size_t most = 16;
+
+  constexpr device_list() = default;
+  /// Throws InvalidArgument for more than sixteen.
+  constexpr device_list(std::initializer_list<int> numbers) {
+    if (numbers.size() > most) fail(status_code::invalid_argument, "a list of devices has at most sixteen");
+    for (const int n : numbers) numbers_[size_++] = n;
+  }
+  [[nodiscard]] constexpr array_view<const int> numbers() const { return {numbers_, size_}; }
+
+ private:
+  int numbers_[most]{};
+  std::size_t size_ = 0;
+};
+
+/// How sessions use GPUs. The first session of a process decides about memory and numbers for all that live at the
+/// same time.
+struct gpu_options {
+  double memory_fraction = 0;     ///< of each GPU's memory, for this process; 0: what is free, less a reserve
+  std::int64_t memory_cap = 0;    ///< bytes of each GPU, at most; 0: no such bound
+  bool allow_growth = false;      ///< true: memory is taken as it is needed, else at the first use
+  device_list visible_devices{};  ///< entry i is the driver's number of /device:GPU:i; none: all, in order
+  int streams = 4;                ///< on which the kernels of a run may go side by side, of each GPU
+  bool graphs = true;             ///< steps that are the same in each run are recorded once and replayed
+};
+
+namespace runtime {
+
+struct run_context;
+class run_steps;
+class bound_plan;
+
+/// Memory that an accelerator gave; destroyed, it is given back.
+class memory_block {
+ public:
+  memory_block() = default;
+  memory_block(const memory_block&) = delete;
+  memory_block& operator=(const memory_block&) = delete;
+  virtual ~memory_block() = default;
+
+  std::byte* data = nullptr;
+};
+
+/// Does the steps of a bound plan, for one run at a time.
+class accelerated_steps {
+ public:
+  virtual ~accelerated_steps() = default;
+  /// Does every step and returns when all are done: those of devices in their streams, those of the host by `host`, on
+  /// the calling thread. Throws what goes wrong first, with the name of the step.
+  virtual void run(run_steps& host, const run_context& context) = 0;
+};
+
+/// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
+class accelerator {
+ public:
+  accelerator() = default;
+  accelerator(const accelerator&) = delete;
+  accelerator& operator=(const accelerator&) = delete;
+  virtual ~accelerator() = default;
+
+  /// As in names of devices: "GPU".
+  [[nodiscard]] virtual std::string_view type() const = 0;
+  [[nodiscard]] virtual int devices() = 0;
+  /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
+  /// @param purpose what it is for, as errors tell it
+  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes, const std::string& purpose) = 0;
+  /// Copies between a device and the host, any memory of it, and waits until it is done.
+  virtual void copy(memory_place to, memory_place from, std::size_t bytes) = 0;
+  /// Makes what the runs of a plan need, and prepares its kernels of devices.
+  /// @param plan outlives the result
+  [[nodiscard]] virtual owned<accelerated_steps> bind(bound_plan& plan, const run_context& context) = 0;
+};
+
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+// ---- tagma/runtime/completion.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
+#define TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
+
+/// @file
+/// How an asynchronous kernel says that it is done.
+
+// ---- tagma/runtime/run_control.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
+#define TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
+
+/// @file
+/// What the threads of one run share: whether it goes on, what went wrong, and whom to tell that it ends early.
+
+#include <exception>
+
+namespace tagma::runtime {
+
+/// An operation that waits, as far as a run must know it: what is called when the run is cancelled, late, or has failed
+/// elsewhere. It lives until the run ends, as the state of a kernel does.
+class stop_hook {
+ public:
+  stop_hook() = default;
+  stop_hook(const stop_hook&) = delete;
+  stop_hook& operator=(const stop_hook&) = delete;
+
+  /// Called once at most, by a thread of the run that holds no lock. What was waiting then ends soon; what is not
+  /// waiting any more has nothing to do.
+  virtual void stop() noexcept = 0;
+
+ protected:
+  ~stop_hook() = default;
+
+ private:
+  friend class run_control;
+  stop_hook* next_ = nullptr;
+};
+
+/// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
+class run_control {
+ public:
+  explicit run_control(const run_limits& limits) : guard_(limits) {}
+  run_control(const run_control&) = delete;
+  run_control& operator=(const run_control&) = delete;
+
+  [[nodiscard]] const run_guard& guard() const { return guard_; }
+  /// True once the run was told to stop.
+  [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
+  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as one load.
+  [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
+
+  /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
+  [[nodiscard]] bool add(stop_hook& hook) noexcept {
+    const mutex_lock lock(mutex_);
+    if (stopped()) return false;
+    hook.next_ = hooks_;
+    hooks_ = &hook;
+    return true;
+  }
+  /// True if the run was told to stop and somebody waits who does not know.
+  [[nodiscard]] bool must_tell() const { return stopped() && !told_.load(memory_order::acquire); }
+  /// Calls the hooks, unless another thread did.
+  TAGMA_COLD void tell() noexcept {
+    stop_hook* first = nullptr;
+    {
+      const mutex_lock lock(mutex_);
+      told_.store(true, memory_order::release);
+      first = hooks_;
+      hooks_ = nullptr;
+    }
+    while (first != nullptr) {
+      stop_hook* const hook = first;
+      first = hook->next_;  // what it stops may end the step that it belongs to, but not the run
+      hook->stop();
+    }
+  }
+
+  /// A step failed. The first error is that of the run; what an operation says that was told to stop does not count.
+  TAGMA_COLD void failed(std::exception_ptr e) noexcept {
+    const mutex_lock lock(mutex_);
+    note(static_cast<std::exception_ptr&&>(e));
+  }
+
+  /// Waits until the word is no longer `seen`, or until the limits may have been reached.
+  void wait(wait_word& word, std::uint32_t seen) const {
+    if (stopped())
+      word.wait(seen);
+    else
+      guard_.wait(word, seen);
+  }
+
+  /// Throws the error of the run if it was told to stop, with the others that came behind it. All steps have ended.
+  void finish() {
+    if (stopped()) rethrow();
+  }
+
+ private:
+  static constexpr int most_listed = 4;
+
+  TAGMA_COLD bool over_limits() noexcept {
+    const status_code reason = guard_.over();
+    if (reason == status_code::ok) return false;
+    const mutex_lock lock(mutex_);
+    if (first_ == nullptr) {
+      try {
+        guard_.explain(reason);
+      } catch (...) {
+        note(std::current_exception());
+      }
+    }
+    return true;
+  }
+
+  void note(std::exception_ptr e) noexcept {
+    if (first_ == nullptr) {
+      first_ = static_cast<std::exception_ptr&&>(e);
+      stopped_.store(true, memory_order::release);
+      return;
+    }
+    try {
+      std::rethrow_exception(e);
+    } catch (const error& one) {
+      if (one.code() != status_code::cancelled) list(one.what());
+    } catch (const std::exception& one) {
+      list(one.what());
+    } catch (...) {
+      list("an exception that is no std::exception");
+    }
+  }
+  void list(std::string_view text) noexcept {
+    if (others_++ >= most_listed) return;
+    try {
+      listed_ += sentence({others_ > 1 ? "; " : "", text});
+    } catch (...) {  // no memory for it: it is counted
+    }
+  }
+
+  [[noreturn]] TAGMA_COLD void rethrow() {
+    if (others_ == 0) std::rethrow_exception(first_);
+    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
+                                       others_ > most_listed ? "; and so on" : ""});
+    try {
+      std::rethrow_exception(first_);
+    } catch (const error& e) {
+      const std::string_view what = e.what();
+      fail(e.code(), {what.substr(what.find(": ") + 2), more});
+    } catch (const std::exception& e) {
+      fail(status_code::internal, {e.what(), more});
+    }
+  }
+
+  const run_guard guard_;
+  atomic<bool> stopped_{false};
+  atomic<bool> told_{false};
+  mutex mutex_;
+  stop_hook* hooks_ = nullptr;
+  std::exception_ptr first_;
+  std::string listed_;
+  int others_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
+
+namespace tagma::runtime {
+
+/// Somebody who waits for operations to end.
+class completion_target {
+ public:
+  /// @param error nullptr if the operation did what it was to do
+  virtual void complete(std::int32_t step, std::exception_ptr error) noexcept = 0;
+
+ protected:
+  ~completion_target() = default;
+};
+
+/// Ends one operation of one run. Two words, copied freely; exactly one copy is called once, by any thread, also before
+/// the kernel that got it has returned. A call runs nothing: it marks the operation as done and wakes who goes on, so a
+/// lock of the caller's may be held.
+class completion {
+ public:
+  completion() = default;
+  completion(completion_target& target, std::int32_t step) : target_(&target), step_(step) {}
+
+  /// The output is written.
+  void succeed() const noexcept { target_->complete(step_, nullptr); }
+  /// The run fails with this error, unless another one came first.
+  TAGMA_COLD void fail(std::exception_ptr error) const noexcept {
+    target_->complete(step_, static_cast<std::exception_ptr&&>(error));
+  }
+  TAGMA_COLD void fail(status_code code, std::string_view text) const noexcept {
+    try {
+      tagma::fail(code, text);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+  /// What a hook answers that is told to stop.
+  TAGMA_COLD void cancel() const noexcept { fail(status_code::cancelled, "the operation was cancelled"); }
+
+ private:
+  completion_target* target_ = nullptr;
+  std::int32_t step_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
+// ---- tagma/runtime/executor.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+/// @file
+/// What a runtime asks of the threads of a device.
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace tagma::runtime {
+
+/// Work that idle threads may take part in: the tasks of one kernel, or the steps of one run.
+class shared_work {
+ public:
+  /// @param helpers how many threads may help at once, beside the one whose work it is
+  explicit shared_work(int helpers) : most_helpers(helpers) {}
+  shared_work(const shared_work&) = delete;
+  shared_work& operator=(const shared_work&) = delete;
+
+  /// True if a thread that comes now finds something to do. Any thread may ask at any time.
+  [[nodiscard]] virtual bool open() const noexcept = 0;
+  /// Works until there is nothing more to do for this thread.
+  virtual void help() noexcept = 0;
+
+  int most_helpers;
+  /// @name What the threads keep that the work was offered to.
+  /// @{
+  int helping = 0;
+  shared_work* before = nullptr;
+  shared_work* behind = nullptr;
+  /// @}
+
+ protected:
+  ~shared_work() = default;
+};
+
+/// Threads that do the steps of runs.
+class step_pool {
+ public:
+  step_pool() = default;
+  step_pool(const step_pool&) = delete;
+  step_pool& operator=(const step_pool&) = delete;
+  virtual ~step_pool() = default;
+  /// Idle threads help with `work` from now on. False if none can: then `withdraw` must not be called.
+  virtual bool offer(shared_work& work) = 0;
+  /// Tells that as many more threads find something to do in what was offered.
+  virtual void call_helpers(int count) = 0;
+  /// Takes back what was offered; returns when no thread helps with it any more.
+  virtual void withdraw(shared_work& work) = 0;
+  /// Threads that share the steps of one run.
+  [[nodiscard]] virtual int step_threads() const = 0;
+};
+
+/// The threads of a device. The thread that calls always takes part and counts as one, so that no work ever waits for
+/// another thread to become free.
+class executor : public step_pool {
+ public:
+  /// Calls `task(context, i)` for each i below `count` and returns when all are done; rethrows the first exception.
+  virtual void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) = 0;
+  /// Prepares the calling thread for kernels; `leave` takes the result and undoes it.
+  virtual unsigned enter() { return 0; }
+  virtual void leave(unsigned) {}
+  /// Threads that share one kernel, the caller included.
+  [[nodiscard]] virtual int threads() const = 0;
+
+  /// The same for a callable.
+  template <class Task>
+  void parallel_for(std::int64_t count, Task&& task) {
+    using callable = std::remove_reference_t<Task>;
+    parallel_for(
+        count, [](void* context, std::int64_t i) { (*static_cast<callable*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&task)));
+  }
+};
+
+/// The processors that this process may keep busy; defined by device/cpu.
+[[nodiscard]] int available_threads();
+
+/// The executor of the CPU; defined by device/cpu. Both numbers of threads come from one pool.
+/// @param threads that share one kernel; 0: as many as the affinity mask and the quota of the process allow
+/// @param step_threads that share the steps of one run; 0: the same number
+[[nodiscard]] owned<executor> make_cpu_executor(int threads, int step_threads = 0);
+
+/// Threads for the steps of some runs alone; defined by device/cpu. Those who ask for the same name share them, and the
+/// threads end with the last of them.
+/// @param threads 0: as many as the affinity mask and the quota of the process allow
+/// @param name    none: threads that nobody else has
+/// Throws InvalidArgument if a pool of this name has another number of threads.
+[[nodiscard]] owned<step_pool> make_cpu_step_pool(int threads, std::string_view name);
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+namespace tagma::runtime {
+
+/// A tensor in the memory of a device, with the extents of this run.
+struct operand {
+  std::byte* data = nullptr;
+  dtype type = dtype::none;
+  shape dims;
+
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+  [[nodiscard]] extent elements() const { return dims.elements(); }
+};
+
+/// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
+class kernel_state {
+ public:
+  virtual ~kernel_state() = default;
+};
+
+class trace_sink;
+
+/// What all kernels of one run share.
+struct run_context {
+  executor* threads = nullptr;
+  std::uint64_t seed = 0;  ///< of the session
+  std::uint64_t step = 0;  ///< counts the runs of the session
+  trace_sink* trace = nullptr;
+  int step_threads = 1;            ///< the most threads that share the steps of a run
+  run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+  void* stream = nullptr;          ///< where a device puts the work of this run, in its own words
+  void* library = nullptr;         ///< what a device keeps for its kernels: handles of libraries, working memory
+
+  /// True if the run was cancelled, is late, or has failed elsewhere: a kernel that takes long asks now and then, and
+  /// returns or throws. As cheap as a load; with limits, as looking at the clock.
+  [[nodiscard]] bool cancelled() const { return control != nullptr && control->stopping(); }
+};
+
+/// Arguments of one kernel call.
+struct kernel_args {
+  array_view<operand> in;
+  operand out;
+  ir::attribute_list attributes;
+  std::int32_t source = 0;           ///< the node's position in the program: the stream of its random numbers
+  array_view<const shape> declared;  ///< the static shapes of the inputs, `dyn` where they vary
+  shape declared_out;
+  const carried_value* value = nullptr;  ///< what the program carries for this node
+  kernel_state* state = nullptr;
+};
+
+using kernel_function = void (*)(const kernel_args&, const run_context&);
+using prepare_function = owned<kernel_state> (*)(const kernel_args&, const run_context&);
+/// Begins an operation that may wait, and returns; `done` ends it, now or later. It throws instead if it cannot begin.
+/// What it needs meanwhile is in the state of the kernel. An operation that may wait for long adds a hook to
+/// `context.control` and ends when the hook is called.
+using start_function = void (*)(const kernel_args&, const run_context&, completion done);
+
+/// One entry of a kernel table: `run`, or `start` for an operation that may wait; `prepare` may be missing.
+struct kernel_entry {
+  kernel_function run = nullptr;
+  prepare_function prepare = nullptr;
+  start_function start = nullptr;
+  bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
+};
+
+/// The kernels of the steps of a plan, in their order.
+struct kernel_tables {
+  array_view<const kernel_entry> cpu;
+  array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
+};
+
+/// The kernels of the CPU for the steps of a plan, in their order; defined by the device.
+template <class Plan>
+struct kernel_table;
+
+/// The kernels of all devices that a program knows of.
+template <class Plan>
+[[nodiscard]] constexpr kernel_tables kernels_of() {
+  using others = ir::accelerator_of<typename Plan::graph>;
+  if constexpr (others::exists)
+    return {kernel_table<Plan>::entries, others::template entries<Plan>()};
+  else
+    return {kernel_table<Plan>::entries};
+}
+
+/// The devices besides CPUs that a program knows of, or nothing.
+template <class Graph>
+[[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
+  if constexpr (ir::accelerator_of<Graph>::exists)
+    return ir::accelerator_of<Graph>::start(options);
+  else
+    return {};
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
+
+#if !defined(TAGMA_CUDA_EMULATION)
+#define TAGMA_CUDA_EMULATION 0
+#endif
+#if TAGMA_CUDA_EMULATION
+// ---- tagma/device/cuda/emulation.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_EMULATION_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_EMULATION_HPP
+
+/// @file
+/// Runs the threads of a grid on the host, one after the other, so that tests can check kernels on a machine without a
+/// GPU. The threads of a block are coroutines: they take turns where they wait for each other.
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace tagma::device::cuda::emulation {
+
+/// Whether kernels run on the host. Only programs that are compiled with TAGMA_CUDA_EMULATION=1 can switch it on.
+inline bool& active() {
+  static bool on = false;
+  return on;
+}
+
+/// The block that is running.
+struct block_state {
+  ucontext_t scheduler;
+  std::vector<ucontext_t> threads;
+  std::vector<std::vector<char>> stacks;
+  std::vector<bool> finished;
+  std::vector<std::vector<char>> exchanged;
+  std::size_t current = 0;
+  const void* task = nullptr;
+  void (*call)(const void*, int) = nullptr;
+};
+inline block_state& block() {
+  static block_state state;
+  return state;
+}
+
+/// Gives the turn to the next thread of the block.
+inline void wait() {
+  block_state& b = block();
+  if (b.call != nullptr) swapcontext(&b.threads[b.current], &b.scheduler);
+}
+
+template <class T>
+[[nodiscard]] T exchange(T value, int thread, int mask) {
+  block_state& b = block();
+  auto& mine = b.exchanged[static_cast<std::size_t>(thread)];
+  mine.resize(sizeof(T));
+  std::memcpy(mine.data(), &value, sizeof value);
+  wait();
+  std::memcpy(&value, b.exchanged[static_cast<std::size_t>(thread ^ mask)].data(), sizeof value);
+  wait();
+  return value;
+}
+
+/// Runs one thread of the block from its beginning.
+inline void run_thread() {
+  block_state& b = block();
+  b.call(b.task, static_cast<int>(b.current));
+  b.finished[b.current] = true;
+}
+
+/// Calls `some(block, thread, shared memory)` for all threads of a grid.
+template <class Some>
+void run_grid(std::int64_t blocks, int threads, std::size_t shared, const Some& some) {
+  struct task {
+    const Some& some;
+    std::int64_t block;
+    std::byte* shared;
+  };
+  // Of 16 bytes, as the device aligns it; what the last block left there is garbage to the next.
+  struct alignas(16) word {
+    std::byte bytes[16];
+  };
+  std::vector<word> memory(shared / 16 + 1);
+  block_state& b = block();
+  const auto count = static_cast<std::size_t>(threads);
+  b.threads.resize(count);
+  b.exchanged.resize(count);
+  while (b.stacks.size() < count) b.stacks.emplace_back(std::size_t{1} << 16);
+  b.call = [](const void* t, int thread) {
+    const task& one = *static_cast<const task*>(t);
+    one.some(one.block, thread, one.shared);
+  };
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    std::memset(static_cast<void*>(memory.data()), 0x7b, memory.size() * sizeof(word));
+    const task one{some, i, reinterpret_cast<std::byte*>(memory.data())};
+    b.task = &one;
+    b.finished.assign(count, false);
+    for (std::size_t t = 0; t < count; ++t) {
+      getcontext(&b.threads[t]);
+      b.threads[t].uc_stack.ss_sp = b.stacks[t].data();
+      b.threads[t].uc_stack.ss_size = b.stacks[t].size();
+      b.threads[t].uc_link = &b.scheduler;
+      makecontext(&b.threads[t], &run_thread, 0);
+    }
+    for (std::size_t left = count; left > 0;) {
+      for (std::size_t t = 0; t < count; ++t) {
+        if (b.finished[t]) continue;
+        b.current = t;
+        swapcontext(&b.scheduler, &b.threads[t]);
+        if (b.finished[t]) --left;
+      }
+    }
+  }
+  b.call = nullptr;
+}
+
+}  // namespace tagma::device::cuda::emulation
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_EMULATION_HPP
+#endif
+
+namespace tagma::device::cuda {
+
+using runtime::kernel_args;
+using runtime::kernel_entry;
+using runtime::kernel_state;
+using runtime::operand;
+using runtime::run_context;
+
+/// The stream of a run.
+[[nodiscard]] inline cudaStream_t stream_of(const run_context& context) {
+  return static_cast<cudaStream_t>(context.stream);
+}
+
+/// True where kernels run on the host.
+[[nodiscard]] inline bool emulates() {
+#if TAGMA_CUDA_EMULATION
+  return emulation::active();
+#else
+  return false;
+#endif
+}
+
+/// Where a thread is in its grid.
+struct place {
+  std::int64_t block = 0;
+  std::int64_t blocks = 1;
+  int thread = 0;
+  int threads = 1;
+  std::byte* shared = nullptr;  ///< memory of the block, as much as the launch asked for
+
+  /// The number of this thread among all.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t index() const { return block * threads + thread; }
+  /// All threads of the grid.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t count() const { return blocks * threads; }
+
+  /// Waits for the other threads of the block.
+  TAGMA_DEVICE void wait() const {
+#if defined(__CUDA_ARCH__)
+    __syncthreads();
+#elif TAGMA_CUDA_EMULATION
+    emulation::wait();
+#endif
+  }
+  /// The value of the thread whose number differs by the bits of `mask`, below 32. All threads of a block call it.
+  template <class T>
+  [[nodiscard]] TAGMA_DEVICE T exchange(T value, int mask) const {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(T) < 4) {
+      int word = 0;
+      memcpy(&word, &value, sizeof value);
+      word = __shfl_xor_sync(0xffffffffu, word, mask);
+      memcpy(&value, &word, sizeof value);
+    } else {
+      constexpr int words = static_cast<int>(sizeof(T) / 4);
+      int word[words];
+      memcpy(word, &value, sizeof value);
+      for (int w = 0; w < words; ++w) word[w] = __shfl_xor_sync(0xffffffffu, word[w], mask);
+      memcpy(&value, word, sizeof value);
+    }
+    return value;
+#elif TAGMA_CUDA_EMULATION
+    return emulation::exchange(value, thread, mask);
+#else
+    static_cast<void>(mask);
+    return value;
+#endif
+  }
+};
+
+/// Threads of a block; no kernel has more.
+inline constexpr int block_threads = 256;
+
+/// The size of a grid.
+struct geometry {
+  std::int64_t blocks = 1;
+  int threads = block_threads;
+  std::size_t shared = 0;  ///< bytes of memory of each block
+
+  /// One thread for each of `count` things, as long as the grid stays small enough that its threads are all at work at
+  /// once on a large device; else each thread takes several.
+  [[nodiscard]] static constexpr geometry over(std::int64_t count, int threads = block_threads) {
+    constexpr std::int64_t most = 4096;
+    const std::int64_t blocks = (count + threads - 1) / threads;
+    return {blocks < 1 ? 1 : blocks < most ? blocks : most, threads, 0};
+  }
+};
+
+/// One thread of a grid.
+template <class Body>
+__global__ void __launch_bounds__(block_threads) run_body(const __grid_constant__ typename Body::arguments a) {
+#if defined(__CUDA_ARCH__)
+  extern __shared__ uint4 shared_memory[];
+  Body::run(place{blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
+                  reinterpret_cast<std::byte*>(shared_memory)},
+            a);
+#else
+  static_cast<void>(a);
+#endif
+}
+
+/// Runs a body in every thread of a grid.
+template <class Body>
+void launch(const geometry& g, const run_context& context, const typename Body::arguments& a) {
+#if TAGMA_CUDA_EMULATION
+  if (emulates()) {
+    emulation::run_grid(g.blocks, g.threads, g.shared, [&](std::int64_t block, int thread, std::byte* shared) {
+      Body::run(place{block, g.blocks, thread, g.threads, shared}, a);
+    });
+    return;
+  }
+#endif
+  void* arguments[] = {const_cast<void*>(static_cast<const void*>(&a))};
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(&run_body<Body>), dim3(static_cast<unsigned>(g.blocks)),
+                         dim3(static_cast<unsigned>(g.threads)), static_cast<void**>(arguments), g.shared,
+                         stream_of(context)),
+        "cudaLaunchKernel");
+}
+
+/// Copies bytes between two places of the device.
+inline void copy_on_device(void* to, const void* from, std::size_t bytes, const run_context& context) {
+  if (bytes == 0 || to == from) return;
+  if (emulates())
+    std::memcpy(to, from, bytes);
+  else
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_of(context)), "cudaMemcpyAsync");
+}
+
+/// Copies bytes of the host to the device and waits for that; for `prepare`, never for a run.
+inline void upload(void* to, const void* from, std::size_t bytes, const run_context& context) {
+  if (bytes == 0) return;
+  if (emulates()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_of(context)), "cudaMemcpyAsync");
+  check(cudaStreamSynchronize(stream_of(context)), "cudaStreamSynchronize");
+}
+
+/// Sets bytes of the device to zero.
+inline void clear_on_device(void* to, std::size_t bytes, const run_context& context) {
+  if (bytes == 0) return;
+  if (emulates())
+    std::memset(to, 0, bytes);
+  else
+    check(cudaMemsetAsync(to, 0, bytes, stream_of(context)), "cudaMemsetAsync");
+}
+
+/// Sets every element to zero.
+inline void clear_on_device(const operand& o, const run_context& context) {
+  clear_on_device(o.data, static_cast<std::size_t>(o.elements()) * size_of(o.type), context);
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_LAUNCH_HPP
+
+namespace tagma::device::cuda {
+
+/// Bytes of the device with one owner.
+class device_bytes {
+ public:
+  device_bytes() = default;
+  explicit device_bytes(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    if (emulates())
+      data_ = ::operator new (size, std::align_val_t{256});
+    else
+      check(cudaMalloc(&data_, size), "cudaMalloc");
+  }
+  device_bytes(device_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  device_bytes& operator=(device_bytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  device_bytes(const device_bytes&) = delete;
+  device_bytes& operator=(const device_bytes&) = delete;
+  ~device_bytes() {
+    if (data_ == nullptr) return;
+    if (emulates())
+      ::operator delete (data_, std::align_val_t{256});
+    else
+      cudaFree(data_);
+  }
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
+  template <class T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(data_);
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Bytes of the host that the device can read while the host goes on, with one owner.
+class pinned_bytes {
+ public:
+  explicit pinned_bytes(std::size_t size) {
+    if (size == 0) return;
+    if (emulates())
+      data_ = ::operator new(size);
+    else
+      check(cudaMallocHost(&data_, size), "cudaMallocHost");
+  }
+  pinned_bytes(const pinned_bytes&) = delete;
+  pinned_bytes& operator=(const pinned_bytes&) = delete;
+  ~pinned_bytes() {
+    if (data_ == nullptr) return;
+    if (emulates())
+      ::operator delete(data_);
+    else
+      cudaFreeHost(data_);
+  }
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+/// What changes from run to run, in memory of the device.
+struct run_parameters {
+  std::uint64_t seed = 0;     ///< of the session
+  std::uint64_t step = 0;     ///< counts the runs of the session
+  std::uint64_t failure = 0;  ///< of all wrong indices that kernels met, the one that comes first; all ones: none
+};
+
+/// The word that says that no kernel met a wrong index.
+inline constexpr std::uint64_t no_failure = ~std::uint64_t{0};
+
+/// Notes that the element at `position` of the indices of node `source` is not within its axis. Of several notes the
+/// smallest stays, so that the message does not depend on which thread came first.
+TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::int64_t position) {
+  constexpr int bits = 40;
+  const std::uint64_t most = (std::uint64_t{1} << bits) - 1, at = static_cast<std::uint64_t>(position);
+  const std::uint64_t note = (static_cast<std::uint64_t>(source) << bits) | (at < most ? at : most);
+#if defined(__CUDA_ARCH__)
+  static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
+  atomicMin(reinterpret_cast<unsigned long long*>(&run->failure), static_cast<unsigned long long>(note));
+#else
+  if (note < run->failure) run->failure = note;
+#endif
+}
+
+/// Throws OutOfRange if kernels met a wrong index.
+/// @param failure the word that `run_parameters::failure` holds at the end of a run
+inline void check_run(std::uint64_t failure) {
+  constexpr int bits = 40;
+  if (failure == no_failure) return;
+  fail(status_code::out_of_range, {"the index at position ", failure & ((std::uint64_t{1} << bits) - 1), " of node #",
+                                   failure >> bits, " is not below the extent of the axis"});
+}
+
+/// A handle of a library.
+class library_handle {
+ public:
+  virtual ~library_handle() = default;
+};
+
+/// What the kernels of one stream share; used by one thread at a time. A recorded graph holds addresses of this memory,
+/// so it is replayed on the stream that it was recorded from.
+class stream_resources {
+ public:
+  explicit stream_resources(void* stream) : stream_(stream), parameters_(sizeof(run_parameters)) {}
+
+  /// The stream, as `run_context` has it.
+  [[nodiscard]] void* stream() const { return stream_; }
+
+  /// Makes the working memory at least this large. Memory that it had before stays valid for graphs that use it.
+  void reserve(std::size_t bytes) {
+    if (bytes <= size_) return;
+    auto grown = make_owned<block>(bytes < 2 * size_ ? 2 * size_ : bytes);
+    size_ = grown->memory.size();
+    grown->before = std::move(workspace_);
+    workspace_ = std::move(grown);
+  }
+  /// Memory for one kernel call; what is in it is lost at the next.
+  [[nodiscard]] std::byte* workspace() const { return workspace_ == nullptr ? nullptr : workspace_->memory.data(); }
+  [[nodiscard]] std::size_t workspace_size() const { return size_; }
+
+  [[nodiscard]] run_parameters* parameters() const { return parameters_.as<run_parameters>(); }
+
+  owned<library_handle> blas;  ///< of cuBLASLt, made by the first product
+  owned<library_handle> dnn;   ///< of cuDNN, made by the first convolution
+  owned<stream_resources> next;
+
+ private:
+  struct block {
+    explicit block(std::size_t bytes) : memory(bytes) {}
+    device_bytes memory;
+    owned<block> before;
+  };
+
+  void* stream_;
+  device_bytes parameters_;
+  owned<block> workspace_;
+  std::size_t size_ = 0;
+};
+
+/// Everything that the kernels of one GPU share. The GPU must be the current one whenever it is used.
+class libraries {
+ public:
+  /// What kernels of this stream share; made when it is asked for first.
+  [[nodiscard]] stream_resources& of(void* stream) {
+    const mutex_lock lock(mutex_);
+    for (stream_resources* r = first_.get(); r != nullptr; r = r->next.get())
+      if (r->stream() == stream) return *r;
+    auto made = make_owned<stream_resources>(stream);
+    made->next = std::move(first_);
+    first_ = std::move(made);
+    return *first_;
+  }
+
+ private:
+  mutex mutex_;
+  owned<stream_resources> first_;
+};
+
+/// What the stream of a run shares.
+[[nodiscard]] inline stream_resources& resources_of(const run_context& context) {
+  return static_cast<libraries*>(context.library)->of(context.stream);
+}
+
+namespace detail {
+struct begin_body {
+  struct arguments {
+    run_parameters* to;
+    run_parameters values;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    if (at.index() == 0) *a.to = a.values;
+  }
+};
+}  // namespace detail
+
+/// Writes the numbers of a run where its kernels read them. Goes before the kernels of a run, or before the replay of a
+/// graph, and is never part of a graph itself.
+inline void begin_run(const run_context& context) {
+  launch<detail::begin_body>({1, 1, 0}, context,
+                             {resources_of(context).parameters(), {context.seed, context.step, no_failure}});
+}
+
+/// The state of a kernel that needs working memory on its stream.
+[[nodiscard]] inline owned<kernel_state> reserve_workspace(const run_context& context, std::size_t bytes) {
+  resources_of(context).reserve(bytes);
+  return nullptr;
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_LIBRARIES_HPP
+
+/// nvcc 13 writes the name of a second variable among template arguments as `tagma::ir::tagma::ir::key`; with this name
+/// that is right, too.
+namespace tagma::ir {
+namespace tagma = ::tagma;
+}
+
+namespace tagma::device::cuda {
+
+/// The kernel of an operation on the GPU. A specialisation has
+/// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
+template <const char& Operation>
+struct kernel {
+  static constexpr bool missing = true;
+};
+
+/// The body of an element-wise operation: `template <class Out, class... In> TAGMA_DEVICE static Out apply(In...)` over
+/// single numbers, where 16-bit floats are float.
+template <const char& Operation>
+struct scalar_kernel {
+  static constexpr bool missing = true;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
+
+namespace tagma::device::cuda::detail {
+
+/// Axes with their distances in memory.
+struct strided_axes {
+  static constexpr int most = 2 * max_rank;
+  std::int64_t extents[most]{};
+  std::int64_t strides[most]{};
+  std::int32_t count = 0;
+
+  void add(std::int64_t extent, std::int64_t stride) {
+    extents[count] = extent;
+    strides[count++] = stride;
+  }
+  [[nodiscard]] std::int64_t elements() const {
+    std::int64_t n = 1;
+    for (int a = 0; a < count; ++a) n *= extents[a];
+    return n;
+  }
+  /// How far element `index`, counted along the last axis first, is from element 0.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t offset(std::int64_t index) const {
+    std::int64_t at = 0;
+    for (int a = count - 1; a > 0; --a) {
+      const std::int64_t next = quotient(index, extents[a]);
+      at += (index - next * extents[a]) * strides[a];
+      index = next;
+    }
+    return count == 0 ? 0 : at + index * strides[0];
+  }
+};
+
+/// The axes of a tensor, outermost first, neighbours of one kind joined; those of extent 1 do not count.
+class reduction_axes {
+ public:
+  void add(std::int64_t extent, bool reduced) {
+    if (extent == 1) return;
+    if (count_ > 0 && reduced_[count_ - 1] == reduced) {
+      extents_[count_ - 1] *= extent;
+    } else {
+      extents_[count_] = extent;
+      reduced_[count_++] = reduced;
+    }
+  }
+  /// Calls `some(extent, stride, reduced)` for all axes.
+  template <class Some>
+  void each(const Some& some) const {
+    std::int64_t stride = 1;
+    for (int a = 0; a < count_; ++a) stride *= extents_[a];
+    for (int a = 0; a < count_; ++a) {
+      stride = 1;
+      for (int i = a + 1; i < count_; ++i) stride *= extents_[i];
+      some(extents_[a], stride, reduced_[a]);
+    }
+  }
+  [[nodiscard]] bool last_is_reduced() const { return count_ > 0 && reduced_[count_ - 1]; }
+
+ private:
+  std::int64_t extents_[strided_axes::most]{};
+  bool reduced_[strided_axes::most]{};
+  int count_ = 0;
+};
+
+/// The axes of a tensor of which those in `mask` are reduced.
+[[nodiscard]] inline reduction_axes axes_of(const shape& dims, std::uint64_t mask) {
+  reduction_axes axes;
+  for (int i = 0; i < dims.rank; ++i) axes.add(dims[i], ((mask >> i) & 1) != 0);
+  return axes;
+}
+
+/// How a reduction is divided. It follows from the extents alone, and so does the order in which numbers are added.
+struct reduction_plan {
+  strided_axes kept, reduced;
+  std::int64_t results = 1, joined = 1;
+  std::int64_t splits = 1;     ///< parts of the elements behind one result, joined in a second pass
+  std::int64_t per_split = 1;  ///< elements of a part
+  std::int32_t lanes = 1;      ///< threads that share a result; a power of two
+  bool lanes_are_neighbours = false;
+
+  explicit reduction_plan(const reduction_axes& axes) {
+    axes.each([this](std::int64_t extent, std::int64_t stride, bool is_reduced) {
+      (is_reduced ? reduced : kept).add(extent, stride);
+    });
+    divide(axes.last_is_reduced());
+    // Enough blocks to fill a large device, if threads have something left to do.
+    constexpr std::int64_t enough_blocks = 256, least_work = 16;
+    const std::int64_t columns = block_threads / lanes, tiles = (results + columns - 1) / columns;
+    const std::int64_t wanted = tiles > 0 ? enough_blocks / tiles : 1, worth = joined / (lanes * least_work);
+    splits = wanted < worth ? wanted : worth;
+    if (splits < 1) splits = 1;
+    per_split = (joined + splits - 1) / splits;
+    if (per_split > 0) splits = (joined + per_split - 1) / per_split;
+  }
+  /// Joins `count` parts of each result, which follow each other in memory.
+  [[nodiscard]] static reduction_plan of_parts(std::int64_t count, std::int64_t results) {
+    reduction_plan p;
+    p.kept.add(results, 1);
+    p.reduced.add(count, results);
+    p.divide(false);
+    p.per_split = count;
+    return p;
+  }
+
+ private:
+  reduction_plan() = default;
+  void divide(bool last_is_reduced) {
+    results = kept.elements();
+    joined = reduced.elements();
+    lanes_are_neighbours = last_is_reduced;
+    const std::int64_t most = last_is_reduced ? block_threads : 8;
+    while (2 * lanes <= most && 4 * lanes <= joined) lanes *= 2;
+  }
+};
+
+}  // namespace tagma::device::cuda::detail
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// How two values join, and what joins with nothing. `load` makes a value of an element at position `r` among those
+/// that are joined.
+template <class C>
+struct join_numbers {
+  using value = C;
+  TAGMA_DEVICE static value load(C x, std::int64_t) { return x; }
+  TAGMA_DEVICE static C result(value v) { return v; }
+};
+template <class C>
+struct join_sum : join_numbers<C> {
+  TAGMA_DEVICE static C neutral() { return C(0); }
+  TAGMA_DEVICE static C join(C a, C b) { return static_cast<C>(a + b); }
+};
+template <class C>
+struct join_product : join_numbers<C> {
+  TAGMA_DEVICE static C neutral() { return C(1); }
+  TAGMA_DEVICE static C join(C a, C b) { return static_cast<C>(a * b); }
+};
+template <class C>
+struct join_max : join_numbers<C> {
+  TAGMA_DEVICE static C neutral() { return lowest<C>(); }
+  TAGMA_DEVICE static C join(C a, C b) { return larger(a, b); }
+};
+template <class C>
+struct join_min : join_numbers<C> {
+  TAGMA_DEVICE static C neutral() { return highest<C>(); }
+  TAGMA_DEVICE static C join(C a, C b) { return smaller(a, b); }
+};
+struct join_all : join_numbers<bool> {
+  TAGMA_DEVICE static bool neutral() { return true; }
+  TAGMA_DEVICE static bool join(bool a, bool b) { return a && b; }
+};
+struct join_any : join_numbers<bool> {
+  TAGMA_DEVICE static bool neutral() { return false; }
+  TAGMA_DEVICE static bool join(bool a, bool b) { return a || b; }
+};
+
+/// An element and its position; no element has position -1.
+template <class C>
+struct candidate {
+  C number;
+  std::int64_t position;
+};
+/// The first of the largest or smallest elements. NaN counts for nothing, except in front, where nothing replaces it:
+/// this is what a loop does that begins with the first element and compares.
+template <class C, bool Largest>
+struct join_positions {
+  using value = candidate<C>;
+  TAGMA_DEVICE static value neutral() { return {C(0), -1}; }
+  TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, x != x && r > 0 ? -1 : r}; }
+  TAGMA_DEVICE static value load(const value& v, std::int64_t) { return v; }
+  TAGMA_DEVICE static value join(const value& a, const value& b) {
+    if (a.position < 0) return b;
+    if (b.position < 0 || a.number != a.number) return a;
+    if (b.number != b.number) return b;
+    if (Largest ? a.number > b.number : a.number < b.number) return a;
+    if (Largest ? b.number > a.number : b.number < a.number) return b;
+    return a.position < b.position ? a : b;
+  }
+  TAGMA_DEVICE static std::int64_t result(const value& v) { return v.position; }
+};
+
+/// Joins elements of type From. A block has several lanes for each of several results; what the lanes have joined, it
+/// joins in a tree.
+template <class Join, class From, class To>
+struct reduce_body {
+  using value = typename Join::value;
+  struct arguments {
+    const From* from;
+    To* to;
+    reduction_plan plan;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const reduction_plan& p = a.plan;
+    auto* values = reinterpret_cast<value*>(at.shared);
+    const int columns = at.threads / p.lanes;
+    const int lane = p.lanes_are_neighbours ? at.thread % p.lanes : at.thread / columns;
+    const int column = p.lanes_are_neighbours ? at.thread / p.lanes : at.thread % columns;
+    const int step = p.lanes_are_neighbours ? 1 : columns;  // from a lane to the next, in threads
+    const std::int64_t tiles = (p.results + columns - 1) / columns;
+    for (std::int64_t b = at.block; b < tiles * p.splits; b += at.blocks) {
+      const std::int64_t split = quotient(b, tiles), result = (b - split * tiles) * columns + column;
+      value total = Join::neutral();
+      if (result < p.results) {
+        const From* from = a.from + p.kept.offset(result);
+        const std::int64_t first = split * p.per_split, rest = p.joined - first;
+        const std::int64_t last = first + (rest < p.per_split ? rest : p.per_split);
+        for (std::int64_t r = first + lane; r < last; r += p.lanes)
+          total = Join::join(total, Join::load(widen(from[p.reduced.offset(r)]), r));
+      }
+      values[at.thread] = total;
+      for (int half = p.lanes / 2; half > 0; half /= 2) {
+        at.wait();
+        if (lane < half) values[at.thread] = Join::join(values[at.thread], values[at.thread + half * step]);
+      }
+      if (lane == 0 && result < p.results) {
+        if constexpr (std::is_same_v<To, value>)
+          a.to[split * p.results + result] = values[at.thread];
+        else
+          a.to[split * p.results + result] = narrow<To>(Join::result(values[at.thread]));
+      }
+      at.wait();
+    }
+  }
+};
+
+template <class Join, class From, class To>
+void launch_reduction(const From* from, To* to, const reduction_plan& p, const run_context& context) {
+  using body = reduce_body<Join, From, To>;
+  const std::int64_t columns = block_threads / p.lanes, tiles = (p.results + columns - 1) / columns * p.splits;
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  launch<body>({tiles < most ? tiles : most, block_threads, block_threads * sizeof(typename Join::value)}, context,
+               {from, to, p});
+}
+
+/// Joins elements, in two passes where there are few results of many.
+template <class Join, class T, class To>
+void reduce(const T* from, To* to, const reduction_plan& p, const run_context& context) {
+  using value = typename Join::value;
+  if (p.results == 0) return;
+  if (p.splits == 1) return launch_reduction<Join>(from, to, p, context);
+  auto* parts = reinterpret_cast<value*>(resources_of(context).workspace());
+  launch_reduction<Join>(from, parts, p, context);
+  launch_reduction<Join>(static_cast<const value*>(parts), to, reduction_plan::of_parts(p.splits, p.results), context);
+}
+
+/// Bytes that `reduce` needs in between.
+template <class Join>
+[[nodiscard]] std::size_t reduction_bytes(const reduction_plan& p) {
+  return p.splits == 1 ? 0 : static_cast<std::size_t>(p.splits * p.results) * sizeof(typename Join::value);
+}
+
+[[nodiscard]] inline reduction_plan plan_of(const kernel_args& args) {
+  return reduction_plan(axes_of(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0])));
+}
+
+template <class Join, class T, class To>
+struct reduction_kernel {
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
+    const reduction_plan p = plan_of(args);
+    if constexpr (!std::is_same_v<typename Join::value, T> && std::is_same_v<To, std::int64_t>)
+      if (p.joined == 0 && p.results > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
+    return reserve_workspace(context, reduction_bytes<Join>(p));
+  }
+  static void run(const kernel_args& args, const run_context& context) {
+    reduce<Join>(args.in[0].as<const T>(), args.out.as<To>(), plan_of(args), context);
+  }
+  static constexpr kernel_entry entry{&run, &prepare};
+};
+
+/// Writes a number that the host knows.
+template <class T>
+struct fill_body {
+  struct arguments {
+    T* to;
+    std::int64_t count;
+    T value;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) a.to[i] = a.value;
+  }
+};
+
+template <class T>
+void fraction(const kernel_args& args, const run_context& context) {
+  std::int64_t count = 1;
+  for (int i = 0; i < args.in[0].dims.rank; ++i)
+    if ((args.attributes[0] >> i) & 1) count *= args.in[0].dims[i];
+  launch<fill_body<T>>({1, 1, 0}, context,
+                       {args.out.as<T>(), 1, narrow<T>(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)))});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::sum>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_sum<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+};
+template <>
+struct kernel<ir::key<op::product>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_product<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+};
+template <>
+struct kernel<ir::key<op::reduce_max>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_max<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+};
+template <>
+struct kernel<ir::key<op::reduce_min>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_min<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+};
+template <>
+struct kernel<ir::key<op::fraction>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
+};
+template <>
+struct kernel<ir::key<op::all>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_all, bool, bool>::entry;
+};
+template <>
+struct kernel<ir::key<op::any>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_any, bool, bool>::entry;
+};
+template <>
+struct kernel<ir::key<op::argmax>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, true>, stored<In>, std::int64_t>::entry;
+};
+template <>
+struct kernel<ir::key<op::argmin>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, false>, stored<In>, std::int64_t>::entry;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
+// ---- tagma/device/cuda/move.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
+
+/// @file
+/// Moves elements between places of the device, whatever their type: boxes of tensors, repetitions, transpositions.
+
+namespace tagma::device::cuda {
+
+/// Words of 1 to 16 bytes, in which memory is moved.
+template <std::size_t Bytes>
+struct word;
+template <>
+struct word<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct word<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct word<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct word<8> {
+  using type = uint2;
+};
+template <>
+struct word<16> {
+  using type = uint4;
+};
+
+/// Calls `some(word)` with a zero of the type of `bytes` bytes.
+template <class Some>
+void with_word(std::size_t bytes, const Some& some) {
+  switch (bytes) {
+    case 1:
+      return some(word<1>::type{});
+    case 2:
+      return some(word<2>::type{});
+    case 4:
+      return some(word<4>::type{});
+    case 8:
+      return some(word<8>::type{});
+    default:
+      return some(word<16>::type{});
+  }
+}
+
+/// The largest word that divides all of these numbers of bytes.
+[[nodiscard]] constexpr std::size_t common_word(std::uint64_t bytes) {
+  const std::uint64_t lowest_bit = bytes & (~bytes + 1);
+  return lowest_bit == 0 || lowest_bit > 16 ? 16 : static_cast<std::size_t>(lowest_bit);
+}
+
+/// A box of elements: its axes, outermost first, and how far apart their neighbours are on both sides.
+struct moved_box {
+  static constexpr int most = 2 * max_rank;
+  std::int64_t extents[most]{};
+  std::int64_t from[most]{};
+  std::int64_t to[most]{};
+  std::int32_t count = 0;
+
+  /// Adds an axis inside of those that are there. Neighbours that stay neighbours on both sides are joined.
+  void add(std::int64_t extent, std::int64_t step_from, std::int64_t step_to) {
+    if (extent == 1) return;
+    if (count > 0 && from[count - 1] == step_from * extent && to[count - 1] == step_to * extent)
+      --count, extent *= extents[count];
+    extents[count] = extent;
+    from[count] = step_from;
+    to[count++] = step_to;
+  }
+  [[nodiscard]] std::int64_t elements() const {
+    std::int64_t n = 1;
+    for (int a = 0; a < count; ++a) n *= extents[a];
+    return n;
+  }
+  /// Counts in words instead of elements; returns the bytes of a word. They are as large as all rows and both addresses
+  /// allow.
+  [[nodiscard]] std::size_t widen(const void* source, const void* target, std::size_t size) {
+    const int last = count - 1;
+    if (count == 0 || from[last] != 1 || to[last] != 1) return size;
+    std::uint64_t all = reinterpret_cast<std::uintptr_t>(source) | reinterpret_cast<std::uintptr_t>(target);
+    all |= static_cast<std::uint64_t>(extents[last]) * size;
+    for (int a = 0; a < last; ++a)
+      all |= (static_cast<std::uint64_t>(from[a]) * size) | (static_cast<std::uint64_t>(to[a]) * size);
+    const std::size_t bytes = common_word(all);
+    if (bytes <= size) return size;
+    const auto each = static_cast<std::int64_t>(bytes / size);
+    extents[last] /= each;
+    for (int a = 0; a < last; ++a) from[a] /= each, to[a] /= each;
+    return bytes;
+  }
+  /// Where element `index` is on both sides, counted along the last axis first.
+  TAGMA_DEVICE void find(std::int64_t index, std::int64_t& source, std::int64_t& target) const {
+    source = target = 0;
+    for (int a = count - 1; a >= 0; --a) {
+      std::int64_t at = index;
+      if (a > 0) {
+        index = quotient(index, extents[a]);
+        at -= index * extents[a];
+      }
+      source += at * from[a];
+      target += at * to[a];
+    }
+  }
+};
+
+namespace detail {
+
+template <class Word>
+struct move_body {
+  struct arguments {
+    const Word* from;
+    Word* to;
+    moved_box box;
+    std::int64_t count;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      std::int64_t source, target;
+      a.box.find(i, source, target);
+      a.to[target] = a.from[source];
+    }
+  }
+};
+
+/// Moves squares of 32 times 32 elements by way of the memory of a block, so that neighbouring threads read neighbours
+/// and write neighbours although these are not the same.
+template <class Word>
+struct transpose_body {
+  static constexpr int side = 32;
+  struct arguments {
+    const Word* from;
+    Word* to;
+    moved_box others;                    ///< all axes but the two
+    std::int64_t rows, columns;          ///< rows run along neighbours of the source, columns along those of the target
+    std::int64_t row_step, column_step;  ///< from a row to the next in the target, from a column in the source
+    std::int64_t row_tiles, column_tiles, tiles;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    auto* square = reinterpret_cast<Word*>(at.shared);
+    const int x = at.thread % side, y = at.thread / side, step = at.threads / side;
+    for (std::int64_t b = at.block; b < a.tiles; b += at.blocks) {
+      const std::int64_t rest = quotient(b, a.column_tiles), outer = quotient(rest, a.row_tiles);
+      const std::int64_t column = (b - rest * a.column_tiles) * side, row = (rest - outer * a.row_tiles) * side;
+      std::int64_t source, target;
+      a.others.find(outer, source, target);
+      for (int i = y; i < side; i += step)
+        if (row + x < a.rows && column + i < a.columns)
+          square[i * (side + 1) + x] = a.from[source + row + x + (column + i) * a.column_step];
+      at.wait();
+      for (int i = y; i < side; i += step)
+        if (row + i < a.rows && column + x < a.columns)
+          a.to[target + (row + i) * a.row_step + column + x] = square[x * (side + 1) + i];
+      at.wait();
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Moves a box of elements of `size` bytes. Every element of the target is written once.
+inline void move(const void* from, void* to, moved_box box, std::size_t size, const run_context& context) {
+  const std::int64_t elements = box.elements();
+  if (elements == 0) return;
+  int near = -1;  // the axis along which the source is dense
+  const int last = box.count - 1;
+  for (int a = 0; a < last; ++a)
+    if (box.from[a] == 1) near = a;
+  if (near >= 0 && box.to[last] == 1 && box.from[last] != 1 && box.extents[near] >= 8 && box.extents[last] >= 8) {
+    moved_box others;
+    for (int a = 0; a < last; ++a)
+      if (a != near) others.add(box.extents[a], box.from[a], box.to[a]);
+    constexpr std::int64_t most = std::int64_t{1} << 20;
+    with_word(size, [&](auto zero) {
+      using element = decltype(zero);
+      using body = detail::transpose_body<element>;
+      constexpr std::int64_t side = body::side;
+      const std::int64_t rows = box.extents[near], columns = box.extents[last];
+      const std::int64_t row_tiles = (rows + side - 1) / side, column_tiles = (columns + side - 1) / side;
+      const std::int64_t tiles = others.elements() * row_tiles * column_tiles;
+      launch<body>({tiles < most ? tiles : most, block_threads, side * (side + 1) * sizeof(element)}, context,
+                   {static_cast<const element*>(from), static_cast<element*>(to), others, rows, columns, box.to[near],
+                    box.from[last], row_tiles, column_tiles, tiles});
+    });
+    return;
+  }
+  const std::size_t bytes = box.widen(from, to, size);
+  with_word(bytes, [&](auto zero) {
+    using element = decltype(zero);
+    const std::int64_t count = box.elements();
+    launch<detail::move_body<element>>(geometry::over(count), context,
+                                       {static_cast<const element*>(from), static_cast<element*>(to), box, count});
+  });
+}
+
+/// Moves the elements of a box of these extents from one tensor to another.
+/// @param from_first,to_first where the box begins in each of them
+inline void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,
+                     const shape& extents, const run_context& context) {
+  const std::size_t size = size_of(to.type);
+  const std::byte* source = from.data;
+  std::byte* target = to.data;
+  moved_box box;
+  for (int a = 0; a < extents.rank; ++a) {
+    const extent f = from.dims.sub(a + 1, from.dims.rank).elements(), t = to.dims.sub(a + 1, to.dims.rank).elements();
+    source += from_first[a] * f * static_cast<std::int64_t>(size);
+    target += to_first[a] * t * static_cast<std::int64_t>(size);
+    box.add(extents[a], f, t);
+  }
+  move(source, target, box, size, context);
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+inline constexpr extent at_the_front[max_rank]{};
+
+inline void concat(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent to_first[max_rank]{};
+  for (const operand& o : args.in) {
+    move_box(o, at_the_front, args.out, to_first, o.dims, context);
+    to_first[axis] += o.dims[axis];
+  }
+}
+
+/// Where the place of one operand begins along the axis of a concatenation of extent `whole`.
+inline extent place_begin(const kernel_args& args, extent whole, extent part) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent between = 0;
+  for (const operand& o : args.in.subspan(2)) between += o.dims[axis];
+  const extent at = args.attributes[1] != 0 ? whole - between - part : between;
+  if (at < 0 || at + part > whole)
+    fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole});
+  return at;
+}
+
+inline void part_of_whole(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent first[max_rank]{};
+  first[axis] = place_begin(args, args.in[0].dims[axis], args.out.dims[axis]);
+  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
+}
+
+inline void part_into_whole(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent first[max_rank]{};
+  first[axis] = place_begin(args, args.out.dims[axis], args.in[0].dims[axis]);
+  clear_on_device(args.out, context);
+  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+}
+
+inline void tile(const kernel_args& args, const run_context& context) {
+  const shape &in = args.in[0].dims, &out = args.out.dims;
+  if (args.out.elements() == 0) return;
+  moved_box box;
+  for (int a = 0; a < in.rank; ++a) {
+    const extent from = in.sub(a + 1, in.rank).elements(), to = out.sub(a + 1, out.rank).elements();
+    box.add(out[a] / in[a], 0, to * in[a]);
+    box.add(in[a], from, to);
+  }
+  move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
+}
+
+/// The sum over the copies: each axis is one of copies and one of positions.
+[[nodiscard]] inline reduction_plan sum_of_copies(const kernel_args& args) {
+  reduction_axes axes;
+  for (int a = 0; a < args.out.dims.rank; ++a) {
+    axes.add(args.attributes[static_cast<std::size_t>(a)], true);
+    axes.add(args.out.dims[a], false);
+  }
+  return reduction_plan(axes);
+}
+
+template <class T>
+owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context& context) {
+  return reserve_workspace(context, reduction_bytes<join_sum<compute_t<T>>>(sum_of_copies(args)));
+}
+
+template <class T>
+void tile_gradient(const kernel_args& args, const run_context& context) {
+  reduce<join_sum<compute_t<T>>>(args.in[0].as<const T>(), args.out.as<T>(), sum_of_copies(args), context);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::concat>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::concat};
+};
+template <>
+struct kernel<ir::key<op::part_of_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_of_whole};
+};
+template <>
+struct kernel<ir::key<op::part_into_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_into_whole};
+};
+template <>
+struct kernel<ir::key<op::tile>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::tile};
+};
+template <>
+struct kernel<ir::key<op::tile_gradient>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
+// ---- tagma/device/cuda/kernel/conv.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
+
+/// @file
+/// Convolutions on the GPU: by cuDNN, and by plain loops where it has no algorithm that always gives the same bytes.
+
+// ---- tagma/device/cuda/dnn.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+
+/// @file
+/// Convolutions by cuDNN, with algorithms that give the same bytes in every run. Images have the channels last, as
+/// here; filters are [filters, height, width, channels] there, so that they are rearranged on the way. cuDNN pads both
+/// ends equally: where that does not do, images are copied between explicit zeros.
+
+#include <cudnn.h>
+
+// ---- tagma/device/cuda/blas.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+
+/// @file
+/// Products of matrices by cuBLASLt. What it needs is made once for given extents, the choice among its algorithms
+/// included. Matrices are row-major here and column-major there, where a matrix is therefore its own transpose: the
+/// product a * b is asked for as the transpose of b times the transpose of a.
+
+#include <cublasLt.h>
+
+/// 1 lets products and convolutions of float round their operands to 19 bits (TF32), which is several times as fast.
+#if !defined(TAGMA_CUDA_TF32)
+#define TAGMA_CUDA_TF32 0
+#endif
+
+namespace tagma::device::cuda {
+
+/// What becomes of a product before it is stored.
+enum class epilogue : std::uint8_t { none, relu, bias, bias_relu };
+
+/// A product of matrices, or several of matrices that are equally far apart.
+struct product_problem {
+  dtype type = dtype::float32;
+  std::int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;  ///< a is [k, m], b is [n, k]
+  std::int64_t batch = 1;
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< elements from a matrix to the next, 0: the same
+  epilogue after = epilogue::none;                        ///< a bias has n elements
+};
+
+inline void check_blas(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    fail(status_code::internal, {"cuBLASLt refused ", what, ": ", cublasLtGetStatusString(status)});
+}
+
+namespace detail {
+
+/// An object of cuBLASLt with one owner.
+template <class Handle, auto Destroy>
+class blas_object {
+ public:
+  blas_object() = default;
+  blas_object(const blas_object&) = delete;
+  blas_object& operator=(const blas_object&) = delete;
+  ~blas_object() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+  [[nodiscard]] Handle get() const { return handle_; }
+  [[nodiscard]] Handle* place() { return &handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+using blas_layout = blas_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using blas_operation = blas_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+using blas_preference = blas_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+
+struct blas_handle final : library_handle {
+  blas_handle() { check_blas(cublasLtCreate(handle.place()), "a handle"); }
+  blas_object<cublasLtHandle_t, &cublasLtDestroy> handle;
+};
+
+[[nodiscard]] constexpr cudaDataType_t blas_type(dtype type) {
+  return type == dtype::float64    ? CUDA_R_64F
+         : type == dtype::float16  ? CUDA_R_16F
+         : type == dtype::bfloat16 ? CUDA_R_16BF
+                                   : CUDA_R_32F;
+}
+[[nodiscard]] constexpr cublasComputeType_t blas_compute_type(dtype type) {
+  if (type == dtype::float64) return CUBLAS_COMPUTE_64F;
+  return type == dtype::float32 && TAGMA_CUDA_TF32 != 0 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+[[nodiscard]] constexpr cublasLtEpilogue_t blas_epilogue(epilogue after) {
+  return after == epilogue::relu        ? CUBLASLT_EPILOGUE_RELU
+         : after == epilogue::bias      ? CUBLASLT_EPILOGUE_BIAS
+         : after == epilogue::bias_relu ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                        : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+}  // namespace detail
+
+/// The handle of cuBLASLt for a stream; made when it is asked for first.
+[[nodiscard]] inline cublasLtHandle_t blas_of(stream_resources& r) {
+  if (r.blas == nullptr) r.blas = make_owned<detail::blas_handle>();
+  return static_cast<detail::blas_handle*>(r.blas.get())->handle.get();
+}
+
+/// A matrix as cuBLASLt sees it: its rows are our columns.
+struct blas_matrix {
+  std::uint64_t rows = 0, columns = 0;
+  std::int64_t distance = 0;  ///< elements from a column to the next
+  std::int64_t stride = 0;    ///< elements from a matrix to the next
+
+  /// The matrices of a product: first its left operand there, which is b here.
+  [[nodiscard]] static constexpr blas_matrix left(const product_problem& p) {
+    return p.transpose_b ? of(p.n, p.k, p.stride_b) : of(p.k, p.n, p.stride_b);
+  }
+  [[nodiscard]] static constexpr blas_matrix right(const product_problem& p) {
+    return p.transpose_a ? of(p.k, p.m, p.stride_a) : of(p.m, p.k, p.stride_a);
+  }
+  [[nodiscard]] static constexpr blas_matrix result(const product_problem& p) { return of(p.m, p.n, p.stride_c); }
+
+ private:
+  static constexpr blas_matrix of(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+    return {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows), columns, stride};
+  }
+};
+
+/// A product of given extents with its algorithm.
+class blas_product {
+ public:
+  /// A null pointer if cuBLASLt has no algorithm for the problem. Its working memory is reserved on the stream.
+  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context) {
+    auto made = owned<blas_product>(new blas_product(p));
+    return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
+  }
+
+  /// c = a * b, and what follows it.
+  /// @param bias n elements, or nullptr where the epilogue needs none
+  void run(const void* a, const void* b, void* c, const void* bias, const run_context& context) const {
+    stream_resources& r = resources_of(context);
+    if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    const double one = 1, zero = 0;
+    const float one_float = 1, zero_float = 0;
+    const bool wide = type_ == dtype::float64;
+    check_blas(
+        cublasLtMatmul(blas_of(r), operation_.get(),
+                       wide ? static_cast<const void*>(&one) : static_cast<const void*>(&one_float), b, left_.get(), a,
+                       right_.get(), wide ? static_cast<const void*>(&zero) : static_cast<const void*>(&zero_float), c,
+                       result_.get(), c, result_.get(), &algorithm_, r.workspace(), workspace_, stream_of(context)),
+        "a matrix product");
+  }
+
+ private:
+  /// Bytes of working memory that an algorithm may ask for.
+  static constexpr std::size_t most_workspace = std::size_t{32} << 20;
+  /// The alignment that all operands have.
+  static constexpr std::uint32_t alignment = 16;
+
+  explicit blas_product(const product_problem& p) : type_(p.type) {
+    check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
+                                        p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
+               "a matrix product");
+    set(CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, detail::blas_epilogue(p.after));
+    if (p.after == epilogue::bias || p.after == epilogue::bias_relu)
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, detail::blas_type(p.type));
+    describe(left_, blas_matrix::left(p), p.batch);
+    describe(right_, blas_matrix::right(p), p.batch);
+    describe(result_, blas_matrix::result(p), p.batch);
+  }
+
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t what, const T& value) const {
+    check_blas(cublasLtMatmulDescSetAttribute(operation_.get(), what, &value, sizeof value), "a matrix product");
+  }
+  void describe(detail::blas_layout& layout, const blas_matrix& m, std::int64_t batch) const {
+    check_blas(cublasLtMatrixLayoutCreate(layout.place(), detail::blas_type(type_), m.rows, m.columns, m.distance),
+               "a layout");
+    const auto count = static_cast<std::int32_t>(batch);
+    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+               "a batch");
+    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.stride,
+                                                sizeof m.stride),
+               "a batch");
+  }
+
+  [[nodiscard]] bool choose(stream_resources& r) {
+    detail::blas_preference preference;
+    check_blas(cublasLtMatmulPreferenceCreate(preference.place()), "a preference");
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
+      check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), what, &value, sizeof value), "a preference");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment);
+    cublasLtMatmulHeuristicResult_t best{};
+    int found = 0;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(blas_of(r), operation_.get(), left_.get(), right_.get(), result_.get(),
+                                       result_.get(), preference.get(), 1, &best, &found);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || found == 0) return false;
+    check_blas(status, "a choice of algorithms");
+    algorithm_ = best.algo;
+    workspace_ = best.workspaceSize;
+    r.reserve(workspace_);
+    return true;
+  }
+
+  dtype type_;
+  detail::blas_operation operation_;
+  detail::blas_layout left_, right_, result_;
+  cublasLtMatmulAlgo_t algorithm_{};
+  std::size_t workspace_ = 0;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+// ---- tagma/device/cuda/conv_problem.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+
+/// @file
+/// Windows that slide over images, in numbers: for convolutions and for pooling.
+
+namespace tagma::device::cuda {
+
+/// One axis: input extent, output extent, window extent, and how the window moves.
+struct conv_axis {
+  std::int64_t in = 0, out = 0, size = 0, stride = 1, dilation = 1;
+  std::int64_t before = 0, after = 0;  ///< zeros around the input that a window sees
+
+  conv_axis() = default;
+  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
+      : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
+    const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
+    after = end > 0 ? end : 0;
+  }
+  /// The input position that window element `a` sees at output position `o`; outside of the input for padding.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t seen(std::int64_t o, std::int64_t a) const {
+    return o * stride - before + a * dilation;
+  }
+  /// The window elements `first` to `last`, exclusive, that see the input at output position `o`.
+  TAGMA_DEVICE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
+    const std::int64_t at = o * stride - before;
+    first = at >= 0 ? 0 : quotient(-at + dilation - 1, dilation);
+    last = at >= in ? 0 : quotient(in - at + dilation - 1, dilation);
+    if (last > size) last = size;
+    if (first > last) first = last;
+  }
+  /// The output position whose window element `a` sees input position `i`, or -1.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t seeing(std::int64_t i, std::int64_t a) const {
+    const std::int64_t at = i + before - a * dilation;
+    if (at < 0) return -1;
+    const std::int64_t o = quotient(at, stride);
+    return o * stride == at && o < out ? o : -1;
+  }
+  /// The output positions `first` to `last`, exclusive, whose windows without dilation see input position `i`.
+  TAGMA_DEVICE void covering(std::int64_t i, std::int64_t& first, std::int64_t& last) const {
+    const std::int64_t at = i + before;
+    first = at < size ? 0 : quotient(at - size, stride) + 1;
+    last = quotient(at, stride) + 1;
+    if (last > out) last = out;
+    if (first > last) first = last;
+  }
+};
+
+/// A convolution of `images` images with `channels` channels by `filters` filters.
+struct conv_problem {
+  conv_axis rows, columns;
+  std::int64_t images = 0, channels = 0, filters = 0, groups = 1;
+
+  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes)
+      : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
+    const op::window_plane plane = op::convolution::plane(attributes, filter);
+    rows = {plane.rows, x[1], y[1]};
+    columns = {plane.columns, x[2], y[2]};
+  }
+  /// Channels and filters of one group.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t own_channels() const { return quotient(channels, groups); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t own_filters() const { return quotient(filters, groups); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * filters; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const {
+    return rows.size * columns.size * own_channels() * filters;
+  }
+};
+
+/// Pooling.
+struct pool_problem {
+  conv_axis rows, columns;
+  std::int64_t images = 0, channels = 0;
+
+  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
+    const op::window_plane plane = op::pooling::plane(attributes);
+    rows = {plane.rows, x[1], y[1]};
+    columns = {plane.columns, x[2], y[2]};
+  }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * channels; }
+};
+
+/// An element of images: which image, row, column and channel.
+struct image_position {
+  std::int64_t image, row, column, channel;
+
+  TAGMA_DEVICE image_position(std::int64_t index, std::int64_t rows, std::int64_t columns, std::int64_t channels) {
+    const std::int64_t pixel = quotient(index, channels), line = quotient(pixel, columns);
+    channel = index - pixel * channels;
+    column = pixel - line * columns;
+    image = quotient(line, rows);
+    row = line - image * rows;
+  }
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+
+namespace tagma::device::cuda {
+
+inline void check_dnn(cudnnStatus_t status, const char* what) {
+  if (status != CUDNN_STATUS_SUCCESS)
+    fail(status_code::internal, {"cuDNN refused ", what, ": ", cudnnGetErrorString(status)});
+}
+
+/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
+enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
+
+/// One axis of the images that cuDNN is given.
+struct dnn_axis {
+  std::int64_t in = 0;       ///< extent of the images
+  std::int64_t padding = 0;  ///< at both ends, by cuDNN
+  std::int64_t before = 0;   ///< zeros in front that are part of the images
+
+  explicit dnn_axis(const conv_axis& a) : in(a.in), padding(a.before) {
+    const std::int64_t room = a.in + 2 * a.before - (a.size - 1) * a.dilation - 1;
+    if (room >= 0 && room / a.stride + 1 == a.out) return;
+    in = a.before + a.in + a.after;
+    padding = 0;
+    before = a.before;
+  }
+};
+
+namespace detail {
+
+template <class Handle, auto Destroy>
+class dnn_object {
+ public:
+  dnn_object() = default;
+  template <class Create>
+  dnn_object(Create create, const char* what) {
+    check_dnn(create(&handle_), what);
+  }
+  dnn_object(const dnn_object&) = delete;
+  dnn_object& operator=(const dnn_object&) = delete;
+  ~dnn_object() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+  [[nodiscard]] Handle get() const { return handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+struct dnn_handle final : library_handle {
+  explicit dnn_handle(void* stream) : handle(&cudnnCreate, "a handle") {
+    check_dnn(cudnnSetStream(handle.get(), static_cast<cudaStream_t>(stream)), "a stream");
+  }
+  dnn_object<cudnnHandle_t, &cudnnDestroy> handle;
+};
+
+[[nodiscard]] constexpr cudnnDataType_t dnn_type(dtype type) {
+  return type == dtype::float64    ? CUDNN_DATA_DOUBLE
+         : type == dtype::float16  ? CUDNN_DATA_HALF
+         : type == dtype::bfloat16 ? CUDNN_DATA_BFLOAT16
+                                   : CUDNN_DATA_FLOAT;
+}
+
+}  // namespace detail
+
+/// The handle of cuDNN for a stream; made when it is asked for first.
+[[nodiscard]] inline cudnnHandle_t dnn_of(stream_resources& r) {
+  if (r.dnn == nullptr) r.dnn = make_owned<detail::dnn_handle>(r.stream());
+  return static_cast<detail::dnn_handle*>(r.dnn.get())->handle.get();
+}
+
+/// A convolution of given extents with its algorithm.
+class dnn_convolution {
+ public:
+  /// A null pointer if cuDNN has no algorithm for the problem that gives the same bytes in every run. Its working
+  /// memory is reserved on the stream.
+  [[nodiscard]] TAGMA_COLD static owned<dnn_convolution> make(const conv_problem& p, conv_role role, dtype type,
+                                                              const run_context& context) {
+    auto made = owned<dnn_convolution>(new dnn_convolution(p, role, type));
+    if (!made->fits() || !made->describe() || !made->choose(resources_of(context))) return nullptr;
+    resources_of(context).reserve(made->library_bytes() + made->filter_bytes() + made->padded_bytes());
+    return made;
+  }
+
+  /// @param a images, or for the gradient by images that of the output
+  /// @param b the filter, or for the gradient by the filter that of the output
+  void run(const operand& a, const operand& b, const operand& out, const run_context& context) const {
+    stream_resources& r = resources_of(context);
+    std::byte* const arranged = r.workspace() + library_bytes();
+    std::byte* const images = arranged + filter_bytes();
+    const double one = 1, zero = 0;
+    const float one_float = 1, zero_float = 0;
+    const bool wide = type_ == dtype::float64;
+    const void* alpha = wide ? static_cast<const void*>(&one) : static_cast<const void*>(&one_float);
+    const void* beta = wide ? static_cast<const void*>(&zero) : static_cast<const void*>(&zero_float);
+    if (role_ == conv_role::forward) {
+      arrange(b.data, arranged, context);
+      const void* x = padded_images(a.data, images, context);
+      check_dnn(cudnnConvolutionForward(dnn_of(r), alpha, images_.get(), x, filter_.get(), arranged, convolution_.get(),
+                                        forward_, r.workspace(), bytes_, beta, output_.get(), out.data),
+                "a convolution");
+    } else if (role_ == conv_role::input_gradient) {
+      arrange(b.data, arranged, context);
+      void* to = is_padded() ? images : out.data;
+      check_dnn(
+          cudnnConvolutionBackwardData(dnn_of(r), alpha, filter_.get(), arranged, output_.get(), a.data,
+                                       convolution_.get(), by_images_, r.workspace(), bytes_, beta, images_.get(), to),
+          "a gradient by images");
+      if (is_padded()) move_images(images, out.data, false, context);
+    } else {
+      const void* x = padded_images(a.data, images, context);
+      check_dnn(
+          cudnnConvolutionBackwardFilter(dnn_of(r), alpha, images_.get(), x, output_.get(), b.data, convolution_.get(),
+                                         by_filter_, r.workspace(), bytes_, beta, filter_.get(), arranged),
+          "a gradient by a filter");
+      move(arranged, out.data, from_theirs(), size(), context);
+    }
+  }
+
+ private:
+  using tensor_object = detail::dnn_object<cudnnTensorDescriptor_t, &cudnnDestroyTensorDescriptor>;
+  using filter_object = detail::dnn_object<cudnnFilterDescriptor_t, &cudnnDestroyFilterDescriptor>;
+  using convolution_object = detail::dnn_object<cudnnConvolutionDescriptor_t, &cudnnDestroyConvolutionDescriptor>;
+
+  dnn_convolution(const conv_problem& p, conv_role role, dtype type)
+      : p_(p),
+        role_(role),
+        type_(type),
+        rows_(p.rows),
+        columns_(p.columns),
+        images_(&cudnnCreateTensorDescriptor, "a tensor"),
+        output_(&cudnnCreateTensorDescriptor, "a tensor"),
+        filter_(&cudnnCreateFilterDescriptor, "a filter"),
+        convolution_(&cudnnCreateConvolutionDescriptor, "a convolution") {}
+
+  [[nodiscard]] std::size_t size() const { return size_of(type_); }
+  [[nodiscard]] static std::size_t whole_words(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+  [[nodiscard]] std::size_t library_bytes() const { return whole_words(bytes_); }
+  [[nodiscard]] std::size_t filter_bytes() const {
+    return whole_words(static_cast<std::size_t>(p_.filter_elements()) * size());
+  }
+  [[nodiscard]] std::int64_t padded_elements() const { return p_.images * rows_.in * columns_.in * p_.channels; }
+  [[nodiscard]] std::size_t padded_bytes() const {
+    return is_padded() ? whole_words(static_cast<std::size_t>(padded_elements()) * size()) : 0;
+  }
+  [[nodiscard]] bool is_padded() const { return rows_.in != p_.rows.in || columns_.in != p_.columns.in; }
+
+  /// cuDNN counts with 32 bits here.
+  [[nodiscard]] bool fits() const {
+    return padded_elements() < 0x7fffffff && p_.output_elements() < 0x7fffffff && p_.filter_elements() < 0x7fffffff;
+  }
+
+  /// False where cuDNN does not know such a convolution.
+  [[nodiscard]] bool describe() {
+    const auto narrow = [](std::int64_t x) { return static_cast<int>(x); };
+    const cudnnDataType_t type = detail::dnn_type(type_);
+    const bool described =
+        cudnnSetTensor4dDescriptor(images_.get(), CUDNN_TENSOR_NHWC, type, narrow(p_.images), narrow(p_.channels),
+                                   narrow(rows_.in), narrow(columns_.in)) == CUDNN_STATUS_SUCCESS &&
+        cudnnSetTensor4dDescriptor(output_.get(), CUDNN_TENSOR_NHWC, type, narrow(p_.images), narrow(p_.filters),
+                                   narrow(p_.rows.out), narrow(p_.columns.out)) == CUDNN_STATUS_SUCCESS &&
+        cudnnSetFilter4dDescriptor(filter_.get(), type, CUDNN_TENSOR_NHWC, narrow(p_.filters),
+                                   narrow(p_.own_channels()), narrow(p_.rows.size),
+                                   narrow(p_.columns.size)) == CUDNN_STATUS_SUCCESS &&
+        cudnnSetConvolution2dDescriptor(
+            convolution_.get(), narrow(rows_.padding), narrow(columns_.padding), narrow(p_.rows.stride),
+            narrow(p_.columns.stride), narrow(p_.rows.dilation), narrow(p_.columns.dilation), CUDNN_CROSS_CORRELATION,
+            type_ == dtype::float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT) == CUDNN_STATUS_SUCCESS &&
+        cudnnSetConvolutionGroupCount(convolution_.get(), narrow(p_.groups)) == CUDNN_STATUS_SUCCESS;
+    if (!described) return false;
+    check_dnn(
+        cudnnSetConvolutionMathType(
+            convolution_.get(), type_ == dtype::float32 && TAGMA_CUDA_TF32 == 0 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH),
+        "a kind of arithmetic");
+    int n = 0, c = 0, h = 0, w = 0;
+    return cudnnGetConvolution2dForwardOutputDim(convolution_.get(), images_.get(), filter_.get(), &n, &c, &h, &w) ==
+               CUDNN_STATUS_SUCCESS &&
+           h == narrow(p_.rows.out) && w == narrow(p_.columns.out);
+  }
+
+  static constexpr int most_algorithms = 16;
+  static constexpr std::size_t most_workspace = std::size_t{1} << 30;
+
+  /// The quickest algorithm by cuDNN's own estimate that always gives the same bytes.
+  template <class Estimate, class Ask, class Bytes, class Algorithm>
+  [[nodiscard]] bool pick(Algorithm& to, const Ask& ask, const Bytes& bytes) {
+    Estimate estimates[most_algorithms];
+    int count = 0;
+    if (ask(most_algorithms, &count, static_cast<Estimate*>(estimates)) != CUDNN_STATUS_SUCCESS) return false;
+    for (int i = 0; i < count; ++i) {
+      const Estimate& e = estimates[i];
+      if (e.status != CUDNN_STATUS_SUCCESS || e.determinism != CUDNN_DETERMINISTIC) continue;
+      if (type_ != dtype::float32 || TAGMA_CUDA_TF32 != 0)
+        check_dnn(cudnnSetConvolutionMathType(convolution_.get(), e.mathType), "a kind of arithmetic");
+      std::size_t needed = 0;
+      if (bytes(e.algo, &needed) != CUDNN_STATUS_SUCCESS || needed > most_workspace) continue;
+      to = e.algo;
+      bytes_ = needed;
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool choose(stream_resources& r) {
+    const cudnnHandle_t h = dnn_of(r);
+    const auto x = images_.get();
+    const auto y = output_.get();
+    const auto f = filter_.get();
+    const auto c = convolution_.get();
+    if (role_ == conv_role::forward)
+      return pick<cudnnConvolutionFwdAlgoPerf_t>(
+          forward_,
+          [&](int most, int* count, auto* to) {
+            return cudnnGetConvolutionForwardAlgorithm_v7(h, x, f, c, y, most, count, to);
+          },
+          [&](auto algorithm, std::size_t* to) {
+            return cudnnGetConvolutionForwardWorkspaceSize(h, x, f, c, y, algorithm, to);
+          });
+    if (role_ == conv_role::input_gradient)
+      return pick<cudnnConvolutionBwdDataAlgoPerf_t>(
+          by_images_,
+          [&](int most, int* count, auto* to) {
+            return cudnnGetConvolutionBackwardDataAlgorithm_v7(h, f, y, c, x, most, count, to);
+          },
+          [&](auto algorithm, std::size_t* to) {
+            return cudnnGetConvolutionBackwardDataWorkspaceSize(h, f, y, c, x, algorithm, to);
+          });
+    return pick<cudnnConvolutionBwdFilterAlgoPerf_t>(
+        by_filter_,
+        [&](int most, int* count, auto* to) {
+          return cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, x, y, c, f, most, count, to);
+        },
+        [&](auto algorithm, std::size_t* to) {
+          return cudnnGetConvolutionBackwardFilterWorkspaceSize(h, x, y, c, f, algorithm, to);
+        });
+  }
+
+  /// Filters from our order to theirs.
+  void arrange(const void* from, void* to, const run_context& context) const {
+    const std::int64_t c = p_.own_channels(), f = p_.filters;
+    moved_box box;
+    box.add(f, 1, p_.rows.size * p_.columns.size * c);
+    box.add(p_.rows.size * p_.columns.size, c * f, c);
+    box.add(c, f, 1);
+    move(from, to, box, size(), context);
+  }
+  [[nodiscard]] moved_box from_theirs() const {
+    const std::int64_t c = p_.own_channels(), f = p_.filters, window = p_.rows.size * p_.columns.size;
+    moved_box box;
+    box.add(window, c, c * f);
+    box.add(c, 1, f);
+    box.add(f, window * c, 1);
+    return box;
+  }
+
+  /// Images between zeros, or as they are.
+  [[nodiscard]] const void* padded_images(const void* x, void* memory, const run_context& context) const {
+    if (!is_padded()) return x;
+    clear_on_device(memory, static_cast<std::size_t>(padded_elements()) * size(), context);
+    move_images(x, memory, true, context);
+    return memory;
+  }
+  /// Moves images to where they lie between zeros, or back.
+  void move_images(const void* from, void* to, bool there, const run_context& context) const {
+    const std::int64_t row = columns_.in * p_.channels, own_row = p_.columns.in * p_.channels;
+    const auto first = static_cast<std::size_t>(rows_.before * row + columns_.before * p_.channels) * size();
+    moved_box box;
+    const auto add = [&](std::int64_t extent, std::int64_t ours, std::int64_t theirs) {
+      box.add(extent, there ? ours : theirs, there ? theirs : ours);
+    };
+    add(p_.images, p_.rows.in * own_row, rows_.in * row);
+    add(p_.rows.in, own_row, row);
+    add(own_row, 1, 1);
+    move(static_cast<const std::byte*>(from) + (there ? 0 : first), static_cast<std::byte*>(to) + (there ? first : 0),
+         box, size(), context);
+  }
+
+  conv_problem p_;
+  conv_role role_;
+  dtype type_;
+  dnn_axis rows_, columns_;
+  tensor_object images_, output_;
+  filter_object filter_;
+  convolution_object convolution_;
+  cudnnConvolutionFwdAlgo_t forward_{};
+  cudnnConvolutionBwdDataAlgo_t by_images_{};
+  cudnnConvolutionBwdFilterAlgo_t by_filter_{};
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// Convolutions by plain loops. Of the gradient by the filter, a block makes an element; else a thread does.
+template <class T, conv_role Role>
+struct conv_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* a;
+    const T* b;
+    const T* bias;
+    T* out;
+    conv_problem p;
+    bool relu;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& g) {
+    if constexpr (Role == conv_role::filter_gradient) {
+      auto* sums = reinterpret_cast<C*>(at.shared);
+      for (std::int64_t i = at.block; i < g.p.filter_elements(); i += at.blocks) {
+        sums[at.thread] = filter_share(at, g, i);
+        for (int half = at.threads / 2; half > 0; half /= 2) {
+          at.wait();
+          if (at.thread < half) sums[at.thread] += sums[at.thread + half];
+        }
+        if (at.thread == 0) g.out[i] = narrow<T>(sums[0]);
+        at.wait();
+      }
+    } else {
+      const std::int64_t count = Role == conv_role::forward ? g.p.output_elements() : g.p.input_elements();
+      for (std::int64_t i = at.index(); i < count; i += at.count())
+        g.out[i] = narrow<T>(Role == conv_role::forward ? forward(g, i) : input_gradient(g, i));
+    }
+  }
+
+ private:
+  TAGMA_DEVICE static std::int64_t input_at(const conv_problem& p, std::int64_t image, std::int64_t row,
+                                            std::int64_t column) {
+    return ((image * p.rows.in + row) * p.columns.in + column) * p.channels;
+  }
+  TAGMA_DEVICE static std::int64_t output_at(const conv_problem& p, std::int64_t image, std::int64_t row,
+                                             std::int64_t column) {
+    return ((image * p.rows.out + row) * p.columns.out + column) * p.filters;
+  }
+
+  TAGMA_DEVICE static C forward(const arguments& g, std::int64_t index) {
+    const conv_problem& p = g.p;
+    const image_position at(index, p.rows.out, p.columns.out, p.filters);
+    const std::int64_t channels = p.own_channels(), first = quotient(at.channel, p.own_filters()) * channels;
+    std::int64_t top, bottom, left, right;
+    p.rows.visible(at.row, top, bottom);
+    p.columns.visible(at.column, left, right);
+    C total = 0;
+    for (std::int64_t a = top; a < bottom; ++a)
+      for (std::int64_t b = left; b < right; ++b) {
+        const T* x = g.a + input_at(p, at.image, p.rows.seen(at.row, a), p.columns.seen(at.column, b)) + first;
+        const T* filter = g.b + (a * p.columns.size + b) * channels * p.filters + at.channel;
+        for (std::int64_t c = 0; c < channels; ++c) total += widen(x[c]) * widen(filter[c * p.filters]);
+      }
+    if (g.bias != nullptr) total += widen(g.bias[at.channel]);
+    return g.relu ? larger(total, C(0)) : total;
+  }
+
+  TAGMA_DEVICE static C input_gradient(const arguments& g, std::int64_t index) {
+    const conv_problem& p = g.p;
+    const image_position at(index, p.rows.in, p.columns.in, p.channels);
+    const std::int64_t channels = p.own_channels(), filters = p.own_filters();
+    const std::int64_t group = quotient(at.channel, channels), c = at.channel - group * channels;
+    C total = 0;
+    for (std::int64_t a = 0; a < p.rows.size; ++a) {
+      const std::int64_t i = p.rows.seeing(at.row, a);
+      if (i < 0) continue;
+      for (std::int64_t b = 0; b < p.columns.size; ++b) {
+        const std::int64_t j = p.columns.seeing(at.column, b);
+        if (j < 0) continue;
+        const T* dy = g.a + output_at(p, at.image, i, j) + group * filters;
+        const T* filter = g.b + ((a * p.columns.size + b) * channels + c) * p.filters + group * filters;
+        for (std::int64_t f = 0; f < filters; ++f) total += widen(dy[f]) * widen(filter[f]);
+      }
+    }
+    return total;
+  }
+
+  /// What this thread adds to an element of the filter: its share of all positions.
+  TAGMA_DEVICE static C filter_share(const place& thread, const arguments& g, std::int64_t index) {
+    const conv_problem& p = g.p;
+    const image_position at(index, p.rows.size, p.columns.size, p.own_channels() * p.filters);
+    const std::int64_t c = quotient(at.channel, p.filters), f = at.channel - c * p.filters;
+    const std::int64_t channel = quotient(f, p.own_filters()) * p.own_channels() + c;
+    C total = 0;
+    for (std::int64_t k = thread.thread; k < p.images * p.rows.out * p.columns.out; k += thread.threads) {
+      const image_position o(k, p.rows.out, p.columns.out, 1);
+      const std::int64_t row = p.rows.seen(o.row, at.row), column = p.columns.seen(o.column, at.column);
+      if (row < 0 || row >= p.rows.in || column < 0 || column >= p.columns.in) continue;
+      total += widen(g.a[input_at(p, o.image, row, column) + channel]) * widen(g.b[k * p.filters + f]);
+    }
+    return total;
+  }
+};
+
+/// y = y + bias, and then max(y, 0) if `relu`.
+template <class T>
+struct add_bias_body {
+  struct arguments {
+    T* y;
+    const T* bias;
+    std::int64_t count, n;
+    bool relu;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    using C = compute_t<T>;
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const C sum = widen(a.y[i]) + widen(a.bias[i - quotient(i, a.n) * a.n]);
+      a.y[i] = narrow<T>(a.relu ? larger(sum, C(0)) : sum);
+    }
+  }
+};
+
+[[nodiscard]] inline conv_problem problem_of(const kernel_args& args, conv_role role) {
+  const shape &in0 = args.in[0].dims, &in1 = args.in[1].dims, &out = args.out.dims;
+  return role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
+         : role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
+                                             : conv_problem(in0, out, in1, args.attributes);
+}
+
+struct conv_state final : kernel_state {
+  owned<dnn_convolution> library;
+};
+
+template <conv_role Role>
+owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
+  auto state = make_owned<conv_state>();
+  const conv_problem p = problem_of(args, Role);
+  if (!emulates() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
+    state->library = dnn_convolution::make(p, Role, args.out.type, context);
+  return state;
+}
+
+template <class T, conv_role Role>
+void convolve(const kernel_args& args, const run_context& context) {
+  const auto& s = *static_cast<const conv_state*>(args.state);
+  const std::int64_t count = args.out.elements();
+  if (count == 0) return;
+  const conv_problem p = problem_of(args, Role);
+  const bool biased = Role == conv_role::forward && args.in.size() == 3, relu = biased && args.attributes[3] != 0;
+  const T* bias = biased ? args.in[2].as<const T>() : nullptr;
+  if (s.library != nullptr) {
+    s.library->run(args.in[0], args.in[1], args.out, context);
+    if (biased)
+      launch<add_bias_body<T>>(geometry::over(count), context, {args.out.as<T>(), bias, count, p.filters, relu});
+    return;
+  }
+  geometry g = geometry::over(count);
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  if (Role == conv_role::filter_gradient)
+    g = {count < most ? count : most, block_threads, block_threads * sizeof(compute_t<T>)};
+  launch<conv_body<T, Role>>(g, context,
+                             {args.in[0].as<const T>(), args.in[1].as<const T>(), bias, args.out.as<T>(), p, relu});
+}
+
+template <conv_role Role>
+struct conv_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&convolve<stored<Out>, Role>, &prepare_convolution<Role>};
+};
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::conv2d>> : detail::conv_kernel<conv_role::forward> {};
+template <>
+struct kernel<ir::key<op::conv2d_bias>> : detail::conv_kernel<conv_role::forward> {};
+template <>
+struct kernel<ir::key<op::conv2d_input_gradient>> : detail::conv_kernel<conv_role::input_gradient> {};
+template <>
+struct kernel<ir::key<op::conv2d_filter_gradient>> : detail::conv_kernel<conv_role::filter_gradient> {};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
+// ---- tagma/device/cuda/kernel/elementwise.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
+
+/// @file
+/// Bodies of the element-wise operations on the GPU, over single numbers.
+
+namespace tagma::device::cuda {
+
+/// A body of one number `x`, or of two, `a` and `b`, of one type T.
+#define TAGMA_BODY_OF_ONE(operation, ...)    \
+  template <>                                \
+  struct scalar_kernel<ir::key<operation>> { \
+    template <class Out, class T>            \
+    TAGMA_DEVICE static Out apply(T x) {     \
+      return static_cast<Out>(__VA_ARGS__);  \
+    }                                        \
+  };
+#define TAGMA_BODY_OF_TWO(operation, ...)     \
+  template <>                                 \
+  struct scalar_kernel<ir::key<operation>> {  \
+    template <class Out, class T>             \
+    TAGMA_DEVICE static Out apply(T a, T b) { \
+      return static_cast<Out>(__VA_ARGS__);   \
+    }                                         \
+  };
+
+TAGMA_BODY_OF_TWO(op::add, a + b)
+TAGMA_BODY_OF_TWO(op::subtract, a - b)
+TAGMA_BODY_OF_TWO(op::multiply, a* b)
+TAGMA_BODY_OF_TWO(op::divide, divide(a, b))
+TAGMA_BODY_OF_TWO(op::maximum, larger(a, b))
+TAGMA_BODY_OF_TWO(op::minimum, smaller(a, b))
+TAGMA_BODY_OF_TWO(op::power, raise(a, b))
+
+TAGMA_BODY_OF_TWO(op::equal, a == b)
+TAGMA_BODY_OF_TWO(op::not_equal, a != b)
+TAGMA_BODY_OF_TWO(op::less, a < b)
+TAGMA_BODY_OF_TWO(op::less_equal, a <= b)
+TAGMA_BODY_OF_TWO(op::greater, a > b)
+TAGMA_BODY_OF_TWO(op::greater_equal, a >= b)
+TAGMA_BODY_OF_TWO(op::logical_and, a&& b)
+TAGMA_BODY_OF_TWO(op::logical_or, a || b)
+TAGMA_BODY_OF_ONE(op::logical_not, !x)
+
+TAGMA_BODY_OF_ONE(op::cast, convert<Out>(x))
+TAGMA_BODY_OF_ONE(op::broadcast_like, x)
+TAGMA_BODY_OF_ONE(op::negate, -x)
+TAGMA_BODY_OF_ONE(op::square, x* x)
+TAGMA_BODY_OF_ONE(op::floor, round_down(x))
+TAGMA_BODY_OF_ONE(op::ceil, round_up(x))
+TAGMA_BODY_OF_ONE(op::round, round_to_even(x))
+TAGMA_BODY_OF_ONE(op::exp, exponential(x))
+TAGMA_BODY_OF_ONE(op::log, logarithm(x))
+TAGMA_BODY_OF_ONE(op::log1p, logarithm_of_1_plus(x))
+TAGMA_BODY_OF_ONE(op::expm1, exponential_minus_1(x))
+TAGMA_BODY_OF_ONE(op::sqrt, square_root(x))
+TAGMA_BODY_OF_ONE(op::rsqrt, T(1) / square_root(x))
+TAGMA_BODY_OF_ONE(op::tanh, hyperbolic_tangent(x))
+TAGMA_BODY_OF_ONE(op::erf, error_function(x))
+TAGMA_BODY_OF_ONE(op::sin, sine(x))
+TAGMA_BODY_OF_ONE(op::cos, cosine(x))
+TAGMA_BODY_OF_ONE(op::relu, larger(x, T(0)))
+TAGMA_BODY_OF_ONE(op::sigmoid, logistic(x))
+TAGMA_BODY_OF_ONE(op::softplus, softened(x))
+TAGMA_BODY_OF_TWO(op::relu_gradient, b > T(0) ? a : T(0))
+#undef TAGMA_BODY_OF_ONE
+#undef TAGMA_BODY_OF_TWO
+
+template <>
+struct scalar_kernel<ir::key<op::abs>> {
+  template <class Out, class T>
+  TAGMA_DEVICE static Out apply(T x) {
+    if constexpr (std::is_floating_point_v<T>)
+      return magnitude(x);
+    else if constexpr (std::is_signed_v<T>)
+      return x < T(0) ? static_cast<Out>(-x) : x;
+    else
+      return x;
+  }
+};
+template <>
+struct scalar_kernel<ir::key<op::sign>> {
+  template <class Out, class T>
+  TAGMA_DEVICE static Out apply(T x) {
+    if constexpr (std::is_signed_v<T> || std::is_floating_point_v<T>)
+      if (x < T(0)) return Out(-1);
+    return x > T(0) ? Out(1) : x;
+  }
+};
+template <>
+struct scalar_kernel<ir::key<op::select>> {
+  template <class Out, class C, class T>
+  TAGMA_DEVICE static Out apply(C condition, T a, T b) {
+    return condition ? a : b;
+  }
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
+// ---- tagma/device/cuda/kernel/fused.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
+
+/// @file
+/// Fused element-wise loops on the GPU. The type of a loop is its recipe, as on the CPU; extents and strides reach it
+/// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
+
+// ---- tagma/plan/compile.hpp
+#ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
+#define TAGMA_SINGLE_PLAN_COMPILE_HPP
+
+/// @file
+/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
+
+// ---- tagma/plan/memory.hpp
+#ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
+#define TAGMA_SINGLE_PLAN_MEMORY_HPP
+
+/// @file
+/// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
+/// near linear for the graphs that people write. The compiler runs it for static peaks, a session for the extents of a
+/// run.
 
 namespace tagma::plan {
 
@@ -2600,6 +11801,1530 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_MEMORY_HPP
+// ---- tagma/plan/schedule.hpp
+#ifndef TAGMA_SINGLE_PLAN_SCHEDULE_HPP
+#define TAGMA_SINGLE_PLAN_SCHEDULE_HPP
+
+/// @file
+/// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
+/// read that is not ordered behind it; everything else runs in the order of the graph.
+
+// ---- tagma/graph/pass/fuse.hpp
+#ifndef TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
+#define TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
+
+/// @file
+/// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
+/// readers are in one group, so a group has one result and no node is computed twice.
+
+namespace tagma::ir {
+
+/// Why an element-wise node stands alone or is the result of its group.
+enum class fusion_reason : std::uint8_t {
+  not_elementwise,
+  fused,                 ///< part of the loop of its reader
+  fetched,               ///< its value is asked for
+  read_by_other_kernel,  ///< a reader is no element-wise node
+  read_by_many,          ///< its readers are in different loops
+  other_shape,           ///< its reader broadcasts it
+  group_full,            ///< the loop has reached its largest size
+  other_device,          ///< its reader runs on another device
+  ordered,               ///< a control dependency or an update holds it in place
+};
+
+[[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
+  constexpr std::string_view names[] = {"",
+                                        "fused into its reader",
+                                        "fetched",
+                                        "read by a kernel of its own",
+                                        "read by more than one loop",
+                                        "broadcast by its reader",
+                                        "the loop is full",
+                                        "its reader runs on another device",
+                                        "held by a control dependency or an update"};
+  return names[static_cast<std::size_t>(r)];
+}
+
+/// The largest number of operations in one loop.
+inline constexpr int max_group = 16;
+/// The largest number of tensors that one loop reads.
+inline constexpr int max_group_loads = 12;
+
+template <std::size_t N>
+struct fusion {
+  fixed_array<node_id, N> group{};  ///< the node that stands for the loop of node i; i itself if it is not fused
+  fixed_array<fusion_reason, N> reason{};
+  fixed_array<std::int8_t, N> size{};  ///< of the group that node i stands for
+};
+
+/// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
+/// have their group when its turn comes.
+/// @param device where each node runs, or nothing if there is only one device
+template <std::size_t N>
+[[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
+                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {}) {
+  fusion<N> f;
+  fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
+  fixed_array<fusion_reason, N> obstacle{};
+  fixed_array<std::int8_t, N> loads{};
+  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
+  for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
+
+  // A node reads a variable before some update; its reader may have to run behind that update.
+  const auto versions = find_versions<N>(g, needs);
+  const auto parted_by_update = [&](node_id i, node_id r) {
+    for (int k = 0; k < g[i].inputs; ++k) {
+      if (!versions.reads_updated(g, i, k)) continue;
+      const node_id variable = versions.base_of(g.inputs(i)[k]);
+      if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
+    }
+    return false;
+  };
+
+  for (node_id i = g.size(); i-- > 0;) {
+    if (needs[i] != need::value) continue;
+    const bool elementwise = g.info(i).kind == op_kind::elementwise;
+    if (elementwise) {
+      fusion_reason why = obstacle[i];
+      const node_id r = reader[i];
+      if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
+      if (why == fusion_reason::not_elementwise && r != no_node) {
+        if (!(g[i].spec.dims == g[r].spec.dims))
+          why = fusion_reason::other_shape;
+        else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
+          why = fusion_reason::group_full;
+        else if (!device.empty() && device[i] != device[r])
+          why = fusion_reason::other_device;
+        else if (parted_by_update(i, r))
+          why = fusion_reason::ordered;
+        else {
+          why = fusion_reason::fused;
+          f.group[i] = r;
+          ++f.size[r];
+          loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
+        }
+      }
+      f.reason[i] = why;
+      if (why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
+    }
+    const node_id mine = f.group[i];
+    int k = 0;
+    for (const node_id in : g.inputs(i)) {
+      if (g.info(i).ignores_elements(k++)) continue;
+      fusion_reason& why = obstacle[in];
+      if (why != fusion_reason::not_elementwise) continue;
+      if (!elementwise)
+        why = fusion_reason::read_by_other_kernel;
+      else if (reader[in] == no_node)
+        reader[in] = mine;
+      else if (reader[in] != mine)
+        why = fusion_reason::read_by_many;
+    }
+    for (const node_id c : g.controls(i)) obstacle[c] = fusion_reason::ordered;
+  }
+  return f;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
+
+namespace tagma::plan {
+
+using ir::graph_view;
+using ir::need;
+using ir::op_kind;
+
+template <std::size_t N>
+struct schedule_result {
+  fixed_array<node_id, N> order{};
+  int count = 0;
+  bool contradictory = false;  ///< reads and updates wait for one another
+};
+
+namespace detail {
+
+/// A smallest-first queue of items.
+template <std::size_t N>
+class ready_queue {
+ public:
+  constexpr void push(std::int32_t key) {
+    std::size_t i = size_++;
+    for (; i > 0 && heap_[(i - 1) / 2] > key; i = (i - 1) / 2) heap_[i] = heap_[(i - 1) / 2];
+    heap_[i] = key;
+  }
+  constexpr std::int32_t pop() {
+    const std::int32_t top = heap_[0], last = heap_[--size_];
+    std::size_t i = 0;
+    for (std::size_t child = 1; child < size_; child = 2 * i + 1) {
+      if (child + 1 < size_ && heap_[child + 1] < heap_[child]) ++child;
+      if (last <= heap_[child]) break;
+      heap_[i] = heap_[child];
+      i = child;
+    }
+    heap_[i] = last;
+    return top;
+  }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+
+ private:
+  fixed_array<std::int32_t, N + 1> heap_{};
+  std::size_t size_ = 0;
+};
+
+/// Who must wait for whom, beside inputs and control dependencies: reads before updates, updates in their order.
+struct wait {
+  node_id before = 0;
+  node_id after = 0;
+};
+
+template <std::size_t N, std::size_t E>
+struct wait_list {
+  fixed_array<wait, E> waits{};
+  std::size_t count = 0;
+};
+
+/// Each read of a variable before the first update that it is not ordered behind, and updates in the order of the
+/// graph.
+template <std::size_t N, std::size_t E>
+constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
+  wait_list<N, E> list;
+  const auto versions = ir::find_versions<N>(g, needs);
+  for (node_id i = 0; i < g.size(); ++i) {
+    if (needs[i] != need::value) continue;
+    for (int k = 0; k < g[i].inputs; ++k) {
+      if (!versions.reads_updated(g, i, k)) continue;
+      const node_id variable = versions.base_of(g.inputs(i)[k]);
+      if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
+      const node_id update = versions.update_after(g, variable, i);
+      if (update != ir::no_node) list.waits[list.count++] = {i, update};
+    }
+    if (g.info(i).kind == op_kind::update && versions.next(i) != ir::no_node)
+      list.waits[list.count++] = {i, versions.next(i)};
+  }
+  return list;
+}
+
+}  // namespace detail
+
+/// Orders the items that a run needs. `E` bounds the number of edges of the graph and of waits for variables.
+template <std::size_t N, std::size_t E>
+[[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const fixed_array<need, N>& needs,
+                                                    const ir::fusion<N>& fusion) {
+  const auto item = [&](node_id i) { return fusion.group[i]; };
+  const auto waits = detail::variable_waits<N, E>(g, needs);
+
+  const auto for_each_edge = [&](auto edge) {
+    for (node_id i = 0; i < g.size(); ++i) {
+      if (needs[i] != need::value) continue;
+      int k = 0;
+      for (const node_id in : g.inputs(i))
+        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
+      for (const node_id c : g.controls(i)) edge(item(c), item(i));
+    }
+    for (std::size_t i = 0; i < waits.count; ++i)
+      if (item(waits.waits[i].before) != item(waits.waits[i].after))
+        edge(item(waits.waits[i].before), item(waits.waits[i].after));
+  };
+
+  fixed_array<std::int32_t, N> pending{}, head{};
+  fixed_array<std::int32_t, 2 * E + 1> next{};
+  fixed_array<node_id, 2 * E + 1> target{};
+  std::int32_t edges = 1;
+  for_each_edge([&](node_id before, node_id after) {
+    ++pending[after];
+    target[edges] = after;
+    next[edges] = head[before];
+    head[before] = edges++;
+  });
+
+  schedule_result<N> result;
+  detail::ready_queue<N> ready;
+  const auto key = [&](node_id i) { return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N); };
+  int items = 0;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (needs[i] == need::value && item(i) == i) {
+      ++items;
+      if (pending[i] == 0) ready.push(key(i));
+    }
+  while (!ready.empty()) {
+    const std::int32_t k = ready.pop();
+    const node_id i = k >= static_cast<std::int32_t>(N) ? k - static_cast<std::int32_t>(N) : k;
+    result.order[result.count++] = i;
+    for (std::int32_t e = head[i]; e != 0; e = next[e])
+      if (--pending[target[e]] == 0) ready.push(key(target[e]));
+  }
+  result.contradictory = result.count != items;
+  return result;
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_SCHEDULE_HPP
+
+namespace tagma::plan {
+
+/// A tensor that a fused loop reads.
+struct loop_load {
+  node_id node = 0;  ///< in the plan
+  dtype type = dtype::none;
+  bool contiguous = true;  ///< consecutive elements along the innermost joined axis, or one element for all of it
+};
+
+/// One operation of a fused loop; operands count loads first, then earlier operations.
+struct loop_operation {
+  const ir::op_info* op = nullptr;
+  dtype type = dtype::none;
+  std::int16_t operand[3]{};
+};
+
+/// Sizes of the tables of a plan.
+struct plan_sizes {
+  std::size_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
+};
+
+/// Tables with room for the largest possible plan of a graph.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+struct raw_plan {
+  fixed_array<plan_node, N> nodes{};
+  fixed_array<node_id, E> inputs{};
+  fixed_array<attribute, A> attributes{};
+  fixed_array<plan_step, N> steps{};
+  fixed_array<node_id, E> operands{};
+  fixed_array<loop_load, E> loads{};  ///< parallel to `operands`, for fused steps
+  fixed_array<loop_operation, N> operations{};
+  fixed_array<std::int32_t, N> first_operation{};  ///< of each step
+  fixed_array<std::int32_t, N> operation_count{};
+  fixed_array<plan_block, N> blocks{};
+  fixed_array<node_id, F> fetches{};
+  fixed_array<std::int32_t, F> fetch_steps{};
+  plan_sizes sizes;
+  int feeds = 0;
+  bool writes_variables = false;
+  bool contradictory = false;
+};
+
+namespace detail {
+
+/// True if consecutive elements of a loop's innermost joined axis are consecutive in this input. The joined axis is the
+/// longest run of trailing axes along which every input is either stretched or not.
+template <class Stretched>
+constexpr int innermost_axes(const shape& out, std::size_t loads, Stretched stretched) {
+  int joined = 0, first = -1;
+  for (int axis = out.rank - 1; axis >= 0; --axis) {
+    if (out[axis] == 1) {
+      ++joined;
+      continue;
+    }
+    if (first < 0) first = axis;
+    for (std::size_t l = 0; l < loads; ++l)
+      if (stretched(l, axis) != stretched(l, first)) return joined;
+    ++joined;
+  }
+  return joined;
+}
+
+/// True if an input of shape `in`, aligned at the last axis, is stretched along `axis` of `out`.
+constexpr bool is_stretched(const shape& in, const shape& out, int axis) {
+  const int own = axis - (out.rank - in.rank);
+  return own < 0 || (in[own] == 1 && out[axis] != 1);
+}
+
+}  // namespace detail
+
+/// Writes the tables of a plan: nodes, steps, loops. Transfers and storage are still missing.
+/// @param device where each node of the graph runs, or nothing if there is only one device
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> write_tables(const graph_view& g, const fixed_array<node_id, F>& fetches,
+                                                          const fixed_array<need, N>& needs,
+                                                          const ir::fusion<N>& fusion, const schedule_result<N>& order,
+                                                          array_view<const std::int16_t> device = {}) {
+  raw_plan<N, E, A, F> p;
+  p.contradictory = order.contradictory;
+  if (p.contradictory) return p;
+
+  // Nodes, renumbered; a feed's slot is its rank among the placeholders of the program.
+  fixed_array<node_id, N> renumbered{};
+  std::int32_t literals = 0, placeholders = 0, variables = 0;
+  for (node_id i = 0; i < g.size(); ++i) {
+    const ir::node& n = g[i];
+    const auto kind = g.info(i).kind;
+    const std::int32_t ordinal = kind == op_kind::placeholder ? placeholders++
+                                 : kind == op_kind::variable  ? variables++
+                                                              : 0;
+    if (needs[i] == need::nothing) continue;
+    renumbered[i] = static_cast<node_id>(p.sizes.nodes);
+    plan_node& out = p.nodes[p.sizes.nodes++];
+    out = {g[i].op->info,
+           n.spec,
+           static_cast<std::int32_t>(p.sizes.inputs),
+           static_cast<std::int32_t>(p.sizes.attributes),
+           i,
+           n.inputs,
+           n.attribute_count,
+           storage_kind::none,
+           0,
+           n.name,
+           n.suffix,
+           n.key};
+    for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
+    if (needs[i] == need::value)
+      for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
+    for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
+    if (kind == op_kind::placeholder)
+      out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
+    else if (kind == op_kind::variable)
+      out.storage = storage_kind::variable, out.slot = ordinal;
+    else if (kind == op_kind::literal)
+      out.storage = storage_kind::literal, out.slot = literals++;
+    else if (kind == op_kind::constant)
+      out.storage = storage_kind::constant, out.slot = literals++;
+    // Bytes are where they are written: those of a view with its input, those of a feed with the client.
+    const bool shares = kind == op_kind::view || kind == op_kind::update;
+    if (!device.empty() && kind != op_kind::placeholder)
+      out.device = shares ? p.nodes[p.inputs[out.first_input]].device : device[i];
+  }
+
+  // Members of each loop, in order.
+  fixed_array<node_id, N> first_member{}, next_member{};
+  for (std::size_t i = 0; i < N; ++i) first_member[i] = ir::no_node;
+  for (node_id i = g.size(); i-- > 0;) {
+    if (needs[i] != need::value || g.info(i).kind != op_kind::elementwise) continue;
+    const node_id root = fusion.group[i];
+    next_member[i] = first_member[root];
+    first_member[root] = i;
+  }
+
+  // Steps and their operands.
+  fixed_array<std::int16_t, N> position{};  // of a value inside the loop under construction
+  fixed_array<node_id, N> position_owner{};
+  for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
+  for (int o = 0; o < order.count; ++o) {
+    const node_id i = order.order[o];
+    const auto kind = g.info(i).kind;
+    if (kind != op_kind::compute && kind != op_kind::elementwise && kind != op_kind::update) continue;
+    p.writes_variables = p.writes_variables || kind == op_kind::update;
+    const std::size_t s = p.sizes.steps++;
+    plan_step& step = p.steps[s];
+    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
+    p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
+    if (!step.fused) {
+      p.nodes[step.node].step = static_cast<std::int32_t>(s);
+      for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
+      step.operands = g[i].inputs;
+      continue;
+    }
+    // First all loads, so that operations are numbered after them.
+    std::int16_t loads = 0;
+    for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
+      int k = 0;
+      for (const node_id in : g.inputs(m)) {
+        if (g.info(m).ignores_elements(k++)) continue;
+        const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
+        if (inside || position_owner[in] == i) continue;
+        position_owner[in] = i;
+        position[in] = loads++;
+        p.operands[p.sizes.operands] = renumbered[in];
+        p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
+      }
+    }
+    step.operands = loads;
+    const auto first = static_cast<std::size_t>(step.first_operand);
+    const shape& out = g[i].spec.dims;
+    const auto stretched = [&](std::size_t l, int axis) {
+      return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
+    };
+    const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
+    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
+      bool contiguous = true;
+      for (int axis = out.rank - joined; axis < out.rank; ++axis)
+        if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
+      p.loads[first + l].contiguous = contiguous;
+    }
+    std::int16_t values = loads;
+    for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
+      loop_operation& operation = p.operations[p.sizes.operations++];
+      operation = {g[m].op->info, g[m].spec.type, {}};
+      p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
+      int k = 0;
+      for (const node_id in : g.inputs(m)) {
+        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
+        ++k;
+      }
+      position_owner[m] = i;
+      position[m] = values++;
+    }
+    p.operation_count[s] = static_cast<std::int32_t>(p.sizes.operations) - p.first_operation[s];
+    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l)
+      p.loads[first + l].node = renumbered[p.loads[first + l].node];
+  }
+
+  const auto versions = ir::find_versions<N>(g, needs);
+  for (std::size_t f = 0; f < F; ++f) {
+    p.fetches[f] = renumbered[fetches[f]];
+    p.fetch_steps[f] = static_cast<std::int32_t>(p.sizes.steps);
+    const node_id variable = versions.base_of(fetches[f]);
+    const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
+    for (std::size_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
+      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = static_cast<std::int32_t>(s);
+  }
+  return p;
+}
+
+/// Gives every node of a plan its storage: a view shares that of its input, an update that of its variable; a loop may
+/// write over a tensor that dies.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables) {
+  raw_plan<N, E, A, F> p = tables;
+  if (p.contradictory) return p;
+  fixed_array<node_id, N> owner{};          // the node whose bytes a node shares
+  fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
+  for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
+    const plan_node& n = p.nodes[i];
+    const bool shares = n.op->kind == op_kind::view || n.op->kind == op_kind::update;
+    owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
+    last_use[i] = -1;
+  }
+  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
+    const plan_step& step = p.steps[s];
+    for (int k = 0; k < step.operands; ++k)
+      last_use[owner[p.operands[step.first_operand + k]]] = static_cast<std::int32_t>(s);
+  }
+  for (const node_id f : p.fetches) last_use[owner[f]] = static_cast<std::int32_t>(p.sizes.steps);
+  fixed_array<node_id, N> block_holder{};  // the owner that a block serves now
+  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
+    const plan_step& step = p.steps[s];
+    plan_node& n = p.nodes[step.node];
+    if (n.op->kind == op_kind::update) continue;
+    n.storage = storage_kind::arena;
+    const auto self = step.node;
+    const std::int32_t last =
+        last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
+    bool reused = false;
+    for (int k = 0; k < step.operands && !reused; ++k) {
+      if (!step.fused && !n.op->writes_over(k)) continue;
+      const node_id in = p.operands[step.first_operand + k];
+      const node_id from = owner[in];
+      const plan_node& source = p.nodes[from];
+      if (source.storage != storage_kind::arena || last_use[from] != static_cast<std::int32_t>(s)) continue;
+      if (block_holder[source.slot] != from) continue;
+      bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
+      for (int j = 0; j < step.operands; ++j) {
+        const node_id other = p.operands[step.first_operand + j];
+        if (owner[other] == from && !(p.nodes[other].spec.dims == n.spec.dims)) fits = false;
+      }
+      if (!fits) continue;
+      n.slot = source.slot;
+      p.blocks[n.slot].last = last;
+      block_holder[n.slot] = self;
+      reused = true;
+    }
+    if (!reused) {
+      n.slot = static_cast<std::int32_t>(p.sizes.blocks);
+      block_holder[p.sizes.blocks] = self;
+      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last, n.device};
+    }
+  }
+  for (std::size_t i = 0; i < p.sizes.nodes; ++i)
+    if (owner[i] != static_cast<node_id>(i)) {
+      p.nodes[i].storage = p.nodes[owner[i]].storage;
+      p.nodes[i].slot = p.nodes[owner[i]].slot;
+    }
+  return p;
+}
+
+/// The plan of the given fetches. A program evaluates the passes one by one instead, each within the compiler's limits.
+template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N, E, A, F> compile_plan(const graph_view& g, const fixed_array<node_id, F>& fetches) {
+  const auto needs = ir::prune<N>(g, fetches);
+  const auto fusion = ir::fuse<N>(g, needs, fetches);
+  return assign_storage(write_tables<N, E, A, F>(g, fetches, needs, fusion, schedule<N, E>(g, needs, fusion)));
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_COMPILE_HPP
+
+namespace tagma::device::cuda {
+
+/// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
+template <dtype Type, bool Contiguous>
+struct load_of {
+  using stored_type = stored<Type>;
+  using value = compute_t<stored_type>;
+  static constexpr bool contiguous = Contiguous;
+};
+
+/// An operation of a loop. Operands count loads first, then earlier operations.
+template <const char& Operation, dtype Type, int A, int B, int C>
+struct operation_of {
+  using stored_type = stored<Type>;
+  using value = compute_t<stored_type>;
+};
+
+/// Types in a row.
+template <class...>
+struct types;
+
+namespace detail {
+
+/// Elements that lie side by side in memory.
+template <class T, int Width>
+struct neighbours {
+  T element[static_cast<unsigned>(Width)];
+
+  /// @param aligned the address is a multiple of the size of them all, and there are as many
+  /// @param n how many there are, at most `Width`
+  TAGMA_DEVICE void read(const std::byte* from, bool aligned, int n) {
+    using whole = typename word<sizeof(T) * static_cast<std::size_t>(Width)>::type;
+    if (aligned) {
+      const whole w = *reinterpret_cast<const whole*>(from);
+      memcpy(static_cast<void*>(element), &w, sizeof w);
+      return;
+    }
+    const T* p = reinterpret_cast<const T*>(from);
+    for (int i = 0; i < Width; ++i) element[i] = i < n ? p[i] : T{};
+  }
+  TAGMA_DEVICE void write(std::byte* to, bool aligned, int n) const {
+    using whole = typename word<sizeof(T) * static_cast<std::size_t>(Width)>::type;
+    if (aligned) {
+      whole w;
+      memcpy(&w, element, sizeof w);
+      *reinterpret_cast<whole*>(to) = w;
+      return;
+    }
+    T* p = reinterpret_cast<T*>(to);
+    for (int i = 0; i < Width; ++i)
+      if (i < n) p[i] = element[i];
+  }
+};
+
+template <int Index, class Value>
+struct slot_of {
+  Value value;
+};
+template <class Indices, class... Values>
+struct slots_of;
+template <std::size_t... I, class... Values>
+struct slots_of<std::index_sequence<I...>, Values...> : slot_of<static_cast<int>(I), Values>... {};
+template <int I, class Value>
+TAGMA_DEVICE Value& slot(slot_of<I, Value>& s) {
+  return s.value;
+}
+
+/// Calls the body of an operation with as many operands as it takes.
+template <class Body, class Out, int A, int B, int C, class Slots>
+TAGMA_DEVICE Out call_body(Slots& s) {
+  if constexpr (requires { Body::template apply<Out>(slot<A>(s)); })
+    return Body::template apply<Out>(slot<A>(s));
+  else if constexpr (requires { Body::template apply<Out>(slot<A>(s), slot<B>(s)); })
+    return Body::template apply<Out>(slot<A>(s), slot<B>(s));
+  else
+    return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
+}
+template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
+  using out = typename operation_of<Operation, Type, A, B, C>::value;
+  slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
+}
+
+/// The tensors that a loop may read.
+inline constexpr std::size_t most_loads = ir::max_group_loads + 4;
+
+/// Where a loop reads, and how far apart in bytes neighbours along the outer axes are, 0 where they are the same.
+struct loop_load {
+  const std::byte* data = nullptr;
+  std::int64_t strides[max_rank]{};
+};
+
+/// A loop with its extents. Innermost axes along which all tensors step or stand still together are joined into one.
+/// Kernels are given as many loads as they have.
+template <std::size_t Loads>
+struct loop_arguments {
+  std::byte* out = nullptr;
+  std::int64_t inner = 1;           ///< elements of the innermost joined axis
+  std::int64_t chunks_per_row = 1;  ///< pieces of it that one thread takes at a time
+  std::int64_t chunks = 0;
+  std::int64_t extents[max_rank]{};  ///< of the axes around it
+  std::int32_t axes = 0;
+  bool aligned = false;  ///< every whole chunk begins at a multiple of its size
+  loop_load loads[Loads > 0 ? Loads : 1];
+};
+
+/// The chunk of a loop that a thread works at, and where its row begins in each tensor that the loop reads.
+template <std::size_t Loads>
+struct loop_chunk {
+  std::int64_t element;  ///< of the result
+  std::int64_t inner;    ///< within its row
+  std::int64_t rows[Loads > 0 ? Loads : 1];
+
+  TAGMA_DEVICE loop_chunk(const loop_arguments<Loads>& a, std::int64_t chunk, int width) {
+    std::int64_t row = 0;
+    inner = chunk;
+    if (a.axes > 0) {
+      row = quotient(chunk, a.chunks_per_row);
+      inner -= row * a.chunks_per_row;
+    }
+    inner *= width;
+    element = row * a.inner + inner;
+    for (std::size_t l = 0; l < Loads; ++l) rows[l] = 0;
+    for (int axis = a.axes - 1; axis >= 0; --axis) {
+      std::int64_t at = row;
+      if (axis > 0) {
+        row = quotient(row, a.extents[axis]);
+        at -= row * a.extents[axis];
+      }
+      for (std::size_t l = 0; l < Loads; ++l) rows[l] += at * a.loads[l].strides[axis];
+    }
+  }
+};
+
+}  // namespace detail
+
+template <class Loads, class Operations>
+struct fused_loop;
+
+/// What the threads of a loop do.
+template <class... Load, class... Operation>
+struct fused_loop<types<Load...>, types<Operation...>> {
+  static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
+  static constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
+  using arguments = detail::loop_arguments<load_count>;
+  using slots = detail::slots_of<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
+                                 typename Operation::value...>;
+  template <class First, class... Rest>
+  struct last_of : last_of<Rest...> {};
+  template <class Only>
+  struct last_of<Only> {
+    using type = typename Only::stored_type;
+  };
+  using result = typename last_of<Operation...>::type;
+
+  /// Elements that a thread takes at a time: 16 bytes of the widest tensor. Long recipes take fewer, since the
+  /// operations of each element are written out.
+  static constexpr int width = [] {
+    std::size_t widest = sizeof(result);
+    ((widest = Load::contiguous && sizeof(typename Load::stored_type) > widest ? sizeof(typename Load::stored_type)
+                                                                               : widest),
+     ...);
+    const int most = operation_count > 6 ? 4 : 8, fits = static_cast<int>(16 / widest);
+    return fits < most ? fits : most;
+  }();
+
+  template <class L>
+  using values_of = detail::neighbours<typename L::stored_type, L::contiguous ? width : 1>;
+
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
+  }
+
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&);
+  static void start(const kernel_args& args, const run_context& context);
+  static constexpr kernel_entry entry{&start, &prepare};
+
+ private:
+  template <std::size_t... L, std::size_t... O>
+  TAGMA_DEVICE static void run_all(const place& at, const arguments& a, std::index_sequence<L...> l,
+                                   std::index_sequence<O...> o) {
+    for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {
+      const detail::loop_chunk<load_count> chunk(a, c, width);
+      const std::int64_t left = a.inner - chunk.inner;
+      const bool whole = a.aligned && left >= width;
+      const int n = left < width ? static_cast<int>(left) : width;
+      detail::slots_of<std::index_sequence<L...>, values_of<Load>...> in;
+      (read<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L], chunk.inner, whole, n), ...);
+      detail::neighbours<result, width> out;
+      TAGMA_UNROLL
+      for (int i = 0; i < width; ++i) out.element[i] = element(in, i, l, o);
+      out.write(a.out + chunk.element * static_cast<std::int64_t>(sizeof(result)), whole, n);
+    }
+  }
+  template <class L>
+  TAGMA_DEVICE static void read(values_of<L>& to, const std::byte* row, std::int64_t inner, bool whole, int n) {
+    if constexpr (L::contiguous)
+      to.read(row + inner * static_cast<std::int64_t>(sizeof(typename L::stored_type)), whole, n);
+    else
+      to.read(row, true, 1);
+  }
+  template <class In, std::size_t... L, std::size_t... O>
+  TAGMA_DEVICE static result element(In& in, int i, std::index_sequence<L...>, std::index_sequence<O...>) {
+    slots s;
+    ((detail::slot<static_cast<int>(L)>(s) =
+          widen(detail::slot<static_cast<int>(L)>(in).element[Load::contiguous ? i : 0])),
+     ...);
+    (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+    return narrow<result>(detail::slot<last_slot>(s));
+  }
+};
+
+namespace detail {
+
+/// What a loop knows of its extents; addresses are those of the run.
+struct loop_state final : kernel_state {
+  loop_arguments<most_loads> numbers;
+};
+
+/// Works out the strides of a loop, in the way of the CPU: by the declared shapes.
+/// @param width elements of a chunk
+[[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
+  auto state = make_owned<loop_state>();
+  auto& numbers = state->numbers;
+  const shape &out = args.out.dims, &declared = args.declared_out;
+  const std::size_t loads = args.in.size();
+  const auto stretched = [&](std::size_t l, int axis) {
+    return plan::detail::is_stretched(args.declared[l], declared, axis);
+  };
+  const int joined = plan::detail::innermost_axes(declared, loads, stretched);
+  numbers.axes = out.rank - joined;
+  std::int64_t rows = 1;
+  for (int a = numbers.axes; a < out.rank; ++a) numbers.inner *= out[a];
+  for (int a = 0; a < numbers.axes; ++a) {
+    numbers.extents[a] = out[a];
+    rows *= out[a];
+  }
+  numbers.chunks_per_row = (numbers.inner + width - 1) / width;
+  numbers.chunks = rows * numbers.chunks_per_row;
+  for (std::size_t l = 0; l < loads; ++l) {
+    const shape& in = args.in[l].dims;
+    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
+    for (int a = in.rank - 1; a >= 0; --a) {
+      const int axis = a + out.rank - in.rank;
+      if (axis < numbers.axes) numbers.loads[l].strides[axis] = stretched(l, axis) ? 0 : stride;
+      stride *= in[a];
+    }
+  }
+  return state;
+}
+
+/// True if all whole chunks of a loop begin where words of their size may.
+[[nodiscard]] inline bool chunks_are_aligned(const kernel_args& args, const loop_arguments<most_loads>& numbers,
+                                             int width, const bool* contiguous) {
+  if (numbers.axes > 0 && numbers.inner % width != 0) return false;
+  const auto fits = [width](const operand& o) {
+    return reinterpret_cast<std::uintptr_t>(o.data) % (size_of(o.type) * static_cast<std::size_t>(width)) == 0;
+  };
+  bool all = fits(args.out);
+  for (std::size_t l = 0; l < args.in.size(); ++l) all = all && (!contiguous[l] || fits(args.in[l]));
+  return all;
+}
+
+/// The first loads of a loop's arguments, as many as its kernel takes.
+template <std::size_t Loads>
+[[nodiscard]] loop_arguments<Loads> with_loads(const loop_arguments<most_loads>& all) {
+  loop_arguments<Loads> a;
+  a.out = all.out;
+  a.inner = all.inner;
+  a.chunks_per_row = all.chunks_per_row;
+  a.chunks = all.chunks;
+  for (int axis = 0; axis < max_rank; ++axis) a.extents[axis] = all.extents[axis];
+  a.axes = all.axes;
+  a.aligned = all.aligned;
+  for (std::size_t l = 0; l < Loads; ++l) a.loads[l] = all.loads[l];
+  return a;
+}
+
+}  // namespace detail
+
+template <class... Load, class... Operation>
+owned<kernel_state> fused_loop<types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
+                                                                             const run_context&) {
+  return detail::prepare_loop(args, width);
+}
+
+template <class... Load, class... Operation>
+void fused_loop<types<Load...>, types<Operation...>>::start(const kernel_args& args, const run_context& context) {
+  static constexpr bool contiguous[] = {Load::contiguous..., true};
+  const auto& numbers = static_cast<const detail::loop_state*>(args.state)->numbers;
+  if (numbers.chunks == 0) return;
+  auto a = detail::with_loads<load_count>(numbers);
+  a.out = args.out.data;
+  for (std::size_t l = 0; l < load_count; ++l) a.loads[l].data = args.in[l].data;
+  a.aligned = detail::chunks_are_aligned(args, numbers, width, contiguous);
+  launch<fused_loop>(geometry::over(a.chunks), context, a);
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
+// ---- tagma/device/cuda/kernel/gather.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_GATHER_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_GATHER_HPP
+
+/// @file
+/// Gather, its gradient and one_hot on the GPU.
+
+// ---- tagma/device/cuda/kernel/state.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_STATE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_STATE_HPP
+
+/// @file
+/// Updates of variables on the GPU. Input 0 is the variable itself.
+
+// ---- tagma/device/cuda/sparse_rows.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
+
+/// @file
+/// Rows that are added to rows of a table, sorted by where they go: threads own rows of the table, and what goes to
+/// one row is added in the order in which it was given. No atomics, so equal inputs give equal bytes.
+
+// ---- tagma/device/cuda/sort.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
+
+/// @file
+/// Sorting on the device, by CUB. Every sort of this library is this one function, since it costs the compiler seconds.
+
+#include <cub/device/device_radix_sort.cuh>
+
+#if TAGMA_CUDA_EMULATION
+#include <algorithm>
+#endif
+
+namespace tagma::device::cuda {
+
+/// Numbers with the positions that they came from.
+struct sort_arrays {
+  const std::uint32_t* keys = nullptr;
+  const std::uint32_t* values = nullptr;
+  std::uint32_t* sorted_keys = nullptr;
+  std::uint32_t* sorted_values = nullptr;
+  std::int64_t count = 0;
+  int bits = 32;  ///< the lowest bits of keys that count
+};
+
+/// Bytes of working memory that `sort` needs.
+[[nodiscard]] TAGMA_COLD inline std::size_t sort_bytes(const sort_arrays& a) {
+  std::size_t bytes = 0;
+  if (a.count == 0 || emulates()) return bytes;
+  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
+                                        a.bits, nullptr),
+        "cub::DeviceRadixSort::SortPairs");
+  return bytes;
+}
+
+/// Sorts by keys; values of equal keys stay in their order.
+inline void sort(const sort_arrays& a, std::byte* memory, std::size_t bytes, const run_context& context) {
+  if (a.count == 0) return;
+#if TAGMA_CUDA_EMULATION
+  if (emulates()) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (std::int64_t i = 0; i < a.count; ++i) pairs.emplace_back(a.keys[i], a.values[i]);
+    const auto mask = a.bits == 32 ? ~0u : (1u << a.bits) - 1;
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [mask](const auto& x, const auto& y) { return (x.first & mask) < (y.first & mask); });
+    for (std::int64_t i = 0; i < a.count; ++i) {
+      a.sorted_keys[i] = pairs[static_cast<std::size_t>(i)].first;
+      a.sorted_values[i] = pairs[static_cast<std::size_t>(i)].second;
+    }
+    return;
+  }
+#endif
+  check(cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
+                                        a.bits, stream_of(context)),
+        "cub::DeviceRadixSort::SortPairs");
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
+
+namespace tagma::device::cuda {
+
+/// Element `i` of a tensor of indices.
+TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::int64_t i) {
+  switch (type) {
+    case dtype::int64:
+      return reinterpret_cast<const std::int64_t*>(indices)[i];
+    case dtype::int32:
+      return reinterpret_cast<const std::int32_t*>(indices)[i];
+    case dtype::int16:
+      return reinterpret_cast<const std::int16_t*>(indices)[i];
+    case dtype::int8:
+      return reinterpret_cast<const std::int8_t*>(indices)[i];
+    default:
+      return reinterpret_cast<const std::uint8_t*>(indices)[i];
+  }
+}
+
+/// Several tensors of rows, with an index for each row, one behind the other.
+struct row_parts {
+  static constexpr int most = 16;
+  const std::byte* rows[most]{};
+  const std::byte* indices[most]{};
+  dtype types[most]{};
+  std::int64_t first[most + 1]{};  ///< of the rows of each part, among all
+  std::int32_t count = 0;
+
+  void add(const operand& part, const operand& index) {
+    rows[count] = part.data;
+    indices[count] = index.data;
+    types[count] = index.type;
+    first[count + 1] = first[count] + index.elements();
+    ++count;
+  }
+  /// The number of rows.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t total() const { return first[count]; }
+  /// The part that row `i` is in.
+  [[nodiscard]] TAGMA_DEVICE int part_of(std::int64_t i) const {
+    int p = 0;
+    while (i >= first[p + 1]) ++p;
+    return p;
+  }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t index(std::int64_t i) const {
+    const int p = part_of(i);
+    return index_at(indices[p], types[p], i - first[p]);
+  }
+  /// Row `i`, of `width` elements.
+  template <class T>
+  [[nodiscard]] TAGMA_DEVICE const T* row(std::int64_t i, std::int64_t width) const {
+    const int p = part_of(i);
+    return reinterpret_cast<const T*>(rows[p]) + (i - first[p]) * width;
+  }
+};
+
+/// The rows of `row_parts`, sorted. Rows without a place stand behind all others, as if they went to row `table`.
+struct sorted_rows {
+  const std::uint32_t* to = nullptr;    ///< the row of the table
+  const std::uint32_t* from = nullptr;  ///< the row among the parts
+  std::int64_t count = 0;
+  std::int64_t table = 0;
+
+  /// True if the rows from `i` on go to another place than the one before.
+  [[nodiscard]] TAGMA_DEVICE bool begins(std::int64_t i) const {
+    return to[i] < table && (i == 0 || to[i - 1] != to[i]);
+  }
+  /// The first position that goes to `row` or behind.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t find(std::int64_t row) const {
+    std::int64_t low = 0, high = count;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (to[middle] < row)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  /// `total` and element `e` of all rows from position `i` on that go to one place. Loads come several at a time, since
+  /// each takes longer than an addition.
+  template <class T>
+  [[nodiscard]] TAGMA_DEVICE compute_t<T> add_from(std::int64_t i, const row_parts& parts, std::int64_t width,
+                                                   std::int64_t e, compute_t<T> total) const {
+    constexpr int ahead = 8;
+    const std::uint32_t row = to[i];
+    while (i + ahead <= count && to[i + ahead - 1] == row) {
+      compute_t<T> values[ahead];
+      TAGMA_UNROLL
+      for (int k = 0; k < ahead; ++k) values[k] = widen(parts.row<T>(from[i + k], width)[e]);
+      TAGMA_UNROLL
+      for (int k = 0; k < ahead; ++k) total = static_cast<compute_t<T>>(total + values[k]);
+      i += ahead;
+    }
+    for (; i < count && to[i] == row; ++i)
+      total = static_cast<compute_t<T>>(total + widen(parts.row<T>(from[i], width)[e]));
+    return total;
+  }
+};
+
+namespace detail {
+
+struct row_keys_body {
+  struct arguments {
+    row_parts parts;
+    std::uint32_t* keys;
+    std::uint32_t* values;
+    std::int64_t table;
+    run_parameters* run;
+    std::int32_t source;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.parts.total(); i += at.count()) {
+      const std::int64_t row = a.parts.index(i);
+      const bool good = row >= 0 && row < a.table;
+      if (!good) report_index(a.run, a.source, i - a.parts.first[a.parts.part_of(i)]);
+      a.keys[i] = static_cast<std::uint32_t>(good ? row : a.table);
+      a.values[i] = static_cast<std::uint32_t>(i);
+    }
+  }
+};
+
+/// Where `sort_rows` puts its arrays in working memory.
+struct row_memory {
+  std::int64_t count, table;
+
+  [[nodiscard]] std::size_t array_bytes() const { return (static_cast<std::size_t>(count) * 4 + 255) / 256 * 256; }
+  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
+    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
+    int bits = 1;
+    while ((table >> bits) > 0) ++bits;
+    return {array(0), array(1), array(2), array(3), count, bits};
+  }
+};
+
+}  // namespace detail
+
+/// Reserves what `sort_rows` needs.
+/// @param count rows that go to a table of `table` rows; both below 2^32
+inline void reserve_sort(std::int64_t count, std::int64_t table, const run_context& context) {
+  if ((count >> 32) != 0 || ((table + 1) >> 32) != 0)
+    fail(status_code::unimplemented,
+         {"the GPU adds at most 2^32 rows to tables of at most 2^32, not ", count, " to ", table});
+  const detail::row_memory memory{count, table};
+  resources_of(context).reserve(4 * memory.array_bytes() + sort_bytes(memory.arrays(nullptr)));
+}
+
+/// Sorts rows by where they go; wrong indices are reported. What it returns lies in working memory of the stream.
+inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const kernel_args& args,
+                             const run_context& context) {
+  stream_resources& r = resources_of(context);
+  const detail::row_memory memory{parts.total(), table};
+  const sort_arrays a = memory.arrays(r.workspace());
+  if (a.count == 0) return {nullptr, nullptr, 0, table};
+  launch<detail::row_keys_body>(geometry::over(a.count), context,
+                                {parts, const_cast<std::uint32_t*>(a.keys), const_cast<std::uint32_t*>(a.values), table,
+                                 r.parameters(), args.source});
+  const std::size_t used = 4 * memory.array_bytes();
+  sort(a, r.workspace() + used, r.workspace_size() - used, context);
+  return {a.sorted_keys, a.sorted_values, a.count, table};
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
+// ---- tagma/runtime/initial_value.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+#define TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+
+/// @file
+/// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
+
+// ---- tagma/base/random.hpp
+#ifndef TAGMA_SINGLE_BASE_RANDOM_HPP
+#define TAGMA_SINGLE_BASE_RANDOM_HPP
+
+/// @file
+/// Random bits as a pure function: the same key and counter give the same bits on every device and in every process,
+/// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
+/// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+
+#include <array>
+#include <cstdint>
+
+namespace tagma {
+
+/// Four 32-bit words: a counter, or the bits that Philox makes of one.
+using philox_block = std::array<std::uint32_t, 4>;
+
+/// Philox4x32 with ten rounds.
+/// @param key_lo, key_hi the two words of the key
+/// @param counter        the block to encrypt; different counters give independent bits
+[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
+  for (int r = 0; r < 10; ++r) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
+               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_hi, static_cast<std::uint32_t>(a)};
+    key_lo += 0x9E3779B9u;
+    key_hi += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+/// What names a random tensor: elements of equal keys are equal everywhere.
+struct random_key {
+  std::uint64_t seed = 0;    ///< of the graph or of the operation
+  std::uint32_t stream = 0;  ///< which node draws
+  std::uint32_t step = 0;    ///< which run of the graph; 0 for an initialiser
+
+  friend constexpr bool operator==(const random_key&, const random_key&) = default;
+};
+
+/// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block
+/// `i / 4`.
+/// @param block   below 2^48
+/// @param attempt which redraw this is, for distributions that reject
+[[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
+                                                  std::uint16_t attempt = 0) {
+  return philox(
+      static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
+      {static_cast<std::uint32_t>(block),
+       static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step, key.stream});
+}
+
+/// The upper 24 bits as a float in [0, 1).
+[[nodiscard]] constexpr float uniform01(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+
+/// 53 bits of two words as a double in [0, 1).
+/// @param low, high the upper 21 bits of `low` become the lower bits of the result
+[[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
+  return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
+}
+
+namespace scalar_math {
+inline double sqrt(double x) { return __builtin_sqrt(x); }
+inline double log(double x) { return __builtin_log(x); }
+inline double cos(double x) { return __builtin_cos(x); }
+}  // namespace scalar_math
+
+/// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
+/// on the generation of random normal deviates" (1958).
+/// @tparam T the type of one number
+/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
+/// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
+template <class T, class N>
+TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
+  using scalar_math::cos;
+  using scalar_math::log;
+  using scalar_math::sqrt;
+  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
+}
+
+/// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
+[[nodiscard]] constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {
+  return static_cast<std::uint32_t>((std::uint64_t{bits} * bound) >> 32);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_RANDOM_HPP
+// ---- tagma/runtime/bound_plan.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
+#define TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
+
+/// @file
+/// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
+/// run with given extents and used again, so that later runs allocate nothing.
+
+#include <cstring>
+#include <string>
+
+// ---- tagma/plan/transfer.hpp
+#ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
+#define TAGMA_SINGLE_PLAN_TRANSFER_HPP
+
+/// @file
+/// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
+/// travels twice in a run; a variable travels again after an update.
+
+namespace tagma::plan {
+
+/// The operation of a copy. No graph has it.
+struct transfer {
+  static constexpr std::string_view name = "transfer";
+  static constexpr op_kind kind = op_kind::compute;
+  static constexpr const char* infer(ir::infer_args& args) {
+    args.out = args.in[0];
+    return nullptr;
+  }
+};
+
+/// True if a device computes in the memory of the host, where feeds are and fetched values are taken.
+[[nodiscard]] constexpr bool computes_on_host(const device_spec& device) { return device.type == device_text("CPU"); }
+
+namespace detail {
+
+/// Writes the steps of a plan once more, with those that bring a tensor to another device before the first that reads
+/// it there.
+/// @tparam D number of devices
+/// @tparam T room for transfers
+template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+class transfer_pass {
+ public:
+  constexpr transfer_pass(const raw_plan<N, E, A, F>& tables, array_view<const plan_device> devices)
+      : from_(tables), devices_(devices) {}
+
+  constexpr raw_plan<N + T, E + T, A, F> run() {
+    copy_tables();
+    for (std::size_t s = 0; s < from_.sizes.steps; ++s) {
+      const plan_step& step = from_.steps[s];
+      const std::int16_t device = from_.nodes[step.node].device;
+      for (int k = 0; k < step.operands; ++k)
+        if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
+      fetch_before(s);
+      copy_step(s, device);
+      if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
+    }
+    fetch_before(from_.sizes.steps);
+    for (std::size_t f = 0; f < F; ++f)
+      if (copied_[f]) to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+    for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
+      if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
+    return to_;
+  }
+
+ private:
+  struct copy {
+    node_id node = 0;  ///< one more than the node of the copy; 0 if there is none
+    std::int32_t version = 0;
+  };
+
+  constexpr void copy_tables() {
+    for (std::size_t i = 0; i < from_.sizes.nodes; ++i) to_.nodes[i] = from_.nodes[i];
+    for (std::size_t i = 0; i < from_.sizes.inputs; ++i) to_.inputs[i] = from_.inputs[i];
+    for (std::size_t i = 0; i < from_.sizes.attributes; ++i) to_.attributes[i] = from_.attributes[i];
+    for (std::size_t i = 0; i < from_.sizes.operations; ++i) to_.operations[i] = from_.operations[i];
+    to_.sizes = from_.sizes;
+    to_.sizes.steps = to_.sizes.operands = 0;
+    to_.feeds = from_.feeds;
+    to_.writes_variables = from_.writes_variables;
+    to_.fetches = from_.fetches;
+  }
+
+  [[nodiscard]] constexpr bool reads(const plan_step& step, int k) const {
+    return step.fused || !from_.nodes[step.node].op->ignores_elements(k);
+  }
+  /// The node whose bytes a node shares.
+  [[nodiscard]] constexpr node_id owner(node_id i) const {
+    while (from_.nodes[i].op->kind == op_kind::view || from_.nodes[i].op->kind == op_kind::update)
+      i = from_.inputs[from_.nodes[i].first_input];
+    return i;
+  }
+  [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }
+
+  /// The node in which `device` reads node `i`, or `no_node` if it must be brought there.
+  [[nodiscard]] constexpr node_id readable(node_id i, std::int16_t device) const {
+    const node_id bytes = owner(i);
+    const storage_kind kind = from_.nodes[bytes].storage;
+    // A scalar is made on every device that reads it.
+    if (kind == storage_kind::literal || kind == storage_kind::constant) return i;
+    if (kind == storage_kind::feed ? on_host(device) : from_.nodes[i].device == device) return i;
+    const copy& c = copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)];
+    return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
+  }
+
+  constexpr void bring(node_id i, std::int16_t device) {
+    if (readable(i, device) != ir::no_node) return;
+    const auto s = static_cast<std::int32_t>(to_.sizes.steps++);
+    const auto self = static_cast<node_id>(to_.sizes.nodes++);
+    plan_node& n = to_.nodes[self];
+    n = from_.nodes[i];
+    n.op = &ir::info<transfer>;
+    n.first_input = static_cast<std::int32_t>(to_.sizes.inputs);
+    n.inputs = 1;
+    n.attribute_count = n.controls = 0;
+    n.storage = storage_kind::none;
+    n.key = nullptr;
+    n.step = s;
+    n.device = device;
+    to_.inputs[to_.sizes.inputs++] = i;
+    to_.steps[s] = {self, static_cast<std::int32_t>(to_.sizes.operands), 1, false};
+    to_.first_operation[s] = 0;
+    to_.operands[to_.sizes.operands++] = i;
+    copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)] = {self + 1, version_[owner(i)]};
+  }
+
+  constexpr void copy_step(std::size_t s, std::int16_t device) {
+    const std::size_t now = to_.sizes.steps++;
+    plan_step step = from_.steps[s];
+    const auto first = static_cast<std::size_t>(step.first_operand);
+    step.first_operand = static_cast<std::int32_t>(to_.sizes.operands);
+    for (std::size_t k = first; k < first + static_cast<std::size_t>(step.operands); ++k) {
+      const node_id in = from_.operands[k];
+      const node_id here = reads(step, static_cast<int>(k - first)) ? readable(in, device) : in;
+      to_.loads[to_.sizes.operands] = from_.loads[k];
+      to_.loads[to_.sizes.operands].node = here;
+      to_.operands[to_.sizes.operands++] = here;
+    }
+    to_.steps[now] = step;
+    to_.first_operation[now] = from_.first_operation[s];
+    to_.operation_count[now] = from_.operation_count[s];
+    moved_[s] = static_cast<std::int32_t>(now);
+  }
+
+  /// Values that are fetched must be where the host can take them; they are taken before step `s` overwrites them. A
+  /// copy on the host is overwritten by no step, and taken when the run ends.
+  constexpr void fetch_before(std::size_t s) {
+    for (std::size_t f = 0; f < F; ++f) {
+      const node_id i = from_.fetches[f];
+      if (from_.fetch_steps[f] != static_cast<std::int32_t>(s) || on_host(from_.nodes[i].device) ||
+          from_.nodes[i].spec.type == dtype::none)
+        continue;
+      bring(i, 0);
+      to_.fetches[f] = readable(i, 0);
+      copied_[f] = true;
+    }
+    for (std::size_t f = 0; f < F; ++f)
+      if (from_.fetch_steps[f] == static_cast<std::int32_t>(s))
+        to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+  }
+
+  const raw_plan<N, E, A, F>& from_;
+  array_view<const plan_device> devices_;
+  raw_plan<N + T, E + T, A, F> to_;
+  fixed_array<copy, N * D> copies_{};
+  fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
+  fixed_array<std::int32_t, N> moved_{};    // of each step
+  fixed_array<bool, F> copied_{};           // of each fetch: it is a copy on the host
+};
+
+}  // namespace detail
+
+/// Adds the transfers of a plan whose nodes are on several devices. Feeds are read where they are by every device of
+/// the host; numbers written in place are on every device.
+/// @tparam D number of devices
+/// @tparam T room for transfers
+template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_t A, std::size_t F>
+[[nodiscard]] constexpr raw_plan<N + T, E + T, A, F> add_transfers(const raw_plan<N, E, A, F>& tables,
+                                                                   array_view<const plan_device> devices) {
+  return detail::transfer_pass<D, T, N, E, A, F>(tables, devices).run();
+}
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_TRANSFER_HPP
+// ---- tagma/runtime/aligned_bytes.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
+#define TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
+
+/// @file
+/// Memory of the host for tensors.
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace tagma::runtime {
+
+/// Bytes on a cache line boundary, many megabytes on that of a large page.
+class aligned_bytes {
+ public:
+  aligned_bytes() = default;
+  explicit aligned_bytes(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+#if defined(MADV_HUGEPAGE)
+    // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
+    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+#endif
+  }
+  aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  aligned_bytes& operator=(aligned_bytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  aligned_bytes(const aligned_bytes&) = delete;
+  aligned_bytes& operator=(const aligned_bytes&) = delete;
+  ~aligned_bytes() {
+    if (data_ != nullptr) ::operator delete(data_, alignment(size_));
+  }
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t page = std::size_t{1} << 21, large = 4 * page;
+  [[nodiscard]] static std::align_val_t alignment(std::size_t size) {
+    return std::align_val_t{size >= large ? page : 64};
+  }
+
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
+// ---- tagma/runtime/device.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_DEVICE_HPP
+#define TAGMA_SINGLE_RUNTIME_DEVICE_HPP
+
+/// @file
+/// The devices of a session, and which of them stands for each device that its program knows of.
+
+namespace tagma::runtime {
+
+/// A device of a session: its name, and the threads of its kernels if it is a CPU.
+struct session_device {
+  device_spec name;
+  owned<executor> threads;
+  int number = on_host;  ///< of the accelerator
+};
+
+/// "/device:CPU:1": the name of a device inside its process.
+[[nodiscard]] TAGMA_COLD inline std::string short_name(const device_spec& name) {
+  return to_string(device_spec{{}, -1, -1, name.type, name.id});
+}
+
+/// The devices of a session. Without a program that asks for more, there is one.
+class device_table {
+ public:
+  /// Takes what the program asks for from what there is. A device where no node runs may be missing.
+  /// @param wanted the devices of the program, the client's first
+  /// @param cpus how many CPU devices the session has
+  /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
+  /// @param step_threads that share the steps of a run
+  /// @param soft a device that is missing is replaced by the first one
+  /// @param others the devices that are no CPUs, or nullptr
+  /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
+  TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
+                          bool soft, accelerator* others)
+      : table_(wanted.size() < 1 ? 1 : wanted.size()) {
+    if (cpus < 1)
+      fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    const auto host = static_cast<std::size_t>(cpus);
+    devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
+    if (threads <= 0 && cpus > 1) {
+      const int all = available_threads();
+      threads = (all + cpus - 1) / cpus;
+      if (step_threads <= 0) step_threads = all;
+    }
+    for (std::size_t d = 0; d < host; ++d)
+      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
+                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = host; d < devices_.size(); ++d) {
+      const auto number = static_cast<int>(d - host);
+      devices_[d] = {ir::local_device(others->type(), number), {}, number};
+    }
+    table_[0] = &devices_[0];
+    for (std::size_t w = 0; w < wanted.size(); ++w) {
+      for (const session_device& d : devices_)
+        if (d.name == wanted[w].name) table_[w] = &d;
+      if (table_[w] == nullptr && !soft && !wanted[w].op.empty())
+        fail(status_code::invalid_argument, missing_text(wanted[w]));
+      if (table_[w] == nullptr) table_[w] = &devices_[0];
+    }
+  }
+
+  /// The device that stands for number `d` of the program.
+  [[nodiscard]] const session_device& operator[](std::size_t d) const { return *table_[d]; }
+  /// How many devices the program knows of.
+  [[nodiscard]] std::size_t size() const { return table_.size(); }
+  /// The threads that the steps of a run are shared among.
+  [[nodiscard]] executor& threads() const { return *devices_[0].threads; }
+
+ private:
+  [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
+    std::string text = "Cannot assign a device for operation '";
+    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
+    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    for (const session_device& there : devices_)
+      text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
+    text += " ]. Make sure the device specification refers to a valid device";
+    if (d.name.type == devices_[0].name.type)
+      text += "; the option cpu_devices of a session says how many CPU devices it has";
+    return text + ".";
+  }
+
+  heap_array<session_device> devices_;
+  heap_array<const session_device*> table_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_DEVICE_HPP
+// ---- tagma/runtime/step_runner.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
+#define TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
+
+/// @file
+/// Runs the steps of a plan in any order that it allows, on one thread or several: each as soon as those that it waits
+/// for are done, the one with most work behind it first.
+
+// ---- tagma/plan/step_graph.hpp
+#ifndef TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+#define TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+
+/// @file
+/// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
+/// and writes the same bytes as the order of the plan.
 
 namespace tagma::plan {
 
@@ -2784,6 +13509,2775 @@ class step_graph {
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+
+namespace tagma::runtime {
+
+/// The steps of one run, as who runs them sees them.
+class run_steps {
+ public:
+  /// Does step `s`; may throw.
+  virtual void step(std::size_t s) = 0;
+  /// Begins step `s`, which is asynchronous; `done` ends it. Throws if it did not begin.
+  virtual void start(std::size_t s, completion done) = 0;
+  /// What went wrong in step `s`, in words that name it.
+  [[nodiscard]] virtual std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept = 0;
+  /// Called by the thread that asked for the run, once all steps are done that need no variable and none is left but
+  /// those that do, or that wait for one which does; may wait and throw.
+  virtual void enter() {}
+
+ protected:
+  ~run_steps() = default;
+};
+
+/// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
+/// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
+/// run allocates nothing.
+class step_runner final : public shared_work, completion_target {
+ public:
+  using step_id = plan::step_graph::step_id;
+
+  step_runner() : shared_work(0) {}
+  TAGMA_COLD ~step_runner() = default;
+
+  /// Finds out what waits for what; before that, and until `cost` is filled in, nothing may be run.
+  TAGMA_COLD void set_plan(const plan::plan_view& plan) {
+    graph_ = plan::step_graph(plan);
+    steps_ = heap_array<step_state>(graph_.size());
+  }
+  /// Gives back what a plan takes whose steps are not shared after all.
+  TAGMA_COLD void forget_plan() {
+    graph_ = {};
+    steps_ = {};
+  }
+  /// Step `s` is begun with `start`.
+  void set_asynchronous(std::size_t s) { steps_[s].asynchronous = steps_[s].cheap = true; }
+  /// Keeps back the steps that need a variable, and those behind them, until all others are done, and asks to `enter`
+  /// then: what waits for long keeps no other run from the variables meanwhile.
+  /// @param needs tells which steps they are
+  template <class Needs>
+  TAGMA_COLD void keep_back(const Needs& needs) {
+    for (std::size_t s = 0; s < graph_.size(); ++s) {
+      if (!steps_[s].late && !needs(s)) continue;
+      steps_[s].late = true;
+      ++late_;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+        steps_[index(graph_[e].after)].late = true;
+    }
+  }
+  /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
+  TAGMA_COLD void set_cost(std::size_t s, double cost) {
+    step_state& own = steps_[s];
+    own.cheap = own.asynchronous || cost < cheap_below;
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
+      if (const double after = steps_[index(graph_[e].after)].urgency; after > own.urgency) own.urgency = after;
+    own.urgency += cost;
+    if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
+  }
+  /// From now on as many threads share the steps, where the thread that calls takes part.
+  void set_threads(int threads) { sharing_ = threads; }
+  /// False until `set_threads` asked for more than one.
+  [[nodiscard]] bool shares() const { return sharing_ > 1; }
+
+  [[nodiscard]] const plan::step_graph& graph() const { return graph_; }
+  /// The time of the longest chain of steps, in nanoseconds.
+  [[nodiscard]] double longest_chain() const { return longest_chain_; }
+
+  /// Does every step once and returns when all have ended. If something goes wrong, no step begins any more, and
+  /// `control` knows why.
+  /// @param threads who does the steps; nullptr: the thread that calls
+  /// @param takes_part the thread that calls does steps, too
+  void run(run_control& control, step_pool* threads, bool takes_part, run_steps& steps) {
+    const std::size_t n = graph_.size();
+    run_ = &steps;
+    control_ = &control;
+    threads_ = shares() || !takes_part ? threads : nullptr;
+    takes_part_ = takes_part;
+    most_helpers = takes_part ? sharing_ - 1 : 1 << 16;
+    holds_back_ = late_ > 0;
+    remaining_.store(static_cast<std::int32_t>(n) - late_, memory_order::relaxed);
+    for (std::size_t s = 0; s < n; ++s) {
+      steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
+      if (graph_.waits(s) == 0 && !steps_[s].late) insert(static_cast<step_id>(s));
+    }
+    offered_ = threads_ != nullptr;  // before it is: helpers look
+    if (offered_ && !threads_->offer(*this)) offered_ = false;
+    if (!offered_) takes_part_ = true;
+    call_helpers(ready_count_.load(memory_order::relaxed) - takes_part_);
+    for (;;) {
+      const std::uint32_t seen = events_.load(memory_order::acquire);
+      if (control.stopping() || takes_part_) help();
+      if (remaining_.load(memory_order::acquire) == 0) {
+        if (!holds_back_ || control.stopping()) break;
+        let_go();
+      } else {
+        control.wait(events_, seen);
+      }
+    }
+    if (offered_) threads_->withdraw(*this);
+    const mutex_lock lock(mutex_);  // who completed a step from elsewhere is out of this object
+  }
+
+  [[nodiscard]] bool open() const noexcept override {
+    return ready_count_.load(memory_order::relaxed) > 0 || control_->must_tell();
+  }
+
+  void help() noexcept override {
+    local_steps local;
+    do {
+      if (control_->must_tell()) control_->tell();
+      for (step_id s; (s = take()) >= 0;)
+        while (s >= 0) s = finish(s, local);
+    } while (control_->must_tell());
+  }
+
+ private:
+  static constexpr double cheap_below = 1500;  // ns: less than it takes to hand a step to another thread
+
+  struct step_state {
+    double urgency = 0;  ///< the time from its begin to the end of the run
+    atomic<std::int32_t> pending{0};
+    step_id ready = 0;  ///< an entry of the heap, not of this step
+    bool cheap = false;
+    bool asynchronous = false;
+    bool late = false;
+  };
+
+  /// Cheap steps that this thread does next.
+  struct local_steps {
+    step_id steps[16];
+    int count = 0;
+  };
+
+  template <class Index>
+  [[nodiscard]] static std::size_t index(Index i) {
+    return static_cast<std::size_t>(i);
+  }
+
+  /// Does `s`, or begins it; false if it has not ended yet.
+  bool did(step_id s) noexcept {
+    if (control_->stopping()) return true;
+    try {
+      if (steps_[index(s)].asynchronous) {
+        run_->start(index(s), completion(*this, s));
+        return false;
+      }
+      run_->step(index(s));
+    } catch (...) {
+      control_->failed(run_->named(index(s), std::current_exception()));
+      control_->tell();
+    }
+    return true;
+  }
+
+  /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
+  /// and others are for everybody, except the most urgent one where there is nothing else to do here.
+  step_id finish(step_id s, local_steps& local) noexcept {
+    if (!did(s)) return local.count > 0 ? local.steps[--local.count] : -1;
+    step_id next = -1;
+    int shared = 0;
+    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
+      step_id t = graph_[e].after;
+      if (!becomes_ready(t)) continue;
+      if (steps_[index(t)].cheap && local.count < 16) {
+        local.steps[local.count++] = t;
+        continue;
+      }
+      if (next >= 0) {
+        if (steps_[index(t)].urgency > steps_[index(next)].urgency) {
+          const step_id less = next;
+          next = t;
+          t = less;
+        }
+        share(t), ++shared;
+      } else {
+        next = t;
+      }
+    }
+    if (local.count > 0) {
+      if (next >= 0) share(next), ++shared;
+      next = local.steps[--local.count];
+    }
+    ended(shared);
+    return next;
+  }
+
+  /// An asynchronous step has ended, on a thread that need not be one of the run's.
+  void complete(std::int32_t s, std::exception_ptr error) noexcept override {
+    const bool failed = error != nullptr;
+    if (failed) control_->failed(run_->named(index(s), static_cast<std::exception_ptr&&>(error)));
+    const mutex_lock lock(mutex_);  // once it is open, the run may be gone
+    int shared = 0;
+    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next)
+      if (becomes_ready(graph_[e].after)) insert(graph_[e].after), ++shared;
+    if (failed) {  // whoever comes first tells those that wait: not this thread, which may hold a lock
+      events_.change(true);
+      call_helpers(1);
+    }
+    ended(shared);
+  }
+
+  [[nodiscard]] bool becomes_ready(step_id t) noexcept {
+    return steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) == 1 && !(holds_back_ && steps_[index(t)].late);
+  }
+
+  /// A step has ended and made others ready for everybody.
+  void ended(int shared) noexcept {
+    if (shared > 0) {
+      if (takes_part_) events_.change(true);
+      call_helpers(shared);
+    }
+    if (remaining_.fetch_sub(1, memory_order::acq_rel) == 1) events_.change(true);
+  }
+
+  void call_helpers(int count) noexcept {
+    if (offered_ && count > 0) threads_->call_helpers(count);
+  }
+
+  /// Lets the steps go that were kept back.
+  TAGMA_COLD void let_go() {
+    try {
+      run_->enter();
+    } catch (...) {
+      control_->failed(std::current_exception());
+      return;
+    }
+    const mutex_lock lock(mutex_);
+    holds_back_ = false;
+    remaining_.store(late_, memory_order::relaxed);
+    for (std::size_t s = 0; s < graph_.size(); ++s)
+      if (steps_[s].late && steps_[s].pending.load(memory_order::acquire) == 0) insert(static_cast<step_id>(s));
+    call_helpers(ready_count_.load(memory_order::relaxed));
+  }
+
+  void share(step_id s) noexcept {
+    const mutex_lock lock(mutex_);
+    insert(s);
+  }
+
+  [[nodiscard]] double urgency_of_ready(std::size_t i) const { return steps_[index(steps_[i].ready)].urgency; }
+
+  // The ready steps are a heap, the most urgent one on top.
+  [[gnu::noinline]] void insert(step_id s) noexcept {
+    const std::int32_t count = ready_count_.load(memory_order::relaxed);
+    std::size_t i = index(count);
+    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[index(s)].urgency; i = (i - 1) / 2)
+      steps_[i].ready = steps_[(i - 1) / 2].ready;
+    steps_[i].ready = s;
+    ready_count_.store(count + 1, memory_order::relaxed);
+  }
+
+  /// The most urgent step that is ready, or -1.
+  [[gnu::noinline]] step_id take() noexcept {
+    const mutex_lock lock(mutex_);
+    const std::int32_t count = ready_count_.load(memory_order::relaxed) - 1;
+    if (count < 0) return -1;
+    const step_id top = steps_[0].ready, last = steps_[index(count)].ready;
+    std::size_t i = 0;
+    for (std::size_t child = 1; child < index(count); child = 2 * i + 1) {
+      if (child + 1 < index(count) && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
+      if (steps_[index(last)].urgency >= urgency_of_ready(child)) break;
+      steps_[i].ready = steps_[child].ready;
+      i = child;
+    }
+    steps_[i].ready = last;
+    ready_count_.store(count, memory_order::relaxed);
+    return top;
+  }
+
+  plan::step_graph graph_;
+  heap_array<step_state> steps_;
+  double longest_chain_ = 0;
+  int sharing_ = 1;
+  std::int32_t late_ = 0;  ///< steps that are kept back
+  atomic<std::int32_t> ready_count_{0};
+  atomic<std::int32_t> remaining_{0};
+  wait_word events_;
+  mutex mutex_;
+  run_steps* run_ = nullptr;
+  run_control* control_ = nullptr;
+  step_pool* threads_ = nullptr;
+  bool offered_ = false;
+  bool takes_part_ = true;
+  bool holds_back_ = false;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
+// ---- tagma/runtime/trace.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_TRACE_HPP
+#define TAGMA_SINGLE_RUNTIME_TRACE_HPP
+
+/// @file
+/// What a run tells about its steps to who asks for it.
+
+namespace tagma::runtime {
+
+/// A step that has ended, or failed.
+struct traced_step {
+  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  const device_spec& device;     ///< where it ran
+  bool loop = false;             ///< several element-wise operations in one
+  array_view<const operand> in;  ///< addresses are those of this run
+  const operand& out;
+  std::uint64_t run = 0;      ///< counts the runs of the session
+  std::int64_t begin_ns = 0;  ///< of the monotonic clock
+  std::int64_t end_ns = 0;
+};
+
+/// Receives the steps of runs, from the threads that did them, several at once.
+class trace_sink {
+ public:
+  trace_sink() = default;
+  trace_sink(const trace_sink&) = delete;
+  trace_sink& operator=(const trace_sink&) = delete;
+  virtual ~trace_sink() = default;
+  virtual void add(const traced_step& step) noexcept = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_TRACE_HPP
+// ---- tagma/tensor/view.hpp
+#ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
+#define TAGMA_SINGLE_TENSOR_VIEW_HPP
+
+/// @file
+/// A view of elements in host memory that somebody else owns: a pointer and a shape.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace tagma {
+
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
+[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
+  bool empty = false;
+  for (const extent e : dims.span()) {
+    if (e < 0) return -1;
+    empty = empty || e == 0;
+  }
+  if (empty) return 0;
+  const extent limit = INT64_MAX / static_cast<extent>(element_size);
+  extent n = 1;
+  for (const extent e : dims.span()) {
+    if (e > limit / n) return -1;
+    n *= e;
+  }
+  return n;
+}
+
+/// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
+/// shape, and valid as long as the memory is.
+template <class T>
+  requires element<std::remove_const_t<T>>
+class view {
+ public:
+  using element_type = T;
+  using value_type = std::remove_const_t<T>;
+
+  /// A view of nothing: shape [0].
+  constexpr view() : dims_{0} {}
+
+  /// Views `dims.elements()` elements that start at `data`.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+
+  /// What may be written may be read.
+  template <class U>
+    requires std::is_same_v<const U, T>
+  constexpr view(const view<U>& other) : data_(other.data()), dims_(other.dims()) {}
+
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr const shape& dims() const { return dims_; }
+
+  /// The number of elements.
+  [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
+  [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+  [[nodiscard]] constexpr std::span<T> span() const { return {data_, size()}; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size(); }
+
+  /// The element at a flat, row-major position, which is not checked.
+  [[nodiscard]] constexpr T& operator[](extent i) const { return data_[i]; }
+
+  /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
+  /// for an index outside its axis.
+  template <class... Index>
+    requires(std::is_integral_v<Index>&&...)
+  [[nodiscard]] constexpr T& operator()(Index... index) const {
+    const extent list[] = {static_cast<extent>(index)..., 0};
+    if (dims_.rank != static_cast<int>(sizeof...(Index))) fail_rank(sizeof...(Index));
+    extent flat = 0;
+    for (int axis = 0; axis < dims_.rank; ++axis) {
+      if (list[axis] < 0 || list[axis] >= dims_[axis]) fail_index(list[axis], axis);
+      flat = flat * dims_[axis] + list[axis];
+    }
+    return data_[flat];
+  }
+
+  /// Positions `first` to `last`, exclusive, of the outermost axis. Throws `out_of_range` unless 0 <= first <= last <=
+  /// the extent of that axis, and `invalid_argument` for a scalar.
+  [[nodiscard]] constexpr view rows(extent first, extent last) const {
+    if (dims_.rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
+    if (first < 0 || last < first || last > dims_[0]) fail_rows(first, last);
+    shape dims = dims_;
+    dims[0] = last - first;
+    return {data_ + first * dims_.sub(1, dims_.rank).elements(), dims};
+  }
+
+  /// The same elements under another shape. Throws `invalid_argument` if the number of elements differs.
+  [[nodiscard]] constexpr view reshaped(const shape& dims) const {
+    if (count_elements(dims) != dims_.elements())
+      fail(status_code::invalid_argument, {"cannot view ", to_string(dims_), " as ", to_string(dims)});
+    return {data_, dims};
+  }
+
+  /// Equal shapes and equal elements; a NaN equals nothing.
+  [[nodiscard]] friend constexpr bool operator==(const view& a, const view& b) {
+    if (!(a.dims_ == b.dims_)) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
+
+ private:
+  [[noreturn]] TAGMA_COLD void fail_rank(std::size_t indices) const {
+    fail(status_code::invalid_argument, {indices, " indices for a tensor of shape ", to_string(dims_)});
+  }
+  [[noreturn]] TAGMA_COLD void fail_index(extent index, int axis) const {
+    fail(status_code::out_of_range,
+         {"index ", index, " is outside axis ", axis, " of a tensor of shape ", to_string(dims_)});
+  }
+  [[noreturn]] TAGMA_COLD void fail_rows(extent first, extent last) const {
+    fail(status_code::out_of_range,
+         {"rows ", first, " to ", last, " are outside a tensor of shape ", to_string(dims_)});
+  }
+
+  T* data_ = nullptr;
+  shape dims_;
+};
+
+/// A view of elements whose type is known only at run time.
+struct raw_view {
+  const void* data = nullptr;
+  dtype type = dtype::none;
+  shape dims;
+
+  /// Bytes that the elements occupy.
+  [[nodiscard]] constexpr std::size_t bytes() const {
+    return static_cast<std::size_t>(dims.elements()) * size_of(type);
+  }
+
+  /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
+  template <element T>
+  [[nodiscard]] view<const T> as() const {
+    if (type != dtype_of<T>)
+      fail(status_code::invalid_argument, {"a tensor of ", to_string(type), " is not one of ", to_string(dtype_of<T>)});
+    return {static_cast<const T*>(data), dims};
+  }
+};
+
+/// Forgets the element type, which stays readable at run time.
+template <class T>
+[[nodiscard]] constexpr raw_view erase(const view<T>& v) {
+  return {v.data(), dtype_of<std::remove_const_t<T>>, v.dims()};
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_VIEW_HPP
+
+namespace tagma::runtime {
+
+namespace detail {
+
+/// "matmul 'hidden/kernel'" or "matmul #12".
+[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_node& n) {
+  if (n.name.empty()) return sentence({n.op->name, " #", n.source});
+  return sentence({n.op->name, " '", n.name, n.suffix, "'"});
+}
+
+TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
+  const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
+  switch (type) {
+    case dtype::float64:
+      return put(number);
+    case dtype::float32:
+      return put(static_cast<float>(number));
+    case dtype::float16:
+      return put(float16(static_cast<float>(number)));
+    case dtype::bfloat16:
+      return put(bfloat16(static_cast<float>(number)));
+    case dtype::int64:
+      return put(integer);
+    case dtype::int32:
+      return put(static_cast<std::int32_t>(integer));
+    case dtype::int16:
+      return put(static_cast<std::int16_t>(integer));
+    case dtype::int8:
+      return put(static_cast<std::int8_t>(integer));
+    case dtype::uint8:
+      return put(static_cast<std::uint8_t>(integer));
+    case dtype::boolean:
+      return put(integer != 0);
+    default:
+      return;
+  }
+}
+
+}  // namespace detail
+
+/// One set of buffers and prepared kernels; used by one run at a time.
+class bound_plan {
+ public:
+  /// @param others the devices that are no CPUs, or nullptr
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
+                        array_view<std::byte* const> variables, const carried& values, const run_context& context,
+                        const device_table& devices, accelerator* others)
+      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {
+    feed_dims_ = heap_array<shape>(feeds.size());
+    for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
+    look_at_steps();
+    infer_extents(feeds);
+    if (accelerated_)
+      runner_.set_plan(plan_);
+    else
+      share_steps(*context.threads, context.step_threads);
+    place_memory();
+    store_scalars(values);
+    make_calls(variables, values);
+    states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
+    for (std::size_t s = 0; s < calls_.size(); ++s)
+      if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
+    if (accelerated_) device_steps_ = others_->bind(*this, context);
+  }
+
+  /// True if the plan was bound for feeds of these extents.
+  [[nodiscard]] bool matches(array_view<const raw_view> feeds) const {
+    for (std::size_t i = 0; i < feeds.size(); ++i)
+      if (!(feeds[i].dims == feed_dims_[i])) return false;
+    return true;
+  }
+
+  /// Points the operands at the feeds of this run.
+  void patch(array_view<const raw_view> feeds) {
+    for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
+      *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
+    for (std::size_t f = 0; f < staged_.size(); ++f)
+      if (staged_[f]) std::memcpy(staged_[f]->data, feeds[f].data, bytes_of_feed(feeds[f]));
+  }
+
+  [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
+  /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
+  [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
+  [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
+  /// True if a step may wait without a thread.
+  [[nodiscard]] bool asynchronous() const { return asynchronous_; }
+  /// True if a step or a fetch needs a variable.
+  [[nodiscard]] bool uses_variables() const { return uses_variables_; }
+  void run_step(std::size_t s, const run_context& context) {
+    if (context.trace == nullptr && devices_.size() == 1) return kernels_[s].run(calls_[s], context);
+    const std::int64_t begin = context.trace == nullptr ? 0 : now_ns();
+    kernels_[s].run(calls_[s], on_device(s, context));
+    if (context.trace != nullptr) add_to_trace(s, context, begin);
+  }
+  /// Begins an asynchronous step.
+  void start_step(std::size_t s, const run_context& context, completion done) {
+    if (context.trace == nullptr) return kernels_[s].start(calls_[s], context, done);
+    waits_[s].begin(*this, s, context, done);
+    kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
+  }
+  // For whoever runs the steps of devices:
+
+  [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
+  [[nodiscard]] const kernel_entry& device_kernel(std::size_t s) const { return device_kernels_[s]; }
+  [[nodiscard]] const session_device& device_of(std::size_t s) const {
+    return device_at(plan_.nodes[plan_.steps[s].node].device);
+  }
+  [[nodiscard]] bool is_transfer(std::size_t s) const {
+    return plan_.nodes[plan_.steps[s].node].op == &ir::info<plan::transfer>;
+  }
+  /// Where a transfer comes from; of any other step, its own device.
+  [[nodiscard]] const session_device& source_of(std::size_t s) const {
+    return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
+  }
+  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
+  /// Which step waits for which.
+  [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
+  [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
+  TAGMA_COLD void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
+    if (kernel.prepare == nullptr) return;
+    states_[s] = kernel.prepare(calls_[s], context);
+    calls_[s].state = states_[s].get();
+  }
+  /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
+  [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
+    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
+    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
+    const char* before = " of ";
+    for (const operand& o : calls_[s].in) {
+      append_spec(text, before, o.type, o.dims);
+      before = " and ";
+    }
+    return text;
+  }
+
+  /// The error of a step in words that name it: operation, device, what it was given.
+  [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
+    try {
+      try {
+        std::rethrow_exception(error_of_kernel);
+      } catch (const error& e) {
+        fail(e.code(), explain_failure(s, e.what()));
+      } catch (const std::exception& e) {
+        fail(status_code::internal, explain_failure(s, e.what()));
+      }
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  /// Where the value of fetch `f` is after a run.
+  [[nodiscard]] raw_view fetched(std::size_t f) const {
+    const auto id = static_cast<std::size_t>(plan_.fetches[f]);
+    return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
+  }
+  /// Bytes of the arenas of all devices.
+  [[nodiscard]] std::size_t arena_bytes() const {
+    std::size_t bytes = 0;
+    for (const arena& a : arenas_) bytes += a.size;
+    return bytes;
+  }
+  /// Where each node runs and why, and each copy between devices, as lines of text.
+  [[nodiscard]] TAGMA_COLD std::string placement_text() const {
+    std::string text;
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      const plan::plan_node& n = plan_.nodes[i];
+      if (n.op == &ir::info<plan::transfer>) {
+        const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
+        text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
+                          bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
+        continue;
+      }
+      text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
+      const device_spec& name = devices_[static_cast<std::size_t>(n.device)].name;
+      const ir::place_reason why = name == plan_.devices[n.device].name ? plan_.reason(n) : ir::place_reason::softened;
+      text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
+                        n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
+    }
+    return text;
+  }
+  [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
+
+  owned<bound_plan> next;  ///< for lists of idle plans
+
+ private:
+  struct arena {
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    aligned_bytes bytes;
+    owned<memory_block> block;
+  };
+  struct patch_place {
+    std::byte** where = nullptr;
+    std::size_t feed = 0;
+  };
+
+  [[nodiscard]] array_view<const ir::node_id> inputs_of(const plan::plan_node& n) const {
+    return plan_.inputs.subspan(static_cast<std::size_t>(n.first_input), static_cast<std::size_t>(n.inputs));
+  }
+  [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
+    return plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
+                                    static_cast<std::size_t>(n.attribute_count));
+  }
+
+  /// What kinds of step there are.
+  TAGMA_COLD void look_at_steps() {
+    for (const plan::plan_node& node : plan_.nodes)
+      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+      accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
+    }
+    asynchronous_ = asynchronous_ && !accelerated_;
+  }
+
+  TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
+    dims_ = heap_array<shape>(plan_.nodes.size());
+    for (std::size_t i = 0; i < dims_.size(); ++i) {
+      const plan::plan_node& n = plan_.nodes[i];
+      dims_[i] = n.spec.dims;
+      if (n.op->kind == ir::op_kind::placeholder) {
+        const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
+        if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
+        dims_[i] = fed.dims;
+        if (!compatible(n.spec.dims, dims_[i]))
+          fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
+                                               ", which does not fit ", to_string(n.spec.dims)});
+      } else if (has_dynamic_input(n)) {
+        dims_[i] = infer(n);
+        check_stretching(n, dims_[i]);
+      }
+    }
+  }
+
+  [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
+    if (n.op->kind == ir::op_kind::control) return false;
+    for (const auto i : inputs_of(n))
+      if (!plan_.nodes[i].spec.dims.is_static()) return true;
+    return !n.spec.dims.is_static();
+  }
+
+  /// The extents of a node in this run; they must fit what the compiler knew.
+  [[nodiscard]] TAGMA_COLD shape infer(const plan::plan_node& n) const {
+    const auto inputs = inputs_of(n);
+    const heap_array<tensor_spec> in(inputs.size());
+    for (std::size_t k = 0; k < in.size(); ++k)
+      in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
+    ir::infer_args args{in, attributes_of(n), {}};
+    if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
+    if (!compatible(args.out.dims, n.spec.dims))
+      fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
+    return args.out.dims;
+  }
+
+  /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
+  TAGMA_COLD void check_stretching(const plan::plan_node& n, const shape& out) {
+    if (n.op->unstretched < 0) return;
+    int k = 0;
+    for (const auto i : inputs_of(n)) {
+      if (n.op->ignores_elements(k++)) continue;
+      const shape& declared = plan_.nodes[static_cast<std::size_t>(i)].spec.dims;
+      const shape& actual = dims_[static_cast<std::size_t>(i)];
+      for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
+        if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
+          fail(status_code::invalid_argument, extents_text(n, "a dynamic extent does not stretch"));
+    }
+  }
+
+  /// " float32 [2, 3] and int32 [2]".
+  TAGMA_COLD static void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
+    text += sentence({before, to_string(type), " ", to_string(dims)});
+  }
+
+  [[nodiscard]] TAGMA_COLD std::string extents_text(const plan::plan_node& n, std::string_view problem) const {
+    std::string text = sentence({detail::describe(n), ": ", problem, "; its inputs are"});
+    const char* before = " ";
+    for (const auto i : inputs_of(n)) {
+      append_spec(text, before, plan_.nodes[i].spec.type, dims_[static_cast<std::size_t>(i)]);
+      before = " and ";
+    }
+    return text;
+  }
+
+  [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
+    const auto colon = what.find(": ");
+    return step_text(s) + sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
+  }
+
+  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
+    const plan::plan_step& step = plan_.steps[s];
+    const kernel_args& call = calls_[s];
+    context.trace->add({plan_.nodes[step.node],
+                        device_of(s).name,
+                        step.fused,
+                        {call.in.data(), call.in.size()},
+                        call.out,
+                        context.step,
+                        begin,
+                        now_ns()});
+  }
+
+  [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
+    return short_name(devices_[static_cast<std::size_t>(n.device)].name);
+  }
+  /// The context with the threads of the device of step `s`.
+  [[nodiscard]] run_context on_device(std::size_t s, run_context context) const {
+    context.threads = device_of(s).threads.get();
+    return context;
+  }
+  /// Bytes of the value of a node.
+  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
+    const auto i = static_cast<std::size_t>(id);
+    const std::size_t size = size_of(plan_.nodes[i].spec.type);
+    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+  }
+  /// An asynchronous step whose run is recorded: stands between the kernel and who waits for it.
+  class traced_wait final : public completion_target {
+   public:
+    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
+      plan_ = &plan;
+      step_ = s;
+      context_ = &context;
+      done_ = done;
+      begin_ns_ = now_ns();
+    }
+    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+      if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
+      plan_->add_to_trace(step_, *context_, begin_ns_);
+      done_.succeed();
+    }
+
+   private:
+    const bound_plan* plan_ = nullptr;
+    std::size_t step_ = 0;
+    const run_context* context_ = nullptr;
+    completion done_;
+    std::int64_t begin_ns_ = 0;
+  };
+
+  /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
+  [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
+    const plan::plan_node& n = plan_.nodes[step.node];
+    const auto bytes = [this](ir::node_id id) {
+      const auto i = static_cast<std::size_t>(id);
+      return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
+    };
+    double moved = bytes(step.node), products = 0;
+    for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
+    if (!step.fused && n.op->work != nullptr) {
+      const auto inputs = inputs_of(n);
+      const heap_array<tensor_spec> in(inputs.size());
+      for (std::size_t k = 0; k < in.size(); ++k)
+        in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
+      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.node)]}});
+    }
+    return 200 + moved / 8 + products / 20;
+  }
+
+  /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other,
+  /// or if a step may wait without a thread.
+  TAGMA_COLD void share_steps(const executor& e, int threads) {
+    const std::size_t n = plan_.steps.size();
+    if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
+    runner_.set_plan(plan_);
+    double work = 0, in_order = 0;
+    for (std::size_t s = n; s-- > 0;) {
+      if (kernels_[s].start != nullptr) runner_.set_asynchronous(s);
+      const double own = cost(plan_.steps[s]);
+      runner_.set_cost(s, own);
+      work += own;
+      in_order += e.threads() < 2 || own < shared_kernel ? own : shared_kernel / 4 + own / e.threads();
+    }
+    // No greedy order takes longer than this (R. L. Graham, Bounds on Multiprocessing Timing Anomalies, 1969).
+    const double together = (work - runner_.longest_chain()) / threads + runner_.longest_chain();
+    if (together + start_of_sharing < 0.9 * in_order)
+      runner_.set_threads(threads);
+    else if (!asynchronous_)
+      return runner_.forget_plan();
+    if (!asynchronous_) return;
+    waits_ = heap_array<traced_wait>(n);
+    runner_.keep_back([this](std::size_t s) { return needs_variable(plan_.steps[s]); });
+  }
+  [[nodiscard]] bool needs_variable(const plan::plan_step& step) const {
+    bool needs = plan_.nodes[step.node].storage == plan::storage_kind::variable;
+    for (int k = 0; k < step.operands; ++k)
+      needs = needs || plan_.nodes[plan_.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
+    return needs;
+  }
+  static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
+  static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
+  static constexpr double shared_kernel = 40e3;           // ns, from which a kernel is split among threads
+
+  TAGMA_COLD void place_memory() {
+    const std::size_t count = plan_.blocks.size();
+    const heap_array<std::int64_t> bytes(count), offsets(count);
+    const heap_array<std::int32_t> live(count);
+    for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
+    arenas_ = heap_array<arena>(devices_.size());
+    for (std::size_t d = 0; d < arenas_.size(); ++d) {
+      const auto device = static_cast<std::int16_t>(d);
+      const std::int64_t size = shared_steps() != nullptr || accelerated_
+                                    ? runner_.graph().place_blocks(bytes, offsets, device)
+                                    : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      make_arena(arenas_[d], device_at(device), size);
+    }
+    block_address_ = heap_array<std::byte*>(count);
+    for (std::size_t b = 0; b < count; ++b)
+      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data + offsets[b];
+  }
+  /// The memory of a device for the tensors of a run. Where there are accelerators, they reach that of the host.
+  TAGMA_COLD void make_arena(arena& a, const session_device& device, std::int64_t size) {
+    a.size = static_cast<std::size_t>(size);
+    if (accelerated_) {
+      a.block = others_->allocate(device.number, size, sentence({"a plan of ", plan_.steps.size(), " steps"}));
+      a.data = a.block->data;
+    } else {
+      a.bytes = aligned_bytes(a.size);
+      a.data = a.bytes.data();
+    }
+  }
+
+  TAGMA_COLD void store_scalars(const carried& values) {
+    std::size_t count = 0;
+    for (const plan::plan_node& n : plan_.nodes)
+      count += n.op->kind == ir::op_kind::literal || n.op->kind == ir::op_kind::constant;
+    scalars_ = aligned_bytes(count * 16);
+    for (const plan::plan_node& n : plan_.nodes) {
+      std::byte* to = scalars_.data() + 16 * n.slot;
+      if (n.op->kind == ir::op_kind::constant) {  // a view of one has its storage
+        const double number = ir::as_double(attributes_of(n)[0]);
+        detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
+      } else if (n.op->kind == ir::op_kind::literal) {
+        const carried_value* value = values.find(n.key);
+        if (value == nullptr)
+          fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
+        detail::store_scalar(to, n.spec.type, value->number, value->integer);
+      }
+    }
+  }
+
+  /// The scalars of the program in the memory of a device.
+  [[nodiscard]] TAGMA_COLD std::byte* scalars_on(std::int16_t d) {
+    const session_device& device = device_at(d);
+    if (device.number < 0) return scalars_.data();
+    if (device_scalars_.size() == 0) device_scalars_ = heap_array<owned<memory_block>>(devices_.size());
+    owned<memory_block>& block = device_scalars_[static_cast<std::size_t>(d)];
+    if (!block) {
+      block = others_->allocate(device.number, static_cast<std::int64_t>(scalars_.size()), "the scalars of a plan");
+      others_->copy({block->data, device.number}, {scalars_.data(), on_host}, scalars_.size());
+    }
+    return block->data;
+  }
+
+  /// Where a copy to a device finds what was fed: the host writes it there before each run.
+  [[nodiscard]] TAGMA_COLD std::byte* staged(const plan::plan_node& n, ir::node_id id) {
+    if (staged_.size() == 0) staged_ = heap_array<owned<memory_block>>(feed_dims_.size());
+    owned<memory_block>& block = staged_[static_cast<std::size_t>(n.slot)];
+    if (!block) block = others_->allocate(on_host, bytes_of(id), sentence({"the feed of ", detail::describe(n)}));
+    return block->data;
+  }
+  [[nodiscard]] static std::size_t bytes_of_feed(const raw_view& fed) {
+    const std::size_t size = size_of(fed.type);
+    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
+  }
+
+  /// @param d the device that reads or writes it
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
+                                              std::int16_t d) {
+    const auto slot = static_cast<std::size_t>(n.slot);
+    switch (n.storage) {
+      case plan::storage_kind::arena:
+        return block_address_[slot];
+      case plan::storage_kind::variable:
+        return variables[slot];
+      case plan::storage_kind::literal:
+      case plan::storage_kind::constant:
+        return scalars_on(d) + 16 * slot;
+      default:
+        return nullptr;
+    }
+  }
+
+  TAGMA_COLD void make_calls(array_view<std::byte* const> variables, const carried& values) {
+    operands_ = heap_array<operand>(plan_.operands.size());
+    declared_ = heap_array<shape>(plan_.operands.size());
+    calls_ = heap_array<kernel_args>(plan_.steps.size());
+    fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
+    patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size());
+    const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
+      const auto i = static_cast<std::size_t>(id);
+      const plan::plan_node& n = plan_.nodes[i];
+      o = {address(n, variables, device), n.spec.type, dims_[i]};
+      if (n.storage != plan::storage_kind::feed) return;
+      if (device_at(device).number >= 0)
+        o.data = staged(n, id);
+      else
+        patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
+    };
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      const plan::plan_step& step = plan_.steps[s];
+      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(step.node)];
+      const auto first = static_cast<std::size_t>(step.first_operand), count = static_cast<std::size_t>(step.operands);
+      for (std::size_t k = first; k < first + count; ++k) {
+        fill(operands_[k], plan_.operands[k], n.device);
+        declared_[k] = plan_.nodes[static_cast<std::size_t>(plan_.operands[k])].spec.dims;
+      }
+      kernel_args& call = calls_[s];
+      fill(call.out, step.node, n.device);
+      call.in = array_view<operand>(operands_).subspan(first, count);
+      call.attributes = attributes_of(n);
+      call.declared_out = n.spec.dims;
+      call.source = n.source;
+      call.declared = array_view<const shape>(declared_).subspan(first, count);
+      call.value = n.key == nullptr ? nullptr : values.find(n.key);
+    }
+    for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
+      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
+      fetch_address_[f] = address(n, variables, 0);
+      if (n.storage == plan::storage_kind::feed)
+        patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
+    }
+  }
+
+  const plan::plan_view& plan_;
+  array_view<const kernel_entry> kernels_;
+  array_view<const kernel_entry> device_kernels_;
+  const device_table& devices_;
+  accelerator* others_;
+  heap_array<shape> feed_dims_;
+  heap_array<shape> dims_;
+  step_runner runner_;
+  heap_array<arena> arenas_;  // one a device
+  heap_array<std::byte*> block_address_;
+  aligned_bytes scalars_;
+  heap_array<owned<memory_block>> device_scalars_;  // one a device, where some are on accelerators
+  heap_array<owned<memory_block>> staged_;          // one a feed
+  heap_array<operand> operands_;
+  heap_array<shape> declared_;
+  heap_array<kernel_args> calls_;
+  heap_array<owned<kernel_state>> states_;
+  heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
+  bool asynchronous_ = false;
+  bool accelerated_ = false;
+  bool uses_variables_ = false;
+  heap_array<std::byte*> fetch_address_;
+  heap_array<patch_place> patches_;
+  std::size_t patch_count_ = 0;
+  owned<accelerated_steps> device_steps_;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
+
+namespace tagma::runtime {
+
+/// Counts the elements that a weight joins to one output, and the outputs that one element feeds.
+struct fans {
+  double in = 1;
+  double out = 1;
+};
+
+/// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
+[[nodiscard]] inline fans fans_of(const shape& dims) {
+  if (dims.rank == 0) return {};
+  if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
+  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
+  return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
+}
+
+/// The number of element `i` of a random initializer.
+[[nodiscard]] inline double initial_number(initializer_kind kind, const random_key& key, std::uint64_t i, double a,
+                                           double b) {
+  if (kind == initializer_kind::uniform) {
+    const philox_block r = random_block(key, i);
+    return a + (b - a) * uniform01(r[0], r[1]);
+  }
+  for (std::uint16_t attempt = 0;; ++attempt) {
+    const philox_block r = random_block(key, i, attempt);
+    const double z = normal_from<double>(uniform01(r[0], r[1]), uniform01(r[2], r[3]));
+    if (kind == initializer_kind::normal || (z > -2 && z < 2)) return a + b * z;
+  }
+}
+
+/// Writes an initial value.
+/// @param initializer kind of the initializer of a variable
+/// @param value what the program carries for it, or nullptr
+/// @param a number of a derived initializer
+TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spec, ir::attribute initializer,
+                                           const carried_value* value, double a, const random_key& key) {
+  auto kind = static_cast<initializer_kind>(initializer);
+  double b = 0;
+  if (initializer == tagma::detail::carried_kind || initializer == tagma::detail::literal_kind) {
+    if (value == nullptr) fail(status_code::internal, "a variable has lost its initial value");
+    kind = initializer == tagma::detail::literal_kind ? initializer_kind::constant
+                                                      : static_cast<initializer_kind>(value->integer);
+    a = value->number;
+    b = value->second;
+    if (kind == initializer_kind::data) {
+      if (value->bytes.size() > 0) std::memcpy(to, value->bytes.data(), value->bytes.size());
+      return;
+    }
+  }
+  // A truncated normal of standard deviation s has variance (0.8796 s)^2; the quotient restores the variance asked for.
+  constexpr double truncated = 0.87962566103423978;
+  const fans f = fans_of(spec.dims);
+  switch (kind) {
+    case initializer_kind::zeros:
+      a = 0;
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::ones:
+      a = 1;
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::derived:
+      kind = initializer_kind::constant;
+      break;
+    case initializer_kind::glorot_uniform:
+      b = __builtin_sqrt(6 / (f.in + f.out));
+      break;
+    case initializer_kind::he_uniform:
+      b = __builtin_sqrt(6 / f.in);
+      break;
+    case initializer_kind::glorot_normal:
+      a = 0;
+      b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
+      break;
+    case initializer_kind::he_normal:
+      a = 0;
+      b = __builtin_sqrt(2 / f.in) / truncated;
+      break;
+    default:
+      break;
+  }
+  if (kind == initializer_kind::glorot_uniform || kind == initializer_kind::he_uniform) {
+    a = -b;
+    kind = initializer_kind::uniform;
+  }
+  if (kind == initializer_kind::glorot_normal || kind == initializer_kind::he_normal)
+    kind = initializer_kind::truncated_normal;
+  const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
+  for (std::size_t e = 0; e < count; ++e) {
+    const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
+    detail::store_scalar(to + e * size, spec.type, number, static_cast<std::int64_t>(number));
+  }
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+inline void assign(const kernel_args& args, const run_context& context) {
+  copy_on_device(args.out.data, args.in[1].data, static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type),
+                 context);
+}
+
+/// An initial value, worked out on the host when the kernel is prepared: it is the same in every run of a session, and
+/// on every device.
+struct initial_state final : kernel_state {
+  explicit initial_state(std::size_t size) : bytes(size) {}
+  pinned_bytes bytes;
+};
+
+inline owned<kernel_state> prepare_initialize(const kernel_args& args, const run_context& context) {
+  auto state = make_owned<initial_state>(static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
+  runtime::write_initial_value(state->bytes.data(), {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
+                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+  return state;
+}
+
+inline void initialize(const kernel_args& args, const run_context& context) {
+  const std::byte* from = static_cast<const initial_state*>(args.state)->bytes.data();
+  const std::size_t bytes = static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type);
+  if (bytes == 0) return;
+  if (emulates())
+    std::memcpy(args.out.data, from, bytes);
+  else
+    check(cudaMemcpyAsync(args.out.data, from, bytes, cudaMemcpyHostToDevice, stream_of(context)), "cudaMemcpyAsync");
+}
+
+template <class T, bool Add>
+struct accumulate_body {
+  struct arguments {
+    T* to;
+    const T* from;
+    std::int64_t count;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    using C = compute_t<T>;
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const C x = widen(a.to[i]), y = widen(a.from[i]);
+      a.to[i] = narrow<T>(static_cast<C>(Add ? x + y : x - y));
+    }
+  }
+};
+
+template <class T, bool Add>
+void accumulate(const kernel_args& args, const run_context& context) {
+  const std::int64_t n = args.out.elements();
+  if (n == 0) return;
+  launch<accumulate_body<T, Add>>(geometry::over(n), context, {args.out.as<T>(), args.in[1].as<const T>(), n});
+}
+
+/// Adds sorted rows to the rows that they go to. The table is [outer, table, inner], the rows are [outer, rows, inner].
+template <class T>
+struct add_rows_body {
+  struct arguments {
+    T* table;
+    row_parts parts;
+    sorted_rows sorted;
+    std::int64_t outer, inner;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const std::int64_t each = a.sorted.count * a.inner;
+    for (std::int64_t i = at.index(); i < a.outer * each; i += at.count()) {
+      const std::int64_t o = quotient(i, each), position = quotient(i - o * each, a.inner);
+      if (!a.sorted.begins(position)) continue;
+      const std::int64_t e = i - o * each - position * a.inner;
+      T& to = a.table[(o * a.sorted.table + a.sorted.to[position]) * a.inner + e];
+      to = narrow<T>(a.sorted.template add_from<T>(position, a.parts, a.inner, o * each + e, widen(to)));
+    }
+  }
+};
+
+inline owned<kernel_state> prepare_scatter_add(const kernel_args& args, const run_context& context) {
+  reserve_sort(args.in[1].elements(), args.out.dims[0], context);
+  return nullptr;
+}
+
+template <class T>
+void scatter_add(const kernel_args& args, const run_context& context) {
+  const shape& dims = args.out.dims;
+  const std::int64_t width = dims.sub(1, dims.rank).elements();
+  if (args.in[2].elements() == 0) return;
+  row_parts parts;
+  parts.add(args.in[2], args.in[1]);
+  const sorted_rows sorted = sort_rows(parts, dims[0], args, context);
+  launch<add_rows_body<T>>(geometry::over(sorted.count * width), context, {args.out.as<T>(), parts, sorted, 1, width});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::assign>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::assign};
+};
+template <>
+struct kernel<ir::key<op::initialize>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::initialize, &detail::prepare_initialize};
+};
+template <>
+struct kernel<ir::key<op::assign_add>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, true>};
+};
+template <>
+struct kernel<ir::key<op::assign_sub>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, false>};
+};
+template <>
+struct kernel<ir::key<op::scatter_add>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>>, &detail::prepare_scatter_add};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_STATE_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// A tensor seen as [outer, axis, inner].
+struct around_axis {
+  std::int64_t outer, count, inner;
+  around_axis(const shape& dims, ir::attribute axis)
+      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
+        count(dims[static_cast<int>(axis)]),
+        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
+};
+
+/// Rows without a source are zero.
+template <class Word>
+struct gather_body {
+  struct arguments {
+    const Word* from;
+    Word* to;
+    const std::byte* indices;
+    dtype type;
+    std::int64_t outer, rows, count, inner;
+    run_parameters* run;
+    std::int32_t source;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.outer * a.count * a.inner; i += at.count()) {
+      const std::int64_t row = quotient(i, a.inner), o = quotient(row, a.count), k = row - o * a.count;
+      const std::int64_t inner = i - row * a.inner, index = index_at(a.indices, a.type, k);
+      const bool good = index >= 0 && index < a.rows;
+      if (!good && o == 0 && inner == 0) report_index(a.run, a.source, k);
+      a.to[i] = good ? a.from[(o * a.rows + index) * a.inner + inner] : Word{};
+    }
+  }
+};
+
+inline void gather(const kernel_args& args, const run_context& context) {
+  const around_axis from(args.in[0].dims, args.attributes[0]);
+  const std::int64_t count = args.in[1].elements();
+  if (args.out.elements() == 0) return;
+  const std::size_t size = size_of(args.out.type), row = static_cast<std::size_t>(from.inner) * size;
+  const std::size_t bytes = common_word(row | reinterpret_cast<std::uintptr_t>(args.in[0].data) |
+                                        reinterpret_cast<std::uintptr_t>(args.out.data));
+  with_word(bytes, [&](auto zero) {
+    using element = decltype(zero);
+    const auto inner = static_cast<std::int64_t>(row / sizeof(element));
+    launch<gather_body<element>>(
+        geometry::over(from.outer * count * inner), context,
+        {args.in[0].as<const element>(), args.out.as<element>(), args.in[1].data, args.in[1].type, from.outer,
+         from.count, count, inner, resources_of(context).parameters(), args.source});
+  });
+}
+
+inline owned<kernel_state> prepare_scatter_rows(const kernel_args& args, const run_context& context) {
+  reserve_sort(args.in[1].elements(), around_axis(args.out.dims, args.attributes[0]).count, context);
+  return nullptr;
+}
+
+template <class T>
+void scatter_rows(const kernel_args& args, const run_context& context) {
+  const around_axis to(args.out.dims, args.attributes[0]);
+  clear_on_device(args.out, context);
+  row_parts parts;
+  parts.add(args.in[0], args.in[1]);
+  if (args.in[0].elements() == 0) return;
+  const sorted_rows sorted = sort_rows(parts, to.count, args, context);
+  launch<add_rows_body<T>>(geometry::over(to.outer * sorted.count * to.inner), context,
+                           {args.out.as<T>(), parts, sorted, to.outer, to.inner});
+}
+
+template <class T>
+struct one_hot_body {
+  struct arguments {
+    T* to;
+    const std::byte* indices;
+    dtype type;
+    std::int64_t count, depth;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count * a.depth; i += at.count()) {
+      const std::int64_t row = quotient(i, a.depth);
+      a.to[i] = narrow<T>(compute_t<T>(index_at(a.indices, a.type, row) == i - row * a.depth ? 1 : 0));
+    }
+  }
+};
+
+template <class T>
+void one_hot(const kernel_args& args, const run_context& context) {
+  if (args.out.elements() == 0) return;
+  launch<one_hot_body<T>>(
+      geometry::over(args.out.elements()), context,
+      {args.out.as<T>(), args.in[0].data, args.in[0].type, args.in[0].elements(), args.attributes[0]});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::gather>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::gather};
+};
+template <>
+struct kernel<ir::key<op::scatter_rows>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>>, &detail::prepare_scatter_rows};
+};
+template <>
+struct kernel<ir::key<op::one_hot>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::one_hot<stored<Out>>};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_GATHER_HPP
+// ---- tagma/device/cuda/kernel/matmul.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_MATMUL_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_MATMUL_HPP
+
+/// @file
+/// Matrix products on the GPU: by cuBLASLt, and by plain loops where it has no algorithm.
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// An axis over which products repeat, and how far apart its neighbours are.
+struct batch_axis {
+  std::int64_t extent = 1, a = 0, b = 0, c = 0;
+};
+
+/// A product of tensors: one call of `problem` for every position of the other axes.
+struct batched_product {
+  product_problem problem;
+  batch_axis outer[max_rank];
+  int axes = 0;
+
+  explicit batched_product(const kernel_args& args) {
+    const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+    problem.type = args.out.type;
+    problem.transpose_a = args.attributes[0] != 0;
+    problem.transpose_b = args.attributes[1] != 0;
+    problem.m = out[out.rank - 2];
+    problem.n = out[out.rank - 1];
+    problem.k = x[x.rank - (problem.transpose_a ? 2 : 1)];
+    if (y.rank == 2 && !problem.transpose_a) {  // a batch of a is nothing but more rows
+      problem.m = out.sub(0, out.rank - 1).elements();
+      return;
+    }
+    collect(x, y, out);
+    // The longest axis goes to the library, the others are walked.
+    int longest = -1;
+    for (int i = 0; i < axes; ++i)
+      if (longest < 0 || outer[i].extent > outer[longest].extent) longest = i;
+    if (longest < 0) return;
+    problem.batch = outer[longest].extent;
+    problem.stride_a = outer[longest].a;
+    problem.stride_b = outer[longest].b;
+    problem.stride_c = outer[longest].c;
+    for (int i = longest + 1; i < axes; ++i) outer[i - 1] = outer[i];
+    --axes;
+  }
+
+  /// Calls of `problem`.
+  [[nodiscard]] std::int64_t calls() const {
+    std::int64_t n = 1;
+    for (int i = 0; i < axes; ++i) n *= outer[i].extent;
+    return n;
+  }
+  /// The elements at which call `index` begins.
+  [[nodiscard]] batch_axis at(std::int64_t index) const {
+    batch_axis o;
+    for (int i = axes - 1; i >= 0; --i) {
+      const std::int64_t position = index % outer[i].extent;
+      index /= outer[i].extent;
+      o.a += position * outer[i].a;
+      o.b += position * outer[i].b;
+      o.c += position * outer[i].c;
+    }
+    return o;
+  }
+  [[nodiscard]] bool is_empty() const { return problem.m == 0 || problem.n == 0 || problem.batch * calls() == 0; }
+
+ private:
+  /// The axes before the last two, outermost first, neighbours joined where both operands allow it.
+  void collect(const shape& x, const shape& y, const shape& out) {
+    const auto own = [&](const shape& s, int axis) {
+      const int i = axis - (out.rank - s.rank);
+      return i < 0 || s[i] == 1 ? std::int64_t{0} : s.sub(i + 1, s.rank).elements();
+    };
+    for (int i = 0; i < out.rank - 2; ++i) {
+      if (out[i] == 1) continue;
+      const batch_axis next{out[i], own(x, i), own(y, i), out.sub(i + 1, out.rank).elements()};
+      if (axes > 0 && outer[axes - 1].a == next.a * next.extent && outer[axes - 1].b == next.b * next.extent)
+        outer[axes - 1] = {outer[axes - 1].extent * next.extent, next.a, next.b, next.c};
+      else
+        outer[axes++] = next;
+    }
+  }
+};
+
+/// Products by plain loops, an element of the result each.
+template <class T>
+struct product_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* a;
+    const T* b;
+    T* c;
+    const T* bias;
+    product_problem p;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& g) {
+    const product_problem& p = g.p;
+    const std::int64_t one = p.m * p.n;
+    for (std::int64_t i = at.index(); i < one * p.batch; i += at.count()) {
+      const std::int64_t batch = quotient(i, one), row = quotient(i - batch * one, p.n);
+      const std::int64_t column = i - batch * one - row * p.n;
+      const T* a = g.a + batch * p.stride_a + (p.transpose_a ? row : row * p.k);
+      const T* b = g.b + batch * p.stride_b + (p.transpose_b ? column * p.k : column);
+      const std::int64_t step_a = p.transpose_a ? p.m : 1, step_b = p.transpose_b ? 1 : p.n;
+      C total = 0;
+      for (std::int64_t k = 0; k < p.k; ++k) total += widen(a[k * step_a]) * widen(b[k * step_b]);
+      if (p.after == epilogue::bias || p.after == epilogue::bias_relu) total += widen(g.bias[column]);
+      if (p.after == epilogue::relu || p.after == epilogue::bias_relu) total = larger(total, C(0));
+      g.c[batch * p.stride_c + row * p.n + column] = narrow<T>(total);
+    }
+  }
+};
+
+struct product_state final : kernel_state {
+  explicit product_state(const kernel_args& args) : product(args) {}
+  batched_product product;
+  owned<blas_product> library;
+};
+
+inline owned<kernel_state> prepare_matmul(const kernel_args& args, const run_context& context) {
+  auto state = make_owned<product_state>(args);
+  if (!emulates() && !state->product.is_empty() && state->product.problem.k > 0)
+    state->library = blas_product::make(state->product.problem, context);
+  return state;
+}
+
+/// c = a * b and what follows it, for operands of one call.
+/// @param library nullptr: by plain loops
+template <class T>
+void multiply(const product_problem& p, const blas_product* library, const T* a, const T* b, T* c, const T* bias,
+              const run_context& context) {
+  if (library != nullptr)
+    library->run(a, b, c, bias, context);
+  else
+    launch<product_body<T>>(geometry::over(p.m * p.n * p.batch), context, {a, b, c, bias, p});
+}
+
+template <class T>
+void matmul(const kernel_args& args, const run_context& context) {
+  const auto& s = *static_cast<const product_state*>(args.state);
+  if (s.product.is_empty()) return;
+  for (std::int64_t i = 0; i < s.product.calls(); ++i) {
+    const batch_axis at = s.product.at(i);
+    multiply<T>(s.product.problem, s.library.get(), args.in[0].as<const T>() + at.a, args.in[1].as<const T>() + at.b,
+                args.out.as<T>() + at.c, nullptr, context);
+  }
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::matmul>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::matmul<stored<Out>>, &detail::prepare_matmul};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_MATMUL_HPP
+// ---- tagma/device/cuda/kernel/optimizers.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_OPTIMIZERS_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_OPTIMIZERS_HPP
+
+/// @file
+/// Updates of optimizers on the GPU: one pass over a variable, its slots and its gradient, or over the rows of a sparse
+/// gradient.
+
+// ---- tagma/device/cuda/kernel/update_rules.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_UPDATE_RULES_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_UPDATE_RULES_HPP
+
+/// @file
+/// The rules of the optimizers for one element on the GPU, with the formulas of the CPU.
+
+namespace tagma::device::cuda::detail {
+
+/// Numbers of an update, in the type of the computation.
+template <class C>
+struct update_numbers {
+  C rate{};
+  C number[8]{};
+};
+
+/// The rule of an update: `v` is an element of the variable, `s` those of its slots, `g` the gradient.
+template <class Update>
+struct update_rule;
+
+template <>
+struct update_rule<op::apply_sgd> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C*, C g, const update_numbers<C>& h) {
+    v = v - g * h.rate;
+  }
+};
+template <>
+struct update_rule<op::apply_momentum> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+    s[0] = s[0] * h.number[0] + g;
+    v = h.number[1] != 0 ? v - (g + s[0] * h.number[0]) * h.rate : v - s[0] * h.rate;
+  }
+};
+template <>
+struct update_rule<op::apply_adagrad> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+    s[0] = s[0] + g * g;
+    v = v - g * h.rate / square_root(s[0]);
+  }
+};
+template <>
+struct update_rule<op::apply_adadelta> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+    const C rho = h.number[0], rest = 1 - h.number[0], epsilon = h.number[1];
+    s[0] = s[0] * rho + g * g * rest;
+    const C step = square_root(s[1] + epsilon) / square_root(s[0] + epsilon) * g;
+    v = v - step * h.rate;
+    s[1] = s[1] * rho + step * step * rest;
+  }
+};
+template <>
+struct update_rule<op::apply_rmsprop> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+    s[0] = s[0] + (g * g - s[0]) * (1 - h.number[0]);
+    s[1] = s[1] * h.number[1] + g * h.rate / square_root(s[0] + h.number[2]);
+    v = v - s[1];
+  }
+};
+template <>
+struct update_rule<op::apply_centered_rmsprop> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+    s[0] = s[0] + (g * g - s[0]) * (1 - h.number[0]);
+    s[2] = s[2] + (g - s[2]) * (1 - h.number[0]);
+    s[1] = s[1] * h.number[1] + g * h.rate / square_root(s[0] - s[2] * s[2] + h.number[2]);
+    v = v - s[1];
+  }
+};
+/// `rate` is lr * sqrt(1 - beta2^t) / (1 - beta1^t).
+template <>
+struct update_rule<op::apply_adam> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+    s[0] = s[0] + (g - s[0]) * (1 - h.number[0]);
+    s[1] = s[1] + (g * g - s[1]) * (1 - h.number[1]);
+    v = v - s[0] * h.rate / (square_root(s[1]) + h.number[2]);
+  }
+};
+/// `number[4]` is 1 - lr * weight_decay.
+template <>
+struct update_rule<op::apply_adamw> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+    v = v * h.number[4];
+    update_rule<op::apply_adam>::apply(v, s, g, h);
+  }
+};
+template <>
+struct update_rule<op::apply_ftrl> {
+  template <class C>
+  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+    const C l1 = h.number[2];
+    const C shrunk = g + v * (2 * h.number[4]);
+    const C next = s[0] + g * g;
+    const C power = raise(next, -h.number[0]), before = raise(s[0], -h.number[0]);
+    s[1] = s[1] + shrunk - (power - before) / h.rate * v;
+    const C signed_l1 = s[1] > 0 ? l1 : s[1] < 0 ? -l1 : C(0);
+    const C moved = (signed_l1 - s[1]) / (power / h.rate + 2 * h.number[3]);
+    v = magnitude(s[1]) > l1 ? moved : C(0);
+    s[0] = next;
+  }
+};
+
+/// Where the numbers of an update are in memory of the device.
+struct number_places {
+  const double* rate = nullptr;
+  const std::int64_t* step = nullptr;
+  const double* number[8]{};
+  std::int32_t count = 0;
+
+  /// Of an update with `slots` slots; of its inputs, the first `end` count.
+  number_places(const kernel_args& args, std::size_t slots, std::size_t end) {
+    const std::size_t first = slots + 2;
+    rate = args.in[first].as<const double>();
+    step = args.in[first + 1].as<const std::int64_t>();
+    for (std::size_t i = first + 2; i < end; ++i) number[count++] = args.in[i].as<const double>();
+  }
+};
+
+/// The numbers as a rule uses them.
+template <class Update, class C>
+TAGMA_DEVICE update_numbers<C> read_numbers(const number_places& p) {
+  double learning_rate = *p.rate;
+  const double step = static_cast<double>(*p.step) + 1;
+  update_numbers<C> h;
+  for (int i = 0; i < p.count; ++i) h.number[i] = static_cast<C>(*p.number[i]);
+  if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * *p.number[3]);
+  if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
+    learning_rate *= square_root(1 - raise(*p.number[1], step)) / (1 - raise(*p.number[0], step));
+  h.rate = static_cast<C>(learning_rate);
+  return h;
+}
+
+/// Reads the numbers once for all threads of a block.
+template <class Update, class C>
+TAGMA_DEVICE update_numbers<C> share_numbers(const place& at, const number_places& p) {
+  auto* shared = reinterpret_cast<update_numbers<C>*>(at.shared);
+  if (at.thread == 0) *shared = read_numbers<Update, C>(p);
+  at.wait();
+  return *shared;
+}
+
+}  // namespace tagma::device::cuda::detail
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_UPDATE_RULES_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// The elements that an update writes.
+template <class Update, class T>
+struct update_target {
+  using C = compute_t<T>;
+  static constexpr int slots = static_cast<int>(Update::slots.size());
+  T* variable = nullptr;
+  T* slot[slots + 1u]{};
+
+  explicit update_target(const kernel_args& args) : variable(args.out.as<T>()) {
+    for (int k = 0; k < slots; ++k) slot[k] = args.in[1 + k].template as<T>();
+  }
+  TAGMA_DEVICE void update(std::int64_t i, C g, const update_numbers<C>& h) const {
+    C v = widen(variable[i]), s[slots + 1u];
+    TAGMA_UNROLL
+    for (int k = 0; k < slots; ++k) s[k] = widen(slot[k][i]);
+    update_rule<Update>::apply(v, s, g, h);
+    TAGMA_UNROLL
+    for (int k = 0; k < slots; ++k) slot[k][i] = narrow<T>(s[k]);
+    variable[i] = narrow<T>(v);
+  }
+};
+
+template <class Update, class T>
+struct update_body {
+  using C = compute_t<T>;
+  struct arguments {
+    update_target<Update, T> target;
+    const T* gradient;
+    std::int64_t count;
+    number_places numbers;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const update_numbers<C> h = share_numbers<Update, C>(at, a.numbers);
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) a.target.update(i, widen(a.gradient[i]), h);
+  }
+};
+
+template <class C>
+[[nodiscard]] constexpr geometry update_geometry(std::int64_t count) {
+  geometry g = geometry::over(count);
+  g.shared = sizeof(update_numbers<C>);
+  return g;
+}
+
+template <class Update, class T>
+void apply_update(const kernel_args& args, const run_context& context) {
+  constexpr std::size_t slots = Update::slots.size();
+  const std::int64_t n = args.out.elements();
+  if (n == 0) return;
+  launch<update_body<Update, T>>(update_geometry<compute_t<T>>(n), context,
+                                 {update_target<Update, T>(args), args.in[1 + slots].template as<const T>(), n,
+                                  number_places(args, slots, args.in.size())});
+}
+
+/// Updates the rows that a sparse gradient goes to, or all rows.
+template <class Update, class T>
+struct row_update_body {
+  using C = compute_t<T>;
+  struct arguments {
+    update_target<Update, T> target;
+    row_parts parts;
+    sorted_rows sorted;
+    std::int64_t width;
+    number_places numbers;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const update_numbers<C> h = share_numbers<Update, C>(at, a.numbers);
+    const sorted_rows& sorted = a.sorted;
+    const std::int64_t count = (Update::moves_all_rows ? sorted.table : sorted.count) * a.width;
+    for (std::int64_t i = at.index(); i < count; i += at.count()) {
+      std::int64_t position = quotient(i, a.width), row = position;
+      const std::int64_t e = i - position * a.width;
+      bool found = true;
+      if constexpr (Update::moves_all_rows) {
+        position = sorted.find(row);
+        found = position < sorted.count && sorted.to[position] == row;
+      } else {
+        if (!sorted.begins(position)) continue;
+        row = sorted.to[position];
+      }
+      const C g = found ? sorted.template add_from<T>(position, a.parts, a.width, e, C(0)) : C(0);
+      a.target.update(row * a.width + e, g, h);
+    }
+  }
+};
+
+template <class Update>
+struct sparse_inputs {
+  [[nodiscard]] static std::size_t parts(const kernel_args& args) {
+    return static_cast<std::size_t>(args.attributes[0]);
+  }
+  [[nodiscard]] static row_parts of(const kernel_args& args) {
+    using rows = op::apply_rows<Update>;
+    row_parts all;
+    for (std::size_t p = 0; p < parts(args); ++p)
+      all.add(args.in[rows::rows_input(args.in.size(), parts(args), p)],
+              args.in[rows::index_input(args.in.size(), parts(args), p)]);
+    return all;
+  }
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
+    reserve_sort(of(args).total(), args.out.dims[0], context);
+    return nullptr;
+  }
+};
+
+template <class Update, class T>
+void apply_rows(const kernel_args& args, const run_context& context) {
+  static_assert(op::sparse_gradient::limit <= row_parts::most);
+  using inputs = sparse_inputs<Update>;
+  constexpr std::size_t slots = Update::slots.size();
+  if (args.out.elements() == 0) return;
+  const shape& dims = args.out.dims;
+  const std::int64_t width = dims.sub(1, dims.rank).elements();
+  const row_parts parts = inputs::of(args);
+  const sorted_rows sorted = sort_rows(parts, dims[0], args, context);
+  const std::int64_t count = (Update::moves_all_rows ? sorted.table : sorted.count) * width;
+  if (count == 0) return;
+  const std::size_t end = op::apply_rows<Update>::index_input(args.in.size(), inputs::parts(args), 0);
+  launch<row_update_body<Update, T>>(
+      update_geometry<compute_t<T>>(count), context,
+      {update_target<Update, T>(args), parts, sorted, width, number_places(args, slots, end)});
+}
+
+/// A schedule of a learning rate, in memory of the device.
+struct rate_state final : kernel_state {
+  explicit rate_state(std::size_t size) : numbers(size) {}
+  device_bytes numbers;
+};
+
+struct rate_body {
+  struct arguments {
+    double* to;
+    const std::int64_t* step;
+    const double* numbers;
+    std::int64_t count;
+    schedule_kind kind;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    if (at.index() > 0) return;
+    const double step = static_cast<double>(*a.step), *p = a.numbers, warm = p[0];
+    double result = p[1];
+    if (a.kind == schedule_kind::exponential) {
+      const double exponent = step / p[2];
+      result = p[1] * raise(p[3], p[4] != 0 ? round_down(exponent) : exponent);
+    } else if (a.kind == schedule_kind::polynomial) {
+      const double done = step < p[2] ? step : p[2];
+      result = (p[1] - p[3]) * raise(1 - done / p[2], p[4]) + p[3];
+    } else if (a.kind == schedule_kind::cosine) {
+      const double done = step < p[2] ? step : p[2];
+      result = p[1] * ((1 - p[3]) * 0.5 * (1 + cosine(3.14159265358979323846 * done / p[2])) + p[3]);
+    } else if (a.kind == schedule_kind::piecewise) {
+      const std::int64_t boundaries = (a.count - 2) / 2;
+      std::int64_t i = 0;
+      while (i < boundaries && step > p[1 + i]) ++i;
+      result = p[1 + boundaries + i];
+    }
+    *a.to = step < warm ? result * (step + 1) / warm : result;
+  }
+};
+
+inline owned<kernel_state> prepare_rate(const kernel_args& args, const run_context& context) {
+  const auto numbers = args.value->bytes.as<const double>();
+  auto state = make_owned<rate_state>(numbers.size() * sizeof(double));
+  upload(state->numbers.data(), numbers.data(), numbers.size() * sizeof(double), context);
+  return state;
+}
+
+inline void scheduled_rate(const kernel_args& args, const run_context& context) {
+  const auto& numbers = static_cast<const rate_state*>(args.state)->numbers;
+  launch<rate_body>(
+      {1, 1, 0}, context,
+      {args.out.as<double>(), args.in[0].as<const std::int64_t>(), numbers.as<const double>(),
+       static_cast<std::int64_t>(numbers.size() / sizeof(double)), static_cast<schedule_kind>(args.value->integer)});
+}
+
+/// A kernel table entry of an update.
+template <class Update>
+struct update_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&apply_update<Update, stored<Out>>};
+};
+template <class Update>
+struct row_update_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&apply_rows<Update, stored<Out>>, &sparse_inputs<Update>::prepare};
+};
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
+template <>
+struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
+template <>
+struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
+template <>
+struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
+template <>
+struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
+template <>
+struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
+    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
+template <>
+struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
+template <>
+struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
+template <>
+struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
+template <>
+struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+template <>
+struct kernel<ir::key<op::scheduled_rate>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::scheduled_rate, &detail::prepare_rate};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_OPTIMIZERS_HPP
+// ---- tagma/device/cuda/kernel/pool.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_POOL_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_POOL_HPP
+
+/// @file
+/// Pooling on the GPU. A thread makes an element of the result: gradients are collected from the windows that see an
+/// element, in their order, so nothing is added by atomics. cuDNN is not used: it does not say which of several equal
+/// maxima receives a gradient.
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// The part of an image that one window sees: rows `top` to `bottom`, columns `left` to `right`, exclusive.
+struct pool_window {
+  std::int64_t top, bottom, left, right;
+
+  TAGMA_DEVICE pool_window(const pool_problem& p, std::int64_t i, std::int64_t j) {
+    p.rows.visible(i, top, bottom);
+    p.columns.visible(j, left, right);
+    const std::int64_t y = p.rows.seen(i, 0), x = p.columns.seen(j, 0);
+    top += y, bottom += y, left += x, right += x;
+  }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t count() const { return (bottom - top) * (right - left); }
+};
+
+/// Where elements are. Windows belong to one image and one channel.
+template <class T>
+struct pool_reader {
+  using C = compute_t<T>;
+  const pool_problem& p;
+  std::int64_t image, channel;
+
+  [[nodiscard]] TAGMA_DEVICE C input(const T* x, std::int64_t row, std::int64_t column) const {
+    return widen(x[((image * p.rows.in + row) * p.columns.in + column) * p.channels + channel]);
+  }
+  [[nodiscard]] TAGMA_DEVICE C output(const T* y, std::int64_t i, std::int64_t j) const {
+    return widen(y[((image * p.rows.out + i) * p.columns.out + j) * p.channels + channel]);
+  }
+  /// Calls `some(row, column)` for the first place of the maximum of a window; the maximum of a window with a NaN is
+  /// NaN, and that is its place.
+  template <class Some>
+  TAGMA_DEVICE void at_maximum(const T* x, const T* y, std::int64_t i, std::int64_t j, const Some& some) const {
+    const pool_window w(p, i, j);
+    const C top = output(y, i, j);
+    for (std::int64_t a = w.top; a < w.bottom; ++a)
+      for (std::int64_t b = w.left; b < w.right; ++b) {
+        const C value = input(x, a, b);
+        if (value == top || value != value) return some(a, b);
+      }
+  }
+};
+
+enum class pool_kind : std::uint8_t { maximum, mean, select, maximum_gradient, mean_gradient };
+
+template <class T, pool_kind Kind>
+struct pool_body {
+  using C = compute_t<T>;
+  static constexpr bool to_input = Kind == pool_kind::maximum_gradient || Kind == pool_kind::mean_gradient;
+  struct arguments {
+    const T* x;
+    const T* y;
+    const T* other;  ///< gradients of the output, or what is selected from
+    T* out;
+    pool_problem p;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const std::int64_t count = to_input ? a.p.input_elements() : a.p.output_elements();
+    for (std::int64_t i = at.index(); i < count; i += at.count()) a.out[i] = narrow<T>(element(a, i));
+  }
+
+ private:
+  TAGMA_DEVICE static C element(const arguments& a, std::int64_t index) {
+    const pool_problem& p = a.p;
+    const image_position at(index, to_input ? p.rows.in : p.rows.out, to_input ? p.columns.in : p.columns.out,
+                            p.channels);
+    const pool_reader<T> reader{p, at.image, at.channel};
+    C total = 0;
+    if constexpr (to_input) {
+      std::int64_t first, last, left, right;
+      p.rows.covering(at.row, first, last);
+      p.columns.covering(at.column, left, right);
+      for (std::int64_t i = first; i < last; ++i)
+        for (std::int64_t j = left; j < right; ++j) {
+          if constexpr (Kind == pool_kind::mean_gradient)
+            total += reader.output(a.other, i, j) * (C(1) / static_cast<C>(pool_window(p, i, j).count()));
+          else
+            reader.at_maximum(a.x, a.y, i, j, [&](std::int64_t row, std::int64_t column) {
+              if (row == at.row && column == at.column) total += reader.output(a.other, i, j);
+            });
+        }
+    } else if constexpr (Kind == pool_kind::select) {
+      reader.at_maximum(a.x, a.y, at.row, at.column,
+                        [&](std::int64_t row, std::int64_t column) { total = reader.input(a.other, row, column); });
+    } else {
+      const pool_window w(p, at.row, at.column);
+      if constexpr (Kind == pool_kind::maximum) total = lowest<C>();
+      for (std::int64_t row = w.top; row < w.bottom; ++row)
+        for (std::int64_t column = w.left; column < w.right; ++column) {
+          const C value = reader.input(a.x, row, column);
+          total = Kind == pool_kind::maximum ? larger(value, total) : total + value;
+        }
+      if constexpr (Kind == pool_kind::mean) total = total * (C(1) / static_cast<C>(w.count()));
+    }
+    return total;
+  }
+};
+
+template <class T, pool_kind Kind>
+void pool(const kernel_args& args, const run_context& context) {
+  using body = pool_body<T, Kind>;
+  const auto tensor = [&](std::size_t i) { return args.in[i].template as<const T>(); };
+  if (args.out.elements() == 0) return;
+  const bool simple = Kind == pool_kind::maximum || Kind == pool_kind::mean;
+  const shape& x = Kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims;
+  const shape& y = simple ? args.out.dims : Kind == pool_kind::mean_gradient ? args.in[0].dims : args.in[1].dims;
+  typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(x, y, args.attributes)};
+  if constexpr (Kind == pool_kind::mean_gradient) a.other = tensor(0);
+  if constexpr (Kind == pool_kind::select || Kind == pool_kind::maximum_gradient) a.y = tensor(1), a.other = tensor(2);
+  launch<body>(geometry::over(args.out.elements()), context, a);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::max_pool>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum>};
+};
+template <>
+struct kernel<ir::key<op::max_pool_gradient>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum_gradient>};
+};
+template <>
+struct kernel<ir::key<op::max_pool_select>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::select>};
+};
+template <>
+struct kernel<ir::key<op::average_pool>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean>};
+};
+template <>
+struct kernel<ir::key<op::average_pool_gradient>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean_gradient>};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_POOL_HPP
+// ---- tagma/device/cuda/kernel/random.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_RANDOM_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_RANDOM_HPP
+
+/// @file
+/// Random tensors on the GPU. An element depends on the seed, the node, the run and its own position alone. Seed and
+/// run are read from memory of the device, where `begin_run` wrote them: a recorded graph draws anew in every replay.
+
+// ---- tagma/device/cuda/distributions.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_DISTRIBUTIONS_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_DISTRIBUTIONS_HPP
+
+/// @file
+/// Random numbers of single elements. The bits are those of base/random.hpp, and so are uniform numbers; normal ones
+/// may differ from the CPU's in their last bits, as its variants do among themselves.
+
+namespace tagma::device::cuda {
+
+/// Four 32-bit words.
+struct random_words {
+  std::uint32_t word[4];
+};
+
+/// What names a random tensor, as `tagma::random_key`.
+struct random_stream {
+  std::uint64_t seed;
+  std::uint32_t stream;
+  std::uint32_t step;
+};
+
+/// Block `block` of a stream, as `tagma::random_block` has it: Philox4x32 with ten rounds (Salmon, Moraes, Dror and
+/// Shaw, SC 2011).
+TAGMA_DEVICE random_words random_words_of(const random_stream& s, std::uint64_t block, std::uint32_t attempt = 0) {
+  auto low = static_cast<std::uint32_t>(s.seed), high = static_cast<std::uint32_t>(s.seed >> 32);
+  random_words c{{static_cast<std::uint32_t>(block),
+                  static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (attempt << 16), s.step, s.stream}};
+  for (int r = 0; r < 10; ++r) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * c.word[0], b = std::uint64_t{0xCD9E8D57u} * c.word[2];
+    c = {{static_cast<std::uint32_t>(b >> 32) ^ c.word[1] ^ low, static_cast<std::uint32_t>(b),
+          static_cast<std::uint32_t>(a >> 32) ^ c.word[3] ^ high, static_cast<std::uint32_t>(a)}};
+    low += 0x9E3779B9u;
+    high += 0xBB67AE85u;
+  }
+  return c;
+}
+
+/// The upper 24 bits as a float in [0, 1).
+TAGMA_DEVICE float unit_interval(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+/// 53 bits of two words as a double in [0, 1).
+TAGMA_DEVICE double unit_interval(std::uint32_t low, std::uint32_t high) {
+  return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
+}
+
+/// Elements that one block of random words makes: 4 floats or 2 doubles.
+template <class C>
+inline constexpr int random_width = static_cast<int>(16 / sizeof(C));
+
+/// The elements of one block.
+template <class C>
+struct random_elements {
+  C element[random_width<C>];
+};
+
+/// Uniform in [0, 1).
+template <class C>
+TAGMA_DEVICE random_elements<C> uniform_elements(const random_stream& s, std::uint64_t block) {
+  const random_words r = random_words_of(s, block);
+  if constexpr (sizeof(C) == 8)
+    return {{unit_interval(r.word[0], r.word[1]), unit_interval(r.word[2], r.word[3])}};
+  else
+    return {{unit_interval(r.word[0]), unit_interval(r.word[1]), unit_interval(r.word[2]), unit_interval(r.word[3])}};
+}
+
+/// A normal number by the method of Box and Muller (1958), from two uniform ones.
+template <class C>
+TAGMA_DEVICE C normal_number(C radius, C turns) {
+  return square_root(logarithm(C(1) - radius) * C(-2)) * cosine(turns * static_cast<C>(6.283185307179586476925));
+}
+
+/// Normal with mean 0 and deviation 1. The elements of a pair share their radius; their angles are a quarter turn
+/// apart.
+template <class C>
+TAGMA_DEVICE random_elements<C> normal_elements(const random_stream& s, std::uint64_t block,
+                                                std::uint32_t attempt = 0) {
+  const random_words r = random_words_of(s, block, attempt);
+  if constexpr (sizeof(C) == 8) {
+    const C radius = unit_interval(r.word[0], r.word[1]), turns = unit_interval(r.word[2], r.word[3]);
+    return {{normal_number(radius, turns), normal_number(radius, turns - C(0.25))}};
+  } else {
+    const C a = unit_interval(r.word[0]), b = unit_interval(r.word[1]);
+    const C c = unit_interval(r.word[2]), d = unit_interval(r.word[3]);
+    return {{normal_number(a, b), normal_number(a, b - C(0.25)), normal_number(c, d), normal_number(c, d - C(0.25))}};
+  }
+}
+
+/// The same, where every element outside (-2, 2) is drawn again until it is inside.
+template <class C>
+TAGMA_DEVICE random_elements<C> truncated_elements(const random_stream& s, std::uint64_t block) {
+  random_elements<C> x = normal_elements<C>(s, block);
+  for (std::uint32_t attempt = 1; attempt < 65536; ++attempt) {
+    bool all = true;
+    for (const C e : x.element) all = all && magnitude(e) < C(2);
+    if (all) break;
+    const random_elements<C> again = normal_elements<C>(s, block, attempt);
+    TAGMA_UNROLL
+    for (int i = 0; i < random_width<C>; ++i)
+      if (!(magnitude(x.element[i]) < C(2))) x.element[i] = again.element[i];
+  }
+  return x;
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_DISTRIBUTIONS_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+enum class distribution : std::uint8_t { uniform, normal, truncated };
+
+/// Rounds down to what the elements can hold, so that a number below 1 stays below 1.
+template <class T>
+TAGMA_DEVICE compute_t<T> representable(compute_t<T> x) {
+  if constexpr (std::is_same_v<T, float16>)
+    return round_down(x * 2048.0f) * (1 / 2048.0f);
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return round_down(x * 256.0f) * (1 / 256.0f);
+  else
+    return x;
+}
+
+template <class T, distribution Which>
+struct random_body {
+  using C = compute_t<T>;
+  struct arguments {
+    T* to;
+    std::int64_t count;
+    const run_parameters* run;
+    std::uint32_t stream;
+  };
+  TAGMA_DEVICE static random_elements<C> draw(const random_stream& s, std::uint64_t block) {
+    if constexpr (Which == distribution::uniform)
+      return uniform_elements<C>(s, block);
+    else if constexpr (Which == distribution::normal)
+      return normal_elements<C>(s, block);
+    else
+      return truncated_elements<C>(s, block);
+  }
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    constexpr int width = random_width<C>;
+    // Runs count from 1: step 0 of every stream belongs to the initializers.
+    const random_stream s{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
+    for (std::int64_t block = at.index(); block * width < a.count; block += at.count()) {
+      const random_elements<C> x = draw(s, static_cast<std::uint64_t>(block));
+      TAGMA_UNROLL
+      for (int i = 0; i < width; ++i)
+        if (block * width + i < a.count)
+          a.to[block * width + i] =
+              narrow<T>(Which == distribution::uniform ? representable<T>(x.element[i]) : x.element[i]);
+    }
+  }
+};
+
+template <class T, distribution Which>
+void random(const kernel_args& args, const run_context& context) {
+  constexpr int width = random_width<compute_t<T>>;
+  const std::int64_t n = args.out.elements();
+  if (n == 0) return;
+  launch<random_body<T, Which>>(
+      geometry::over((n + width - 1) / width), context,
+      {args.out.as<T>(), n, resources_of(context).parameters(), static_cast<std::uint32_t>(args.source)});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::random_uniform>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
+};
+template <>
+struct kernel<ir::key<op::random_normal>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
+};
+template <>
+struct kernel<ir::key<op::truncated_normal>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_RANDOM_HPP
+// ---- tagma/device/cuda/kernel/slice.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SLICE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SLICE_HPP
+
+/// @file
+/// Slices and padding on the GPU; elements are moved, whatever their type.
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// The first position of each range, of axes of these extents.
+inline void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
+  for (int i = 0; i < dims.rank; ++i) {
+    const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
+    first[i] = at < 0 ? at + dims[i] : at;
+  }
+}
+
+inline void slice(const kernel_args& args, const run_context& context) {
+  extent first[max_rank]{};
+  const extent front[max_rank]{};
+  first_positions(args.in[0].dims, args.attributes, first);
+  move_box(args.in[0], first, args.out, front, args.out.dims, context);
+}
+
+inline void slice_gradient(const kernel_args& args, const run_context& context) {
+  extent first[max_rank]{};
+  const extent front[max_rank]{};
+  first_positions(args.out.dims, args.attributes, first);
+  clear_on_device(args.out, context);
+  move_box(args.in[0], front, args.out, first, args.in[0].dims, context);
+}
+
+/// Writes one element everywhere.
+template <class Word>
+struct spread_body {
+  struct arguments {
+    Word* to;
+    const Word* value;
+    std::int64_t count;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const Word value = *a.value;
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) a.to[i] = value;
+  }
+};
+
+inline void pad(const kernel_args& args, const run_context& context) {
+  const std::int64_t count = args.out.elements();
+  if (count == 0) return;
+  with_word(size_of(args.out.type), [&](auto zero) {
+    using element = decltype(zero);
+    launch<spread_body<element>>(geometry::over(count), context,
+                                 {args.out.as<element>(), args.in[1].as<const element>(), count});
+  });
+  extent first[max_rank]{};
+  const extent front[max_rank]{};
+  for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
+  move_box(args.in[0], front, args.out, first, args.in[0].dims, context);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::slice>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::slice};
+};
+template <>
+struct kernel<ir::key<op::slice_gradient>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::slice_gradient};
+};
+template <>
+struct kernel<ir::key<op::pad>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::pad};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SLICE_HPP
+// ---- tagma/device/cuda/kernel/softmax.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SOFTMAX_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SOFTMAX_HPP
+
+/// @file
+/// Softmax, its logarithm and cross entropy on the GPU: 32 threads for a short row, a block for a long one.
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// The threads that share a row.
+struct row_threads {
+  static constexpr int warp = 32;
+  const place& at;
+  bool whole_block;
+
+  [[nodiscard]] TAGMA_DEVICE int lane() const { return whole_block ? at.thread : at.thread % warp; }
+  [[nodiscard]] TAGMA_DEVICE int lanes() const { return whole_block ? at.threads : warp; }
+  /// Rows that the block works at together, and which of them is this thread's.
+  [[nodiscard]] TAGMA_DEVICE int rows() const { return whole_block ? 1 : at.threads / warp; }
+  [[nodiscard]] TAGMA_DEVICE int row() const { return whole_block ? 0 : at.thread / warp; }
+
+  /// Joins the values of all threads of the row, in one order for all of them. All threads of the block call it.
+  template <class C, class Join>
+  [[nodiscard]] TAGMA_DEVICE C join(C value, const Join& two) const {
+    for (int mask = 1; mask < warp; mask *= 2) value = two(value, at.exchange(value, mask));
+    if (!whole_block) return value;
+    auto* shared = reinterpret_cast<C*>(at.shared);
+    if (at.thread % warp == 0) shared[at.thread / warp] = value;
+    at.wait();
+    value = shared[0];
+    for (int i = 1; i < at.threads / warp; ++i) value = two(value, shared[i]);
+    at.wait();
+    return value;
+  }
+};
+
+template <class C>
+struct larger_of {
+  TAGMA_DEVICE C operator()(C a, C b) const { return larger(a, b); }
+};
+template <class C>
+struct sum_of {
+  TAGMA_DEVICE C operator()(C a, C b) const { return a + b; }
+};
+
+/// What becomes of a row.
+enum class row_kind : std::uint8_t { softmax, log_softmax, entropy, entropy_gradient };
+
+/// Rows of `n` numbers each. Entropies are given labels, their gradients also a number for each row.
+template <class T, row_kind Kind, class Label>
+struct row_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* x;
+    T* y;
+    std::int64_t rows, n;
+    const Label* labels;
+    const T* upstream;
+    run_parameters* run;
+    std::int32_t source;
+    bool whole_block;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const row_threads threads{at, a.whole_block};
+    const std::int64_t n = a.n;
+    for (std::int64_t first = at.block * threads.rows(); first < a.rows; first += at.blocks * threads.rows()) {
+      const std::int64_t row = first + threads.row(), end = row < a.rows ? n : 0;
+      const T* x = a.x + row * n;
+      C top = lowest<C>(), total = 0;
+      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) top = larger(widen(x[i]), top);
+      top = threads.join(top, larger_of<C>());
+      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) total += exponential(widen(x[i]) - top);
+      total = threads.join(total, sum_of<C>());
+      if (row < a.rows) finish(threads, a, row, x, top, total);
+    }
+  }
+
+ private:
+  TAGMA_DEVICE static void finish(const row_threads& threads, const arguments& a, std::int64_t row, const T* x, C top,
+                                  C total) {
+    const std::int64_t n = a.n;
+    std::int64_t label = -1;
+    if constexpr (Kind == row_kind::entropy || Kind == row_kind::entropy_gradient) {
+      label = static_cast<std::int64_t>(a.labels[row]);
+      if (label < 0 || label >= n) {
+        if (threads.lane() == 0) report_index(a.run, a.source, row);
+        label = -1;
+      }
+    }
+    if constexpr (Kind == row_kind::entropy) {
+      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) + top - widen(x[label]));
+    } else {
+      C scale = C(1) / total, upstream = 0;
+      if constexpr (Kind == row_kind::log_softmax) scale = logarithm(total);
+      if constexpr (Kind == row_kind::entropy_gradient) {
+        upstream = widen(a.upstream[row]);
+        scale = upstream / total;
+      }
+      T* y = a.y + row * n;
+      for (std::int64_t i = threads.lane(); i < n; i += threads.lanes()) {
+        const C shifted = widen(x[i]) - top;
+        if constexpr (Kind == row_kind::log_softmax)
+          y[i] = narrow<T>(shifted - scale);
+        else
+          y[i] = narrow<T>(exponential(shifted) * scale - (i == label ? upstream : C(0)));
+      }
+    }
+  }
+};
+
+template <class T, row_kind Kind, class Label = std::uint8_t>
+void over_rows(const kernel_args& args, const run_context& context) {
+  const shape& dims = args.in[0].dims;
+  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  if (rows == 0 || (n == 0 && Kind != row_kind::entropy)) return;
+  constexpr std::int64_t short_row = 1024, most = std::int64_t{1} << 20;
+  typename row_body<T, Kind, Label>::arguments a{
+      args.in[0].as<const T>(),           args.out.as<T>(), rows,         n, nullptr, nullptr,
+      resources_of(context).parameters(), args.source,      n > short_row};
+  if constexpr (Kind == row_kind::entropy || Kind == row_kind::entropy_gradient)
+    a.labels = args.in[1].as<const Label>();
+  if constexpr (Kind == row_kind::entropy_gradient) a.upstream = args.in[2].as<const T>();
+  const std::int64_t each = a.whole_block ? 1 : block_threads / row_threads::warp, blocks = (rows + each - 1) / each;
+  launch<row_body<T, Kind, Label>>({blocks < most ? blocks : most, block_threads, 128}, context, a);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::softmax>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::softmax>};
+};
+template <>
+struct kernel<ir::key<op::log_softmax>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::log_softmax>};
+};
+template <>
+struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
+  template <dtype Out, dtype, dtype Label, dtype...>
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>};
+};
+template <>
+struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
+  template <dtype Out, dtype, dtype Label, dtype...>
+  static constexpr kernel_entry entry{
+      &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SOFTMAX_HPP
+// ---- tagma/device/cuda/kernel/top_k.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TOP_K_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TOP_K_HPP
+
+/// @file
+/// The largest elements of each row on the GPU: a block for each row, which finds them one after the other. For a few
+/// of many, as they are mostly asked for, a row is read from the cache that often.
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// An element and its position in the row; no element has position -1.
+template <class C>
+struct ranked {
+  C number;
+  std::int64_t position;
+
+  /// NaN comes first, then larger numbers, then smaller positions; no element comes last.
+  [[nodiscard]] TAGMA_DEVICE bool comes_before(const ranked& other) const {
+    if (position < 0 || other.position < 0) return position >= 0;
+    const bool nan = number != number, other_nan = other.number != other.number;
+    if (nan != other_nan) return nan;
+    if (!nan && number != other.number) return number > other.number;
+    return position < other.position;
+  }
+};
+template <class C>
+struct first_of_two {
+  TAGMA_DEVICE ranked<C> operator()(const ranked<C>& a, const ranked<C>& b) const { return b.comes_before(a) ? b : a; }
+};
+
+template <class T>
+struct top_k_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* from;
+    std::int64_t* to;
+    std::int64_t rows, n, k;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const row_threads threads{at, true};
+    for (std::int64_t row = at.block; row < a.rows; row += at.blocks) {
+      const T* x = a.from + row * a.n;
+      ranked<C> last{C(0), -1};
+      for (std::int64_t found = 0; found < a.k; ++found) {
+        ranked<C> best{C(0), -1};
+        for (std::int64_t i = at.thread; i < a.n; i += at.threads) {
+          const ranked<C> next{widen(x[i]), i};
+          if ((found == 0 || last.comes_before(next)) && next.comes_before(best)) best = next;
+        }
+        last = threads.join(best, first_of_two<C>());
+        if (at.thread == 0) a.to[row * a.k + found] = last.position;
+      }
+    }
+  }
+};
+
+template <class T>
+void top_k_indices(const kernel_args& args, const run_context& context) {
+  const shape& dims = args.in[0].dims;
+  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  if (rows == 0 || k == 0) return;
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  constexpr std::size_t shared = block_threads / row_threads::warp * sizeof(ranked<compute_t<T>>);
+  launch<top_k_body<T>>({rows < most ? rows : most, block_threads, shared}, context,
+                        {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
+}
+
+/// Between rows of `n` elements and `k` of them each.
+template <class T, bool Gather>
+struct chosen_body {
+  struct arguments {
+    const T* from;
+    T* to;
+    const std::int64_t* position;
+    std::int64_t count, n, k;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const std::int64_t row = quotient(i, Gather ? a.k : a.n);
+      if constexpr (Gather) {
+        a.to[i] = a.from[row * a.n + a.position[i]];
+      } else {
+        compute_t<T> total = 0;
+        for (std::int64_t j = row * a.k; j < (row + 1) * a.k; ++j)
+          if (a.position[j] == i - row * a.n) total = static_cast<compute_t<T>>(total + widen(a.from[j]));
+        a.to[i] = narrow<T>(total);
+      }
+    }
+  }
+};
+
+/// Gathers from whole rows, or adds to them.
+template <class T, bool Gather>
+void chosen(const kernel_args& args, const run_context& context) {
+  const shape &whole = (Gather ? args.in[0] : args.out).dims, &part = (Gather ? args.out : args.in[0]).dims;
+  const std::int64_t count = args.out.elements();
+  if (count == 0) return;
+  launch<chosen_body<T, Gather>>(geometry::over(count), context,
+                                 {args.in[0].as<const T>(), args.out.as<T>(), args.in[1].as<const std::int64_t>(),
+                                  count, whole[whole.rank - 1], part[part.rank - 1]});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::top_k_indices>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
+};
+template <>
+struct kernel<ir::key<op::gather_last>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::chosen<stored<Out>, true>};
+};
+template <>
+struct kernel<ir::key<op::scatter_last>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::chosen<stored<Out>, false>};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TOP_K_HPP
+// ---- tagma/device/cuda/kernel/transpose.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TRANSPOSE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TRANSPOSE_HPP
+
+/// @file
+/// Transposition on the GPU.
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+inline void transpose(const kernel_args& args, const run_context& context) {
+  const shape &in = args.in[0].dims, &out = args.out.dims;
+  moved_box box;
+  for (int a = 0; a < out.rank; ++a) {
+    const auto from = static_cast<int>(args.attributes[static_cast<std::size_t>(a)]);
+    box.add(out[a], in.sub(from + 1, in.rank).elements(), out.sub(a + 1, out.rank).elements());
+  }
+  move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::transpose>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::transpose};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TRANSPOSE_HPP
+
+namespace tagma {
+
+namespace diagnose {
+/// The GPU has a kernel for this operation.
+template <const char& Operation>
+inline constexpr bool cuda_has_kernel = !requires {
+  device::cuda::kernel<Operation>::missing;
+};
+/// The GPU has a loop body for this element-wise operation.
+template <const char& Operation>
+inline constexpr bool cuda_has_loop_body = !requires {
+  device::cuda::scalar_kernel<Operation>::missing;
+};
+}  // namespace diagnose
+
+namespace device::cuda {
+
+namespace detail {
+
+template <class Plan, std::size_t Step, std::size_t... L, std::size_t... O>
+constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
+  constexpr const auto& raw = Plan::raw;
+  constexpr auto load = static_cast<std::size_t>(raw.steps[Step].first_operand);
+  constexpr auto first = static_cast<std::size_t>(raw.first_operation[Step]);
+  return fused_loop<types<load_of<raw.loads[load + L].type, raw.loads[load + L].contiguous>...>,
+                    types<operation_of<*raw.operations[first + O].op->key, raw.operations[first + O].type,
+                                       raw.operations[first + O].operand[0], raw.operations[first + O].operand[1],
+                                       raw.operations[first + O].operand[2]>...>>{};
+}
+
+template <class Plan, std::size_t Step, std::size_t... I>
+constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
+  constexpr const plan::plan_node& node = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)];
+  constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
+  if constexpr (diagnose::cuda_has_kernel<*node.op->key>)
+    return kernel<*node.op->key>::template entry<
+        node.spec.type, Plan::nodes[static_cast<std::size_t>(Plan::operands[first + I])].spec.type...>;
+  else
+    return {};
+}
+
+template <class Plan, std::size_t Step, std::size_t... O>
+constexpr bool has_loop_bodies(std::index_sequence<O...>) {
+  constexpr auto first = static_cast<std::size_t>(Plan::raw.first_operation[Step]);
+  return (true && ... && diagnose::cuda_has_loop_body<*Plan::raw.operations[first + O].op->key>);
+}
+
+}  // namespace detail
+
+/// The kernel of a step of a plan; empty where the GPU has none.
+template <class Plan, std::size_t Step>
+[[nodiscard]] constexpr kernel_entry step_entry() {
+  constexpr auto operands = static_cast<std::size_t>(Plan::steps[Step].operands);
+  if constexpr (Plan::steps[Step].fused) {
+    constexpr auto operations = static_cast<std::size_t>(Plan::raw.operation_count[Step]);
+    if constexpr (detail::has_loop_bodies<Plan, Step>(std::make_index_sequence<operations>{}))
+      return decltype(detail::loop_type<Plan, Step>(
+          std::make_index_sequence<static_cast<std::size_t>(Plan::raw.steps[Step].operands)>{},
+          std::make_index_sequence<operations>{}))::entry;
+    else
+      return {};
+  } else {
+    return detail::plain_entry<Plan, Step>(std::make_index_sequence<operands>{});
+  }
+}
+
+namespace detail {
+template <class Plan, std::size_t... Step>
+constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
+  return {step_entry<Plan, Step>()...};
+}
+}  // namespace detail
+
+/// The kernels of the steps of a plan, in their order; those that the GPU lacks are empty.
+template <class Plan>
+inline constexpr auto kernel_entries = detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
+
+}  // namespace device::cuda
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TABLE_HPP
+// ---- tagma/device/stream/dispatch.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+
+/// @file
+/// Runs the steps of a plan on the streams of devices: issues them in order, waits only for what the host reads, and
+/// launches recorded segments where nothing has changed since the last run.
+
+#include <exception>
+#include <string>
+
+// ---- tagma/device/stream/assign.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+
+/// @file
+/// Which stream does which step, and where one stream has to wait for another. Functions over tables; no device is
+/// asked.
+
+// ---- tagma/device/stream/steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+
+/// @file
+/// What the assignment to streams needs to know of the steps of a plan.
+
+#include <cstdint>
 
 namespace tagma::device::stream {
 
@@ -3147,6 +16641,12 @@ class dispatcher {
     if (stream_count_ > 0) driver_.restore(before);
   }
 
+  /// The stream of step `s`, which is not one of the host; the same in every run.
+  [[nodiscard]] runtime::stream_ref stream_of(std::size_t s) const {
+    std::size_t i = 0;
+    while (parts_[i].end <= s) ++i;
+    return stream_of(parts_[i], static_cast<step_id>(s));
+  }
   /// Segments that are recorded at present.
   [[nodiscard]] std::size_t captured() const {
     std::size_t count = 0;

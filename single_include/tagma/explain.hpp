@@ -4659,6 +4659,8 @@ struct device_set {
   array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
   bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
   device_spec home{};  ///< job, replica and task of the caller, preferred among equals
+  /// Which types have a kernel for each node: bit t is `types[t]`. Where it is empty, `has_kernel` is asked.
+  array_view<const std::uint32_t> kernels{};
 };
 
 template <std::size_t N>
@@ -4712,6 +4714,7 @@ class placer {
     return 0;
   }
   [[nodiscard]] constexpr std::uint32_t kernels_of(node_id i) const {
+    if (!set_.kernels.empty()) return set_.kernels[i];
     std::uint32_t mask = 0;
     for (std::size_t t = 0; t < set_.types.size(); ++t)
       if (set_.has_kernel(g_.info(i), g_[i].spec.type, set_.types[t].view())) mask |= std::uint32_t{1} << t;
@@ -4900,6 +4903,15 @@ namespace tagma::ir {
 inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
 inline constexpr device_text local_device_types[] = {device_text("CPU")};
 
+/// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
+/// provides one, before its first session. Such a header specialises this for all graphs:
+/// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
+template <class Graph>
+struct accelerator_of {
+  static constexpr bool exists = false;
+};
+
 /// The complete name of a device of this process.
 [[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
   device_spec name = local_task;
@@ -4940,25 +4952,48 @@ struct device_names {
   }
 };
 
-/// The first CPU, and every local device that a scope names completely; by number, whatever order they are named in.
+/// The first device of each type, and every local device that a scope names completely; CPUs first, then by number,
+/// whatever order they are named in.
 template <class Graph>
-[[nodiscard]] constexpr auto name_local_devices() {
-  device_names<Graph::requests + 1> list;
-  list.add(local_device("CPU", 0));
-  for (std::size_t r = 2; r < Graph::requests; ++r) {
-    const device_spec& asked = Graph::flat.requests[r];
-    if (asked.type != local_device_types[0] || asked.id < 0) continue;
-    const merged_device name = merge(local_task, asked, false);
-    if (name) list.add(name.spec);
-  }
-  for (std::size_t i = 2; i < list.count; ++i)
-    for (std::size_t k = i; k > 1 && list.names[k].id < list.names[k - 1].id; --k) {
-      const device_spec other = list.names[k];
-      list.names[k] = list.names[k - 1];
-      list.names[k - 1] = other;
+[[nodiscard]] constexpr auto name_local_devices(array_view<const device_text> types) {
+  device_names<Graph::requests + 2> list;
+  // The type that is preferred is the last that is listed.
+  for (std::size_t t = types.size(); t-- > 0;) {
+    const std::size_t first = list.count;
+    list.add(local_device(types[t].view(), 0));
+    for (std::size_t r = 2; r < Graph::requests; ++r) {
+      const device_spec& asked = Graph::flat.requests[r];
+      if (asked.type != types[t] || asked.id < 0) continue;
+      const merged_device name = merge(local_task, asked, false);
+      if (name) list.add(name.spec);
     }
+    for (std::size_t i = first + 2; i < list.count; ++i)
+      for (std::size_t k = i; k > first + 1 && list.names[k].id < list.names[k - 1].id; --k) {
+        const device_spec other = list.names[k];
+        list.names[k] = list.names[k - 1];
+        list.names[k - 1] = other;
+      }
+  }
   return list;
 }
+
+/// What kinds of device the nodes of a graph may be on, the one to prefer first, and their kernels.
+template <class Graph, bool Accelerated = accelerator_of<Graph>::exists>
+struct local_types {
+  static constexpr const auto& types = local_device_types;
+  /// Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+  static constexpr array_view<const std::uint32_t> kernels{};
+};
+template <class Graph>
+struct local_types<Graph, true> {
+  static constexpr device_text types[] = {device_text(accelerator_of<Graph>::type), local_device_types[0]};
+  static constexpr auto masks = [] {
+    fixed_array<std::uint32_t, Graph::nodes> result{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) result[i] = accelerator_of<Graph>::kernels[i] ? 3 : 2;
+    return result;
+  }();
+  static constexpr array_view<const std::uint32_t> kernels = masks;
+};
 
 }  // namespace detail
 
@@ -4966,19 +5001,21 @@ template <class Graph>
 /// device scopes do not ask the placer.
 template <class Graph>
 [[nodiscard]] constexpr auto place_locally() {
-  if constexpr (Graph::requests > 0) {
-    constexpr auto list = detail::name_local_devices<Graph>();
+  if constexpr (Graph::requests > 0 || accelerator_of<Graph>::exists) {
+    using local = detail::local_types<Graph>;
+    constexpr auto list = detail::name_local_devices<Graph>(local::types);
     local_placement<Graph::nodes, list.count> result;
     for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
-    // Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
-    const device_set set{result.names, local_device_types,
-                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task};
+    const device_set set{result.names, local::types,
+                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task,
+                         local::kernels};
     fixed_array<need, Graph::nodes> needs{};
     for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
     static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
     // A type without any kernel has none for the node in question either.
     place_failure& f = result.failure;
-    const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
+    bool has_kernels = f.asked.type.empty();
+    for (const device_text& type : local::types) has_kernels = has_kernels || f.asked.type == type;
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
     // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
     if (f.problem != place_problem::none)
@@ -5744,13 +5781,13 @@ class transfer_pass {
       const std::int16_t device = from_.nodes[step.node].device;
       for (int k = 0; k < step.operands; ++k)
         if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
-      for (std::size_t f = 0; f < F; ++f)
-        if (from_.fetch_steps[f] == static_cast<std::int32_t>(s)) fetch(f);
+      fetch_before(s);
       copy_step(s, device);
       if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
     }
+    fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
-      if (from_.fetch_steps[f] == static_cast<std::int32_t>(from_.sizes.steps)) fetch(f);
+      if (copied_[f]) to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
     for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
       if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
     return to_;
@@ -5835,14 +5872,21 @@ class transfer_pass {
     moved_[s] = static_cast<std::int32_t>(now);
   }
 
-  /// A value that is fetched must be where the host can take it; it is taken before the next step overwrites it.
-  constexpr void fetch(std::size_t f) {
-    const node_id i = from_.fetches[f];
-    if (!on_host(from_.nodes[i].device)) {
+  /// Values that are fetched must be where the host can take them; they are taken before step `s` overwrites them. A
+  /// copy on the host is overwritten by no step, and taken when the run ends.
+  constexpr void fetch_before(std::size_t s) {
+    for (std::size_t f = 0; f < F; ++f) {
+      const node_id i = from_.fetches[f];
+      if (from_.fetch_steps[f] != static_cast<std::int32_t>(s) || on_host(from_.nodes[i].device) ||
+          from_.nodes[i].spec.type == dtype::none)
+        continue;
       bring(i, 0);
       to_.fetches[f] = readable(i, 0);
+      copied_[f] = true;
     }
-    to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+    for (std::size_t f = 0; f < F; ++f)
+      if (from_.fetch_steps[f] == static_cast<std::int32_t>(s))
+        to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
   }
 
   const raw_plan<N, E, A, F>& from_;
@@ -5851,6 +5895,7 @@ class transfer_pass {
   fixed_array<copy, N * D> copies_{};
   fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
   fixed_array<std::int32_t, N> moved_{};    // of each step
+  fixed_array<bool, F> copied_{};           // of each fetch: it is a copy on the host
 };
 
 }  // namespace detail
@@ -6032,7 +6077,8 @@ struct placed_graph {
     for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
     for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
       // A feed is with the client wherever its placeholder is asked for.
-      if (placed.devices()[i] < 0 || Graph::view.request(i).empty() ||
+      const device_spec& asked = Graph::view.request(i);
+      if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
           Graph::view.info(i).kind == ir::op_kind::placeholder)
         continue;
       const ir::node& n = Graph::view[i];
@@ -8431,10 +8477,12 @@ class plan_printer {
                 : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
   }
 
-  /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1".
+  /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1", those that hold
+  /// some.
   [[nodiscard]] std::string arenas() const {
     std::string text;
     for (std::size_t d = 0; d < arena_.size(); ++d) {
+      if (d > 0 && arena_[d] == 0) continue;
       text += sentence({d == 0 ? "" : ", ", arena_[d], " bytes"});
       const device_spec& name = plan_.devices[d].name;
       if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
@@ -9151,16 +9199,14 @@ class heap_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-// ---- tagma/runtime/executor.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+// ---- tagma/runtime/accelerator.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+#define TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
 
 /// @file
-/// What a runtime asks of the threads of a device.
+/// What a session asks of devices that are no CPUs, such as GPUs: memory, and runs of the plans that have steps there.
 
-#include <cstdint>
-#include <string_view>
-#include <type_traits>
+#include <initializer_list>
 
 // ---- tagma/base/owned.hpp
 #ifndef TAGMA_SINGLE_BASE_OWNED_HPP
@@ -9216,6 +9262,120 @@ template <class T, class... Arguments>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_OWNED_HPP
+// ---- tagma/runtime/memory_place.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+#define TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
+/// @file
+/// Where bytes are: on the host, or on a numbered device.
+
+#include <cstddef>
+
+namespace tagma::runtime {
+
+/// The host, where a device is asked for.
+inline constexpr int on_host = -1;
+
+/// An address and where it is valid. On the host, copies of streams want pinned memory.
+struct memory_place {
+  std::byte* data = nullptr;
+  int device = on_host;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
+namespace tagma {
+
+/// Up to sixteen numbers of devices, by value: `{1, 0}`.
+class device_list {
+ public:
+  static constexpr std::size_t most = 16;
+
+  constexpr device_list() = default;
+  /// Throws InvalidArgument for more than sixteen.
+  constexpr device_list(std::initializer_list<int> numbers) {
+    if (numbers.size() > most) fail(status_code::invalid_argument, "a list of devices has at most sixteen");
+    for (const int n : numbers) numbers_[size_++] = n;
+  }
+  [[nodiscard]] constexpr array_view<const int> numbers() const { return {numbers_, size_}; }
+
+ private:
+  int numbers_[most]{};
+  std::size_t size_ = 0;
+};
+
+/// How sessions use GPUs. The first session of a process decides about memory and numbers for all that live at the
+/// same time.
+struct gpu_options {
+  double memory_fraction = 0;     ///< of each GPU's memory, for this process; 0: what is free, less a reserve
+  std::int64_t memory_cap = 0;    ///< bytes of each GPU, at most; 0: no such bound
+  bool allow_growth = false;      ///< true: memory is taken as it is needed, else at the first use
+  device_list visible_devices{};  ///< entry i is the driver's number of /device:GPU:i; none: all, in order
+  int streams = 4;                ///< on which the kernels of a run may go side by side, of each GPU
+  bool graphs = true;             ///< steps that are the same in each run are recorded once and replayed
+};
+
+namespace runtime {
+
+struct run_context;
+class run_steps;
+class bound_plan;
+
+/// Memory that an accelerator gave; destroyed, it is given back.
+class memory_block {
+ public:
+  memory_block() = default;
+  memory_block(const memory_block&) = delete;
+  memory_block& operator=(const memory_block&) = delete;
+  virtual ~memory_block() = default;
+
+  std::byte* data = nullptr;
+};
+
+/// Does the steps of a bound plan, for one run at a time.
+class accelerated_steps {
+ public:
+  virtual ~accelerated_steps() = default;
+  /// Does every step and returns when all are done: those of devices in their streams, those of the host by `host`, on
+  /// the calling thread. Throws what goes wrong first, with the name of the step.
+  virtual void run(run_steps& host, const run_context& context) = 0;
+};
+
+/// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
+class accelerator {
+ public:
+  accelerator() = default;
+  accelerator(const accelerator&) = delete;
+  accelerator& operator=(const accelerator&) = delete;
+  virtual ~accelerator() = default;
+
+  /// As in names of devices: "GPU".
+  [[nodiscard]] virtual std::string_view type() const = 0;
+  [[nodiscard]] virtual int devices() = 0;
+  /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
+  /// @param purpose what it is for, as errors tell it
+  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes, const std::string& purpose) = 0;
+  /// Copies between a device and the host, any memory of it, and waits until it is done.
+  virtual void copy(memory_place to, memory_place from, std::size_t bytes) = 0;
+  /// Makes what the runs of a plan need, and prepares its kernels of devices.
+  /// @param plan outlives the result
+  [[nodiscard]] virtual owned<accelerated_steps> bind(bound_plan& plan, const run_context& context) = 0;
+};
+
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+// ---- tagma/runtime/executor.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
+
+/// @file
+/// What a runtime asks of the threads of a device.
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
 
 namespace tagma::runtime {
 
@@ -9303,10 +9463,11 @@ class executor : public step_pool {
 
 namespace tagma::runtime {
 
-/// A device of a session: its name, and the threads of its kernels.
+/// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
   device_spec name;
   owned<executor> threads;
+  int number = on_host;  ///< of the accelerator
 };
 
 /// "/device:CPU:1": the name of a device inside its process.
@@ -9323,20 +9484,27 @@ class device_table {
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
+  /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
-                          bool soft)
-      : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+                          bool soft, accelerator* others)
+      : table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    const auto host = static_cast<std::size_t>(cpus);
+    devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < devices_.size(); ++d)
+    for (std::size_t d = 0; d < host; ++d)
       devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1)};
+                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = host; d < devices_.size(); ++d) {
+      const auto number = static_cast<int>(d - host);
+      devices_[d] = {ir::local_device(others->type(), number), {}, number};
+    }
     table_[0] = &devices_[0];
     for (std::size_t w = 0; w < wanted.size(); ++w) {
       for (const session_device& d : devices_)
@@ -9361,9 +9529,10 @@ class device_table {
     text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    return text +
-           " ]. Make sure the device specification refers to a valid device; the option cpu_devices of a session says "
-           "how many CPU devices it has.";
+    text += " ]. Make sure the device specification refers to a valid device";
+    if (d.name.type == devices_[0].name.type)
+      text += "; the option cpu_devices of a session says how many CPU devices it has";
+    return text + ".";
   }
 
   heap_array<session_device> devices_;
@@ -10026,6 +10195,8 @@ struct run_context {
   trace_sink* trace = nullptr;
   int step_threads = 1;            ///< the most threads that share the steps of a run
   run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+  void* stream = nullptr;          ///< where a device puts the work of this run, in its own words
+  void* library = nullptr;         ///< what a device keeps for its kernels: handles of libraries, working memory
 
   /// True if the run was cancelled, is late, or has failed elsewhere: a kernel that takes long asks now and then, and
   /// returns or throws. As cheap as a load; with limits, as looking at the clock.
@@ -10056,11 +10227,37 @@ struct kernel_entry {
   kernel_function run = nullptr;
   prepare_function prepare = nullptr;
   start_function start = nullptr;
+  bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
-/// The kernels of the steps of a plan, in their order; defined by the device.
+/// The kernels of the steps of a plan, in their order.
+struct kernel_tables {
+  array_view<const kernel_entry> cpu;
+  array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
+};
+
+/// The kernels of the CPU for the steps of a plan, in their order; defined by the device.
 template <class Plan>
 struct kernel_table;
+
+/// The kernels of all devices that a program knows of.
+template <class Plan>
+[[nodiscard]] constexpr kernel_tables kernels_of() {
+  using others = ir::accelerator_of<typename Plan::graph>;
+  if constexpr (others::exists)
+    return {kernel_table<Plan>::entries, others::template entries<Plan>()};
+  else
+    return {kernel_table<Plan>::entries};
+}
+
+/// The devices besides CPUs that a program knows of, or nothing.
+template <class Graph>
+[[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
+  if constexpr (ir::accelerator_of<Graph>::exists)
+    return ir::accelerator_of<Graph>::start(options);
+  else
+    return {};
+}
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP

@@ -873,6 +873,29 @@ struct fixed_array {
 #include <cstdint>
 #include <string>
 
+// ---- tagma/runtime/memory_place.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+#define TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
+/// @file
+/// Where bytes are: on the host, or on a numbered device.
+
+#include <cstddef>
+
+namespace tagma::runtime {
+
+/// The host, where a device is asked for.
+inline constexpr int on_host = -1;
+
+/// An address and where it is valid. On the host, copies of streams want pinned memory.
+struct memory_place {
+  std::byte* data = nullptr;
+  int device = on_host;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
 namespace tagma::runtime {
 
 /// A queue of a device: its work is done in the order in which it was put there.
@@ -890,15 +913,6 @@ struct event_ref {
 /// Recorded work, ready to be launched.
 struct graph_ref {
   void* native = nullptr;
-};
-
-/// The host, where a device is asked for.
-inline constexpr int on_host = -1;
-
-/// An address and where it is valid. On the host, copies of streams want memory of `allocate_pinned`.
-struct memory_place {
-  std::byte* data = nullptr;
-  int device = on_host;
 };
 
 /// Bytes of a device.
@@ -3698,6 +3712,12 @@ class dispatcher {
     if (stream_count_ > 0) driver_.restore(before);
   }
 
+  /// The stream of step `s`, which is not one of the host; the same in every run.
+  [[nodiscard]] runtime::stream_ref stream_of(std::size_t s) const {
+    std::size_t i = 0;
+    while (parts_[i].end <= s) ++i;
+    return stream_of(parts_[i], static_cast<step_id>(s));
+  }
   /// Segments that are recorded at present.
   [[nodiscard]] std::size_t captured() const {
     std::size_t count = 0;

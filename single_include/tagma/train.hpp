@@ -4889,6 +4889,8 @@ struct device_set {
   array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
   bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
   device_spec home{};  ///< job, replica and task of the caller, preferred among equals
+  /// Which types have a kernel for each node: bit t is `types[t]`. Where it is empty, `has_kernel` is asked.
+  array_view<const std::uint32_t> kernels{};
 };
 
 template <std::size_t N>
@@ -4942,6 +4944,7 @@ class placer {
     return 0;
   }
   [[nodiscard]] constexpr std::uint32_t kernels_of(node_id i) const {
+    if (!set_.kernels.empty()) return set_.kernels[i];
     std::uint32_t mask = 0;
     for (std::size_t t = 0; t < set_.types.size(); ++t)
       if (set_.has_kernel(g_.info(i), g_[i].spec.type, set_.types[t].view())) mask |= std::uint32_t{1} << t;
@@ -5130,6 +5133,15 @@ namespace tagma::ir {
 inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
 inline constexpr device_text local_device_types[] = {device_text("CPU")};
 
+/// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
+/// provides one, before its first session. Such a header specialises this for all graphs:
+/// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
+template <class Graph>
+struct accelerator_of {
+  static constexpr bool exists = false;
+};
+
 /// The complete name of a device of this process.
 [[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
   device_spec name = local_task;
@@ -5170,25 +5182,48 @@ struct device_names {
   }
 };
 
-/// The first CPU, and every local device that a scope names completely; by number, whatever order they are named in.
+/// The first device of each type, and every local device that a scope names completely; CPUs first, then by number,
+/// whatever order they are named in.
 template <class Graph>
-[[nodiscard]] constexpr auto name_local_devices() {
-  device_names<Graph::requests + 1> list;
-  list.add(local_device("CPU", 0));
-  for (std::size_t r = 2; r < Graph::requests; ++r) {
-    const device_spec& asked = Graph::flat.requests[r];
-    if (asked.type != local_device_types[0] || asked.id < 0) continue;
-    const merged_device name = merge(local_task, asked, false);
-    if (name) list.add(name.spec);
-  }
-  for (std::size_t i = 2; i < list.count; ++i)
-    for (std::size_t k = i; k > 1 && list.names[k].id < list.names[k - 1].id; --k) {
-      const device_spec other = list.names[k];
-      list.names[k] = list.names[k - 1];
-      list.names[k - 1] = other;
+[[nodiscard]] constexpr auto name_local_devices(array_view<const device_text> types) {
+  device_names<Graph::requests + 2> list;
+  // The type that is preferred is the last that is listed.
+  for (std::size_t t = types.size(); t-- > 0;) {
+    const std::size_t first = list.count;
+    list.add(local_device(types[t].view(), 0));
+    for (std::size_t r = 2; r < Graph::requests; ++r) {
+      const device_spec& asked = Graph::flat.requests[r];
+      if (asked.type != types[t] || asked.id < 0) continue;
+      const merged_device name = merge(local_task, asked, false);
+      if (name) list.add(name.spec);
     }
+    for (std::size_t i = first + 2; i < list.count; ++i)
+      for (std::size_t k = i; k > first + 1 && list.names[k].id < list.names[k - 1].id; --k) {
+        const device_spec other = list.names[k];
+        list.names[k] = list.names[k - 1];
+        list.names[k - 1] = other;
+      }
+  }
   return list;
 }
+
+/// What kinds of device the nodes of a graph may be on, the one to prefer first, and their kernels.
+template <class Graph, bool Accelerated = accelerator_of<Graph>::exists>
+struct local_types {
+  static constexpr const auto& types = local_device_types;
+  /// Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+  static constexpr array_view<const std::uint32_t> kernels{};
+};
+template <class Graph>
+struct local_types<Graph, true> {
+  static constexpr device_text types[] = {device_text(accelerator_of<Graph>::type), local_device_types[0]};
+  static constexpr auto masks = [] {
+    fixed_array<std::uint32_t, Graph::nodes> result{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) result[i] = accelerator_of<Graph>::kernels[i] ? 3 : 2;
+    return result;
+  }();
+  static constexpr array_view<const std::uint32_t> kernels = masks;
+};
 
 }  // namespace detail
 
@@ -5196,19 +5231,21 @@ template <class Graph>
 /// device scopes do not ask the placer.
 template <class Graph>
 [[nodiscard]] constexpr auto place_locally() {
-  if constexpr (Graph::requests > 0) {
-    constexpr auto list = detail::name_local_devices<Graph>();
+  if constexpr (Graph::requests > 0 || accelerator_of<Graph>::exists) {
+    using local = detail::local_types<Graph>;
+    constexpr auto list = detail::name_local_devices<Graph>(local::types);
     local_placement<Graph::nodes, list.count> result;
     for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
-    // Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
-    const device_set set{result.names, local_device_types,
-                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task};
+    const device_set set{result.names, local::types,
+                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task,
+                         local::kernels};
     fixed_array<need, Graph::nodes> needs{};
     for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
     static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
     // A type without any kernel has none for the node in question either.
     place_failure& f = result.failure;
-    const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
+    bool has_kernels = f.asked.type.empty();
+    for (const device_text& type : local::types) has_kernels = has_kernels || f.asked.type == type;
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
     // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
     if (f.problem != place_problem::none)
@@ -5974,13 +6011,13 @@ class transfer_pass {
       const std::int16_t device = from_.nodes[step.node].device;
       for (int k = 0; k < step.operands; ++k)
         if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
-      for (std::size_t f = 0; f < F; ++f)
-        if (from_.fetch_steps[f] == static_cast<std::int32_t>(s)) fetch(f);
+      fetch_before(s);
       copy_step(s, device);
       if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
     }
+    fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
-      if (from_.fetch_steps[f] == static_cast<std::int32_t>(from_.sizes.steps)) fetch(f);
+      if (copied_[f]) to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
     for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
       if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
     return to_;
@@ -6065,14 +6102,21 @@ class transfer_pass {
     moved_[s] = static_cast<std::int32_t>(now);
   }
 
-  /// A value that is fetched must be where the host can take it; it is taken before the next step overwrites it.
-  constexpr void fetch(std::size_t f) {
-    const node_id i = from_.fetches[f];
-    if (!on_host(from_.nodes[i].device)) {
+  /// Values that are fetched must be where the host can take them; they are taken before step `s` overwrites them. A
+  /// copy on the host is overwritten by no step, and taken when the run ends.
+  constexpr void fetch_before(std::size_t s) {
+    for (std::size_t f = 0; f < F; ++f) {
+      const node_id i = from_.fetches[f];
+      if (from_.fetch_steps[f] != static_cast<std::int32_t>(s) || on_host(from_.nodes[i].device) ||
+          from_.nodes[i].spec.type == dtype::none)
+        continue;
       bring(i, 0);
       to_.fetches[f] = readable(i, 0);
+      copied_[f] = true;
     }
-    to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+    for (std::size_t f = 0; f < F; ++f)
+      if (from_.fetch_steps[f] == static_cast<std::int32_t>(s))
+        to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
   }
 
   const raw_plan<N, E, A, F>& from_;
@@ -6081,6 +6125,7 @@ class transfer_pass {
   fixed_array<copy, N * D> copies_{};
   fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
   fixed_array<std::int32_t, N> moved_{};    // of each step
+  fixed_array<bool, F> copied_{};           // of each fetch: it is a copy on the host
 };
 
 }  // namespace detail
@@ -6262,7 +6307,8 @@ struct placed_graph {
     for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
     for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
       // A feed is with the client wherever its placeholder is asked for.
-      if (placed.devices()[i] < 0 || Graph::view.request(i).empty() ||
+      const device_spec& asked = Graph::view.request(i);
+      if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
           Graph::view.info(i).kind == ir::op_kind::placeholder)
         continue;
       const ir::node& n = Graph::view[i];
@@ -6721,6 +6767,119 @@ template <class T, class... Arguments>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_OWNED_HPP
+// ---- tagma/runtime/accelerator.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+#define TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
+
+/// @file
+/// What a session asks of devices that are no CPUs, such as GPUs: memory, and runs of the plans that have steps there.
+
+#include <initializer_list>
+
+// ---- tagma/runtime/memory_place.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+#define TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
+/// @file
+/// Where bytes are: on the host, or on a numbered device.
+
+#include <cstddef>
+
+namespace tagma::runtime {
+
+/// The host, where a device is asked for.
+inline constexpr int on_host = -1;
+
+/// An address and where it is valid. On the host, copies of streams want pinned memory.
+struct memory_place {
+  std::byte* data = nullptr;
+  int device = on_host;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
+
+namespace tagma {
+
+/// Up to sixteen numbers of devices, by value: `{1, 0}`.
+class device_list {
+ public:
+  static constexpr std::size_t most = 16;
+
+  constexpr device_list() = default;
+  /// Throws InvalidArgument for more than sixteen.
+  constexpr device_list(std::initializer_list<int> numbers) {
+    if (numbers.size() > most) fail(status_code::invalid_argument, "a list of devices has at most sixteen");
+    for (const int n : numbers) numbers_[size_++] = n;
+  }
+  [[nodiscard]] constexpr array_view<const int> numbers() const { return {numbers_, size_}; }
+
+ private:
+  int numbers_[most]{};
+  std::size_t size_ = 0;
+};
+
+/// How sessions use GPUs. The first session of a process decides about memory and numbers for all that live at the
+/// same time.
+struct gpu_options {
+  double memory_fraction = 0;     ///< of each GPU's memory, for this process; 0: what is free, less a reserve
+  std::int64_t memory_cap = 0;    ///< bytes of each GPU, at most; 0: no such bound
+  bool allow_growth = false;      ///< true: memory is taken as it is needed, else at the first use
+  device_list visible_devices{};  ///< entry i is the driver's number of /device:GPU:i; none: all, in order
+  int streams = 4;                ///< on which the kernels of a run may go side by side, of each GPU
+  bool graphs = true;             ///< steps that are the same in each run are recorded once and replayed
+};
+
+namespace runtime {
+
+struct run_context;
+class run_steps;
+class bound_plan;
+
+/// Memory that an accelerator gave; destroyed, it is given back.
+class memory_block {
+ public:
+  memory_block() = default;
+  memory_block(const memory_block&) = delete;
+  memory_block& operator=(const memory_block&) = delete;
+  virtual ~memory_block() = default;
+
+  std::byte* data = nullptr;
+};
+
+/// Does the steps of a bound plan, for one run at a time.
+class accelerated_steps {
+ public:
+  virtual ~accelerated_steps() = default;
+  /// Does every step and returns when all are done: those of devices in their streams, those of the host by `host`, on
+  /// the calling thread. Throws what goes wrong first, with the name of the step.
+  virtual void run(run_steps& host, const run_context& context) = 0;
+};
+
+/// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
+class accelerator {
+ public:
+  accelerator() = default;
+  accelerator(const accelerator&) = delete;
+  accelerator& operator=(const accelerator&) = delete;
+  virtual ~accelerator() = default;
+
+  /// As in names of devices: "GPU".
+  [[nodiscard]] virtual std::string_view type() const = 0;
+  [[nodiscard]] virtual int devices() = 0;
+  /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
+  /// @param purpose what it is for, as errors tell it
+  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes, const std::string& purpose) = 0;
+  /// Copies between a device and the host, any memory of it, and waits until it is done.
+  virtual void copy(memory_place to, memory_place from, std::size_t bytes) = 0;
+  /// Makes what the runs of a plan need, and prepares its kernels of devices.
+  /// @param plan outlives the result
+  [[nodiscard]] virtual owned<accelerated_steps> bind(bound_plan& plan, const run_context& context) = 0;
+};
+
+}  // namespace runtime
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
 // ---- tagma/runtime/completion.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
 #define TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
@@ -7396,6 +7555,8 @@ struct run_context {
   trace_sink* trace = nullptr;
   int step_threads = 1;            ///< the most threads that share the steps of a run
   run_control* control = nullptr;  ///< of the run; none while kernels are prepared
+  void* stream = nullptr;          ///< where a device puts the work of this run, in its own words
+  void* library = nullptr;         ///< what a device keeps for its kernels: handles of libraries, working memory
 
   /// True if the run was cancelled, is late, or has failed elsewhere: a kernel that takes long asks now and then, and
   /// returns or throws. As cheap as a load; with limits, as looking at the clock.
@@ -7426,11 +7587,37 @@ struct kernel_entry {
   kernel_function run = nullptr;
   prepare_function prepare = nullptr;
   start_function start = nullptr;
+  bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
-/// The kernels of the steps of a plan, in their order; defined by the device.
+/// The kernels of the steps of a plan, in their order.
+struct kernel_tables {
+  array_view<const kernel_entry> cpu;
+  array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
+};
+
+/// The kernels of the CPU for the steps of a plan, in their order; defined by the device.
 template <class Plan>
 struct kernel_table;
+
+/// The kernels of all devices that a program knows of.
+template <class Plan>
+[[nodiscard]] constexpr kernel_tables kernels_of() {
+  using others = ir::accelerator_of<typename Plan::graph>;
+  if constexpr (others::exists)
+    return {kernel_table<Plan>::entries, others::template entries<Plan>()};
+  else
+    return {kernel_table<Plan>::entries};
+}
+
+/// The devices besides CPUs that a program knows of, or nothing.
+template <class Graph>
+[[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
+  if constexpr (ir::accelerator_of<Graph>::exists)
+    return ir::accelerator_of<Graph>::start(options);
+  else
+    return {};
+}
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
@@ -8992,12 +9179,7 @@ TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
 /// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
 /// run with given extents and used again, so that later runs allocate nothing.
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include <cstring>
-#include <new>
 #include <string>
 
 // ---- tagma/base/heap_array.hpp
@@ -9047,6 +9229,64 @@ class heap_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+// ---- tagma/runtime/aligned_bytes.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
+#define TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
+
+/// @file
+/// Memory of the host for tensors.
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace tagma::runtime {
+
+/// Bytes on a cache line boundary, many megabytes on that of a large page.
+class aligned_bytes {
+ public:
+  aligned_bytes() = default;
+  explicit aligned_bytes(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+#if defined(MADV_HUGEPAGE)
+    // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
+    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+#endif
+  }
+  aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  aligned_bytes& operator=(aligned_bytes&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  aligned_bytes(const aligned_bytes&) = delete;
+  aligned_bytes& operator=(const aligned_bytes&) = delete;
+  ~aligned_bytes() {
+    if (data_ != nullptr) ::operator delete(data_, alignment(size_));
+  }
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t page = std::size_t{1} << 21, large = 4 * page;
+  [[nodiscard]] static std::align_val_t alignment(std::size_t size) {
+    return std::align_val_t{size >= large ? page : 64};
+  }
+
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
 // ---- tagma/runtime/device.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_DEVICE_HPP
 #define TAGMA_SINGLE_RUNTIME_DEVICE_HPP
@@ -9056,10 +9296,11 @@ class heap_array {
 
 namespace tagma::runtime {
 
-/// A device of a session: its name, and the threads of its kernels.
+/// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
   device_spec name;
   owned<executor> threads;
+  int number = on_host;  ///< of the accelerator
 };
 
 /// "/device:CPU:1": the name of a device inside its process.
@@ -9076,20 +9317,27 @@ class device_table {
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
+  /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
-                          bool soft)
-      : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+                          bool soft, accelerator* others)
+      : table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    const auto host = static_cast<std::size_t>(cpus);
+    devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < devices_.size(); ++d)
+    for (std::size_t d = 0; d < host; ++d)
       devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1)};
+                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = host; d < devices_.size(); ++d) {
+      const auto number = static_cast<int>(d - host);
+      devices_[d] = {ir::local_device(others->type(), number), {}, number};
+    }
     table_[0] = &devices_[0];
     for (std::size_t w = 0; w < wanted.size(); ++w) {
       for (const session_device& d : devices_)
@@ -9114,9 +9362,10 @@ class device_table {
     text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    return text +
-           " ]. Make sure the device specification refers to a valid device; the option cpu_devices of a session says "
-           "how many CPU devices it has.";
+    text += " ]. Make sure the device specification refers to a valid device";
+    if (d.name.type == devices_[0].name.type)
+      text += "; the option cpu_devices of a session says how many CPU devices it has";
+    return text + ".";
   }
 
   heap_array<session_device> devices_;
@@ -9713,45 +9962,6 @@ class trace_sink {
 
 namespace tagma::runtime {
 
-/// Bytes on a cache line boundary, many megabytes on that of a large page.
-class aligned_bytes {
- public:
-  aligned_bytes() = default;
-  explicit aligned_bytes(std::size_t size) : size_(size) {
-    if (size == 0) return;
-    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
-#if defined(MADV_HUGEPAGE)
-    // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
-#endif
-  }
-  aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
-    other.data_ = nullptr;
-    other.size_ = 0;
-  }
-  aligned_bytes& operator=(aligned_bytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  aligned_bytes(const aligned_bytes&) = delete;
-  aligned_bytes& operator=(const aligned_bytes&) = delete;
-  ~aligned_bytes() {
-    if (data_ != nullptr) ::operator delete(data_, alignment(size_));
-  }
-  [[nodiscard]] std::byte* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-
- private:
-  static constexpr std::size_t page = std::size_t{1} << 21, large = 4 * page;
-  [[nodiscard]] static std::align_val_t alignment(std::size_t size) {
-    return std::align_val_t{size >= large ? page : 64};
-  }
-
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
 namespace detail {
 
 /// "matmul 'hidden/kernel'" or "matmul #12".
@@ -9793,23 +10003,26 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
-  TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
-                        array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
-                        const run_context& context, const device_table& devices)
-      : plan_(plan), kernels_(kernels), devices_(devices) {
+  /// @param others the devices that are no CPUs, or nullptr
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
+                        array_view<std::byte* const> variables, const carried& values, const run_context& context,
+                        const device_table& devices, accelerator* others)
+      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
+    look_at_steps();
     infer_extents(feeds);
-    share_steps(*context.threads, context.step_threads);
+    if (accelerated_)
+      runner_.set_plan(plan_);
+    else
+      share_steps(*context.threads, context.step_threads);
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
     states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
-      if (kernels_[s].prepare != nullptr) {
-        states_[s] = kernels_[s].prepare(calls_[s], on_device(s, context));
-        calls_[s].state = states_[s].get();
-      }
+      if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
+    if (accelerated_) device_steps_ = others_->bind(*this, context);
   }
 
   /// True if the plan was bound for feeds of these extents.
@@ -9823,11 +10036,15 @@ class bound_plan {
   void patch(array_view<const raw_view> feeds) {
     for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
+    for (std::size_t f = 0; f < staged_.size(); ++f)
+      if (staged_[f]) std::memcpy(staged_[f]->data, feeds[f].data, bytes_of_feed(feeds[f]));
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
   /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
+  [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
   /// True if a step may wait without a thread.
   [[nodiscard]] bool asynchronous() const { return asynchronous_; }
   /// True if a step or a fetch needs a variable.
@@ -9844,6 +10061,42 @@ class bound_plan {
     waits_[s].begin(*this, s, context, done);
     kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
   }
+  // For whoever runs the steps of devices:
+
+  [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
+  [[nodiscard]] const kernel_entry& device_kernel(std::size_t s) const { return device_kernels_[s]; }
+  [[nodiscard]] const session_device& device_of(std::size_t s) const {
+    return device_at(plan_.nodes[plan_.steps[s].node].device);
+  }
+  [[nodiscard]] bool is_transfer(std::size_t s) const {
+    return plan_.nodes[plan_.steps[s].node].op == &ir::info<plan::transfer>;
+  }
+  /// Where a transfer comes from; of any other step, its own device.
+  [[nodiscard]] const session_device& source_of(std::size_t s) const {
+    return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
+  }
+  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
+  /// Which step waits for which.
+  [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
+  [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
+  TAGMA_COLD void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
+    if (kernel.prepare == nullptr) return;
+    states_[s] = kernel.prepare(calls_[s], context);
+    calls_[s].state = states_[s].get();
+  }
+  /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
+  [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
+    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
+    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
+    const char* before = " of ";
+    for (const operand& o : calls_[s].in) {
+      append_spec(text, before, o.type, o.dims);
+      before = " and ";
+    }
+    return text;
+  }
+
   /// The error of a step in words that name it: operation, device, what it was given.
   [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
     try {
@@ -9867,7 +10120,7 @@ class bound_plan {
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const {
     std::size_t bytes = 0;
-    for (const aligned_bytes& a : arenas_) bytes += a.size();
+    for (const arena& a : arenas_) bytes += a.size;
     return bytes;
   }
   /// Where each node runs and why, and each copy between devices, as lines of text.
@@ -9894,6 +10147,12 @@ class bound_plan {
   owned<bound_plan> next;  ///< for lists of idle plans
 
  private:
+  struct arena {
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    aligned_bytes bytes;
+    owned<memory_block> block;
+  };
   struct patch_place {
     std::byte** where = nullptr;
     std::size_t feed = 0;
@@ -9905,6 +10164,17 @@ class bound_plan {
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
     return plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
                                     static_cast<std::size_t>(n.attribute_count));
+  }
+
+  /// What kinds of step there are.
+  TAGMA_COLD void look_at_steps() {
+    for (const plan::plan_node& node : plan_.nodes)
+      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+      accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
+    }
+    asynchronous_ = asynchronous_ && !accelerated_;
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
@@ -9976,17 +10246,8 @@ class bound_plan {
   }
 
   [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
-    const kernel_args& call = calls_[s];
-    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
-    const char* before = " of ";
-    for (const operand& o : call.in) {
-      append_spec(text, before, o.type, o.dims);
-      before = " and ";
-    }
     const auto colon = what.find(": ");
-    text += sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
-    return text;
+    return step_text(s) + sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
   }
 
   TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
@@ -10002,9 +10263,6 @@ class bound_plan {
                         now_ns()});
   }
 
-  [[nodiscard]] const session_device& device_of(std::size_t s) const {
-    return devices_[static_cast<std::size_t>(plan_.nodes[plan_.steps[s].node].device)];
-  }
   [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
     return short_name(devices_[static_cast<std::size_t>(n.device)].name);
   }
@@ -10066,9 +10324,6 @@ class bound_plan {
   /// or if a step may wait without a thread.
   TAGMA_COLD void share_steps(const executor& e, int threads) {
     const std::size_t n = plan_.steps.size();
-    for (const plan::plan_node& node : plan_.nodes)
-      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
-    for (std::size_t s = 0; s < n; ++s) asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
     double work = 0, in_order = 0;
@@ -10104,17 +10359,28 @@ class bound_plan {
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
-    arenas_ = heap_array<aligned_bytes>(devices_.size());
+    arenas_ = heap_array<arena>(devices_.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
-      const std::int64_t size = shared_steps() != nullptr
+      const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
-      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
+      make_arena(arenas_[d], device_at(device), size);
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data() + offsets[b];
+      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data + offsets[b];
+  }
+  /// The memory of a device for the tensors of a run. Where there are accelerators, they reach that of the host.
+  TAGMA_COLD void make_arena(arena& a, const session_device& device, std::int64_t size) {
+    a.size = static_cast<std::size_t>(size);
+    if (accelerated_) {
+      a.block = others_->allocate(device.number, size, sentence({"a plan of ", plan_.steps.size(), " steps"}));
+      a.data = a.block->data;
+    } else {
+      a.bytes = aligned_bytes(a.size);
+      a.data = a.bytes.data();
+    }
   }
 
   TAGMA_COLD void store_scalars(const carried& values) {
@@ -10136,7 +10402,34 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables) const {
+  /// The scalars of the program in the memory of a device.
+  [[nodiscard]] TAGMA_COLD std::byte* scalars_on(std::int16_t d) {
+    const session_device& device = device_at(d);
+    if (device.number < 0) return scalars_.data();
+    if (device_scalars_.size() == 0) device_scalars_ = heap_array<owned<memory_block>>(devices_.size());
+    owned<memory_block>& block = device_scalars_[static_cast<std::size_t>(d)];
+    if (!block) {
+      block = others_->allocate(device.number, static_cast<std::int64_t>(scalars_.size()), "the scalars of a plan");
+      others_->copy({block->data, device.number}, {scalars_.data(), on_host}, scalars_.size());
+    }
+    return block->data;
+  }
+
+  /// Where a copy to a device finds what was fed: the host writes it there before each run.
+  [[nodiscard]] TAGMA_COLD std::byte* staged(const plan::plan_node& n, ir::node_id id) {
+    if (staged_.size() == 0) staged_ = heap_array<owned<memory_block>>(feed_dims_.size());
+    owned<memory_block>& block = staged_[static_cast<std::size_t>(n.slot)];
+    if (!block) block = others_->allocate(on_host, bytes_of(id), sentence({"the feed of ", detail::describe(n)}));
+    return block->data;
+  }
+  [[nodiscard]] static std::size_t bytes_of_feed(const raw_view& fed) {
+    const std::size_t size = size_of(fed.type);
+    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
+  }
+
+  /// @param d the device that reads or writes it
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
+                                              std::int16_t d) {
     const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena:
@@ -10145,7 +10438,7 @@ class bound_plan {
         return variables[slot];
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return scalars_.data() + 16 * slot;
+        return scalars_on(d) + 16 * slot;
       default:
         return nullptr;
     }
@@ -10157,22 +10450,26 @@ class bound_plan {
     calls_ = heap_array<kernel_args>(plan_.steps.size());
     fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
     patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size());
-    const auto fill = [&](operand& o, ir::node_id id) {
+    const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
       const auto i = static_cast<std::size_t>(id);
       const plan::plan_node& n = plan_.nodes[i];
-      o = {address(n, variables), n.spec.type, dims_[i]};
-      if (n.storage == plan::storage_kind::feed) patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
+      o = {address(n, variables, device), n.spec.type, dims_[i]};
+      if (n.storage != plan::storage_kind::feed) return;
+      if (device_at(device).number >= 0)
+        o.data = staged(n, id);
+      else
+        patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const plan::plan_step& step = plan_.steps[s];
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(step.node)];
       const auto first = static_cast<std::size_t>(step.first_operand), count = static_cast<std::size_t>(step.operands);
       for (std::size_t k = first; k < first + count; ++k) {
-        fill(operands_[k], plan_.operands[k]);
+        fill(operands_[k], plan_.operands[k], n.device);
         declared_[k] = plan_.nodes[static_cast<std::size_t>(plan_.operands[k])].spec.dims;
       }
       kernel_args& call = calls_[s];
-      fill(call.out, step.node);
+      fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
       call.attributes = attributes_of(n);
       call.declared_out = n.spec.dims;
@@ -10182,7 +10479,7 @@ class bound_plan {
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
-      fetch_address_[f] = address(n, variables);
+      fetch_address_[f] = address(n, variables, 0);
       if (n.storage == plan::storage_kind::feed)
         patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
     }
@@ -10190,23 +10487,29 @@ class bound_plan {
 
   const plan::plan_view& plan_;
   array_view<const kernel_entry> kernels_;
+  array_view<const kernel_entry> device_kernels_;
   const device_table& devices_;
+  accelerator* others_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  heap_array<aligned_bytes> arenas_;  // one a device
+  heap_array<arena> arenas_;  // one a device
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
+  heap_array<owned<memory_block>> device_scalars_;  // one a device, where some are on accelerators
+  heap_array<owned<memory_block>> staged_;          // one a feed
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
   heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
   bool asynchronous_ = false;
+  bool accelerated_ = false;
   bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;
+  owned<accelerated_steps> device_steps_;
 };
 
 }  // namespace tagma::runtime
@@ -10467,31 +10770,40 @@ struct session_options {
   bool log_device_placement = false;    ///< true: standard error is told where each node runs and what is copied
   time_limit operation_timeout{};       ///< of every run that gives no `timeout` of its own; 0: none
   inter_op_pool_list inter_op_pools{};  ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
+  gpu_options gpu{};                    ///< of a program that is compiled for GPUs
 };
 
 namespace runtime {
 
 class session_core {
  public:
+  /// @param others the devices that are no CPUs, if the program knows of any
   TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, array_view<const plan::plan_device> devices,
-                          const carried& values, const session_options& options)
-      : variables_(variables),
+                          const carried& values, const session_options& options, owned<accelerator> others = {})
+      : others_(static_cast<owned<accelerator>&&>(others)),
+        variables_(variables),
         values_(values),
         timeout_ns_(options.operation_timeout.ns()),
         pools_(options.inter_op_pools),
         devices_(devices, options.cpu_devices, options.intra_op_threads, pools_.any() ? 1 : options.inter_op_threads,
-                 options.allow_soft_placement),
+                 options.allow_soft_placement, others_.get()),
         logs_(options.log_device_placement),
         storage_(variables.size()),
+        device_storage_(others_ ? variables.size() : 0),
         address_(variables.size()),
         initialized_(variables.size()) {
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
     for (std::size_t i = 0; i < variables_.size(); ++i) {
-      const tensor_spec& spec = variables_[i].spec;
-      storage_[i] = aligned_bytes(static_cast<std::size_t>(spec.dims.elements()) * size_of(spec.type));
-      address_[i] = storage_[i].data();
+      if (others_) {
+        device_storage_[i] = others_->allocate(device_number(i), static_cast<std::int64_t>(bytes_of(i)),
+                                               sentence({"variable '", variable_name(i), "'"}));
+        address_[i] = device_storage_[i]->data;
+      } else {
+        storage_[i] = aligned_bytes(bytes_of(i));
+        address_[i] = storage_[i].data();
+      }
     }
     if (options.initialize)
       for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
@@ -10501,9 +10813,29 @@ class session_core {
   session_core& operator=(const session_core&) = delete;
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
-  [[nodiscard]] array_view<std::byte* const> addresses() const { return address_; }
+  /// Variable `i` where it is, which may be a device that the host does not read.
   [[nodiscard]] raw_view variable_value(std::size_t i) const {
     return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
+  }
+  /// The same where the host reads it; only under the gate.
+  /// @param copy keeps the value of a variable that is elsewhere
+  [[nodiscard]] TAGMA_COLD raw_view read_variable(std::size_t i, aligned_bytes& copy) const {
+    raw_view value = variable_value(i);
+    if (device_number(i) < 0) return value;
+    copy = aligned_bytes(bytes_of(i));
+    others_->copy({copy.data(), on_host}, {address_[i], device_number(i)}, bytes_of(i));
+    value.data = copy.data();
+    return value;
+  }
+  /// Overwrites variable `i`, only under the gate, exclusively.
+  /// @param from as many bytes as it has
+  TAGMA_COLD void set_variable(std::size_t i, const void* from) {
+    if (bytes_of(i) == 0) return;
+    if (device_number(i) >= 0)
+      others_->copy({address_[i], device_number(i)},
+                    {const_cast<std::byte*>(static_cast<const std::byte*>(from)), on_host}, bytes_of(i));
+    else
+      std::memcpy(address_[i], from, bytes_of(i));
   }
   [[nodiscard]] TAGMA_COLD std::string variable_name(std::size_t i) const {
     return sentence({variables_[i].name, variables_[i].suffix});
@@ -10537,7 +10869,7 @@ class session_core {
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
+  void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     try {
@@ -10599,6 +10931,7 @@ class session_core {
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
       return bound_.named(s, static_cast<std::exception_ptr&&>(e));
     }
+    void all_steps() { bound_.device_steps()->run(*this, context_); }
     /// All steps have ended.
     void finish() {
       control_.finish();
@@ -10623,7 +10956,19 @@ class session_core {
     bool inside_ = false;
   };
 
-  void run_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
+  /// A run with steps on devices that are no CPUs, as one step: whoever does it names its errors.
+  class in_one_step final : public run_steps {
+   public:
+    explicit in_one_step(current_run& run) : run_(run) {}
+    void step(std::size_t) override { run_.all_steps(); }
+    void start(std::size_t, completion) override {}
+    [[nodiscard]] std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+
+   private:
+    current_run& run_;
+  };
+
+  void run_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
     run_limits own = limits;
     if (own.timeout_ns == 0) own.timeout_ns = timeout_ns_;
@@ -10636,8 +10981,14 @@ class session_core {
     current_run run(*this, plan, bound, control, to, limits.trace);
     run.begin();
     const kernel_scope scope(devices_.threads());
-    if (step_runner* const runner = bound.shared_steps();
-        runner != nullptr && (threads != nullptr || bound.asynchronous()))
+    if (bound.device_steps() != nullptr) {
+      in_one_step all(run);
+      if (takes_part)
+        run_in_order(control, all, 1);
+      else
+        whole_run(control, all, 1).run(*threads);
+    } else if (step_runner* const runner = bound.shared_steps();
+               runner != nullptr && (threads != nullptr || bound.asynchronous()))
       runner->run(control, threads, takes_part, run);
     else if (takes_part)
       run_in_order(control, run, bound.step_count());
@@ -10656,8 +11007,7 @@ class session_core {
 
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
-          array_view<const raw_view> feeds)
+    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr) plan = session.bind(p, kernels, feeds);
     }
@@ -10669,9 +11019,10 @@ class session_core {
     owned<bound_plan> plan;
   };
 
-  TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
+  TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, const kernel_tables& kernels,
                                     array_view<const raw_view> feeds) {
-    owned<bound_plan> bound = make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_);
+    owned<bound_plan> bound =
+        make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
     if (logs_) std::fputs(bound->placement_text().c_str(), stderr);
     return bound;
   }
@@ -10734,6 +11085,15 @@ class session_core {
       if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
   }
 
+  [[nodiscard]] std::size_t bytes_of(std::size_t i) const {
+    return static_cast<std::size_t>(variables_[i].spec.dims.elements()) * size_of(variables_[i].spec.type);
+  }
+  /// Of the accelerator where variable `i` is, or `on_host`.
+  [[nodiscard]] int device_number(std::size_t i) const {
+    return devices_[static_cast<std::size_t>(variables_[i].device)].number;
+  }
+
+  owned<accelerator> others_;  // first here: it outlives its memory
   array_view<const plan::plan_variable> variables_;
   carried values_;
   std::int64_t timeout_ns_;
@@ -10742,6 +11102,7 @@ class session_core {
   bool logs_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
+  heap_array<owned<memory_block>> device_storage_;  // instead of it, if there are devices that are no CPUs
   heap_array<std::byte*> address_;
   heap_array<bool> initialized_;
   bool all_initialized_ = false;
@@ -10759,8 +11120,12 @@ namespace tagma::runtime {
 
 TAGMA_COLD inline void session_core::initialize(std::size_t i) {
   const plan::plan_variable& v = variables_[i];
-  write_initial_value(address_[i], v.spec, v.initializer, v.key == nullptr ? nullptr : values_.find(v.key), v.number,
+  const bool here = device_number(i) < 0;
+  const aligned_bytes made(here ? 0 : bytes_of(i));
+  write_initial_value(here ? address_[i] : made.data(), v.spec, v.initializer,
+                      v.key == nullptr ? nullptr : values_.find(v.key), v.number,
                       {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
+  if (!here) set_variable(i, made.data());
   initialized_[i] = true;
 }
 
@@ -10855,7 +11220,8 @@ class session {
   /// Finds the devices, allocates the variables and runs their initializers.
   /// Throws InvalidArgument if a device that the program asks for is missing.
   explicit session(const Program& program, const session_options& options = {})
-      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options) {}
+      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options,
+              runtime::start_accelerator<graph>(options.gpu)) {}
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
@@ -10953,7 +11319,7 @@ class session {
       string_element texts[sizeof...(Arguments) + 1];
       [[maybe_unused]] std::size_t n = 0;
       (take_argument<run_graph>(feeds, limits, arguments, texts[n++]), ...);
-      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds, placeholders}, limits, at,
+      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, limits, at,
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });
@@ -10981,11 +11347,12 @@ inline void save_variables(runtime::session_core& session, const std::string& pa
   const runtime::run_guard unlimited{run_limits{}};
   const runtime::session_core::pass reading(session.variable_gate(), false, unlimited);
   std::vector<safetensors::named_tensor> tensors;
+  std::vector<runtime::aligned_bytes> copies(session.variables().size());
   for (std::size_t i = 0; i < session.variables().size(); ++i) {
     if (!session.is_initialized(i))
       fail(status_code::failed_precondition,
            path + ": variable '" + session.variable_name(i) + "' has no value yet, so nothing was saved");
-    const raw_view value = session.variable_value(i);
+    const raw_view value = session.read_variable(i, copies[i]);
     tensors.push_back({session.variable_name(i), value.type, value.dims, value.data});
   }
   if (!texts.try_emplace("step", std::to_string(session.step())).second)
@@ -11023,7 +11390,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
   const runtime::run_guard unlimited{run_limits{}};
   const runtime::session_core::pass writing(session.variable_gate(), true, unlimited);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i]->bytes > 0) std::memcpy(session.addresses()[i], sources[i]->data, sources[i]->bytes);
+    session.set_variable(i, sources[i]->data);
     session.mark_initialized(i);
   }
   if (text != stored.metadata().end()) session.set_step(step);

@@ -12,6 +12,15 @@ namespace tagma::ir {
 inline constexpr device_spec local_task{device_text("localhost"), 0, 0, {}, -1};
 inline constexpr device_text local_device_types[] = {device_text("CPU")};
 
+/// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
+/// provides one, before its first session. Such a header specialises this for all graphs:
+/// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
+template <class Graph>
+struct accelerator_of {
+  static constexpr bool exists = false;
+};
+
 /// The complete name of a device of this process.
 [[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
   device_spec name = local_task;
@@ -52,25 +61,48 @@ struct device_names {
   }
 };
 
-/// The first CPU, and every local device that a scope names completely; by number, whatever order they are named in.
+/// The first device of each type, and every local device that a scope names completely; CPUs first, then by number,
+/// whatever order they are named in.
 template <class Graph>
-[[nodiscard]] constexpr auto name_local_devices() {
-  device_names<Graph::requests + 1> list;
-  list.add(local_device("CPU", 0));
-  for (std::size_t r = 2; r < Graph::requests; ++r) {
-    const device_spec& asked = Graph::flat.requests[r];
-    if (asked.type != local_device_types[0] || asked.id < 0) continue;
-    const merged_device name = merge(local_task, asked, false);
-    if (name) list.add(name.spec);
-  }
-  for (std::size_t i = 2; i < list.count; ++i)
-    for (std::size_t k = i; k > 1 && list.names[k].id < list.names[k - 1].id; --k) {
-      const device_spec other = list.names[k];
-      list.names[k] = list.names[k - 1];
-      list.names[k - 1] = other;
+[[nodiscard]] constexpr auto name_local_devices(array_view<const device_text> types) {
+  device_names<Graph::requests + 2> list;
+  // The type that is preferred is the last that is listed.
+  for (std::size_t t = types.size(); t-- > 0;) {
+    const std::size_t first = list.count;
+    list.add(local_device(types[t].view(), 0));
+    for (std::size_t r = 2; r < Graph::requests; ++r) {
+      const device_spec& asked = Graph::flat.requests[r];
+      if (asked.type != types[t] || asked.id < 0) continue;
+      const merged_device name = merge(local_task, asked, false);
+      if (name) list.add(name.spec);
     }
+    for (std::size_t i = first + 2; i < list.count; ++i)
+      for (std::size_t k = i; k > first + 1 && list.names[k].id < list.names[k - 1].id; --k) {
+        const device_spec other = list.names[k];
+        list.names[k] = list.names[k - 1];
+        list.names[k - 1] = other;
+      }
+  }
   return list;
 }
+
+/// What kinds of device the nodes of a graph may be on, the one to prefer first, and their kernels.
+template <class Graph, bool Accelerated = accelerator_of<Graph>::exists>
+struct local_types {
+  static constexpr const auto& types = local_device_types;
+  /// Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
+  static constexpr array_view<const std::uint32_t> kernels{};
+};
+template <class Graph>
+struct local_types<Graph, true> {
+  static constexpr device_text types[] = {device_text(accelerator_of<Graph>::type), local_device_types[0]};
+  static constexpr auto masks = [] {
+    fixed_array<std::uint32_t, Graph::nodes> result{};
+    for (std::size_t i = 0; i < Graph::nodes; ++i) result[i] = accelerator_of<Graph>::kernels[i] ? 3 : 2;
+    return result;
+  }();
+  static constexpr array_view<const std::uint32_t> kernels = masks;
+};
 
 }  // namespace detail
 
@@ -78,19 +110,21 @@ template <class Graph>
 /// device scopes do not ask the placer.
 template <class Graph>
 [[nodiscard]] constexpr auto place_locally() {
-  if constexpr (Graph::requests > 0) {
-    constexpr auto list = detail::name_local_devices<Graph>();
+  if constexpr (Graph::requests > 0 || accelerator_of<Graph>::exists) {
+    using local = detail::local_types<Graph>;
+    constexpr auto list = detail::name_local_devices<Graph>(local::types);
     local_placement<Graph::nodes, list.count> result;
     for (std::size_t i = 0; i < list.count; ++i) result.names[i] = list.names[i];
-    // Whether a CPU has a kernel is asked later, where kernels are picked, for all operations at once.
-    const device_set set{result.names, local_device_types,
-                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task};
+    const device_set set{result.names, local::types,
+                         [](const op_info&, dtype, std::string_view type) { return type == "CPU"; }, local_task,
+                         local::kernels};
     fixed_array<need, Graph::nodes> needs{};
     for (std::size_t i = 0; i < Graph::nodes; ++i) needs[i] = need::value;
     static_cast<placement<Graph::nodes>&>(result) = place<Graph::nodes>(Graph::view, needs, set, Graph::soft);
     // A type without any kernel has none for the node in question either.
     place_failure& f = result.failure;
-    const bool has_kernels = f.asked.type.empty() || f.asked.type == local_device_types[0];
+    bool has_kernels = f.asked.type.empty();
+    for (const device_text& type : local::types) has_kernels = has_kernels || f.asked.type == type;
     if (f.problem == place_problem::no_such_device && !has_kernels) f.problem = place_problem::no_kernel_there;
     // Runs are refused, by a sentence about the failure; until then the tables of plans need devices.
     if (f.problem != place_problem::none)

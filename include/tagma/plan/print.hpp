@@ -233,10 +233,12 @@ class plan_printer {
                 : "copies between devices: " + std::to_string(copies) + ", " + std::to_string(copied) + " bytes\n");
   }
 
-  /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1".
+  /// "192 bytes", or with several devices "128 bytes on /device:CPU:0, 64 bytes on /device:CPU:1", those that hold
+  /// some.
   [[nodiscard]] std::string arenas() const {
     std::string text;
     for (std::size_t d = 0; d < arena_.size(); ++d) {
+      if (d > 0 && arena_[d] == 0) continue;
       text += sentence({d == 0 ? "" : ", ", arena_[d], " bytes"});
       const device_spec& name = plan_.devices[d].name;
       if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});

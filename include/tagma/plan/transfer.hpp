@@ -41,13 +41,13 @@ class transfer_pass {
       const std::int16_t device = from_.nodes[step.node].device;
       for (int k = 0; k < step.operands; ++k)
         if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
-      for (std::size_t f = 0; f < F; ++f)
-        if (from_.fetch_steps[f] == static_cast<std::int32_t>(s)) fetch(f);
+      fetch_before(s);
       copy_step(s, device);
       if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
     }
+    fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
-      if (from_.fetch_steps[f] == static_cast<std::int32_t>(from_.sizes.steps)) fetch(f);
+      if (copied_[f]) to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
     for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
       if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
     return to_;
@@ -132,14 +132,21 @@ class transfer_pass {
     moved_[s] = static_cast<std::int32_t>(now);
   }
 
-  /// A value that is fetched must be where the host can take it; it is taken before the next step overwrites it.
-  constexpr void fetch(std::size_t f) {
-    const node_id i = from_.fetches[f];
-    if (!on_host(from_.nodes[i].device)) {
+  /// Values that are fetched must be where the host can take them; they are taken before step `s` overwrites them. A
+  /// copy on the host is overwritten by no step, and taken when the run ends.
+  constexpr void fetch_before(std::size_t s) {
+    for (std::size_t f = 0; f < F; ++f) {
+      const node_id i = from_.fetches[f];
+      if (from_.fetch_steps[f] != static_cast<std::int32_t>(s) || on_host(from_.nodes[i].device) ||
+          from_.nodes[i].spec.type == dtype::none)
+        continue;
       bring(i, 0);
       to_.fetches[f] = readable(i, 0);
+      copied_[f] = true;
     }
-    to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+    for (std::size_t f = 0; f < F; ++f)
+      if (from_.fetch_steps[f] == static_cast<std::int32_t>(s))
+        to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
   }
 
   const raw_plan<N, E, A, F>& from_;
@@ -148,6 +155,7 @@ class transfer_pass {
   fixed_array<copy, N * D> copies_{};
   fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
   fixed_array<std::int32_t, N> moved_{};    // of each step
+  fixed_array<bool, F> copied_{};           // of each fetch: it is a copy on the host
 };
 
 }  // namespace detail

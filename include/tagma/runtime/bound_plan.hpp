@@ -5,12 +5,7 @@
 /// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
 /// run with given extents and used again, so that later runs allocate nothing.
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include <cstring>
-#include <new>
 #include <string>
 
 #include "tagma/base/heap_array.hpp"
@@ -18,6 +13,7 @@
 #include "tagma/expr/variable.hpp"
 #include "tagma/plan/memory.hpp"
 #include "tagma/plan/transfer.hpp"
+#include "tagma/runtime/aligned_bytes.hpp"
 #include "tagma/runtime/device.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/step_runner.hpp"
@@ -25,45 +21,6 @@
 #include "tagma/tensor/view.hpp"
 
 namespace tagma::runtime {
-
-/// Bytes on a cache line boundary, many megabytes on that of a large page.
-class aligned_bytes {
- public:
-  aligned_bytes() = default;
-  explicit aligned_bytes(std::size_t size) : size_(size) {
-    if (size == 0) return;
-    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
-#if defined(MADV_HUGEPAGE)
-    // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
-#endif
-  }
-  aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
-    other.data_ = nullptr;
-    other.size_ = 0;
-  }
-  aligned_bytes& operator=(aligned_bytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    return *this;
-  }
-  aligned_bytes(const aligned_bytes&) = delete;
-  aligned_bytes& operator=(const aligned_bytes&) = delete;
-  ~aligned_bytes() {
-    if (data_ != nullptr) ::operator delete(data_, alignment(size_));
-  }
-  [[nodiscard]] std::byte* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-
- private:
-  static constexpr std::size_t page = std::size_t{1} << 21, large = 4 * page;
-  [[nodiscard]] static std::align_val_t alignment(std::size_t size) {
-    return std::align_val_t{size >= large ? page : 64};
-  }
-
-  std::byte* data_ = nullptr;
-  std::size_t size_ = 0;
-};
 
 namespace detail {
 
@@ -106,23 +63,26 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
-  TAGMA_COLD bound_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
-                        array_view<const raw_view> feeds, array_view<std::byte* const> variables, const carried& values,
-                        const run_context& context, const device_table& devices)
-      : plan_(plan), kernels_(kernels), devices_(devices) {
+  /// @param others the devices that are no CPUs, or nullptr
+  TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
+                        array_view<std::byte* const> variables, const carried& values, const run_context& context,
+                        const device_table& devices, accelerator* others)
+      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
+    look_at_steps();
     infer_extents(feeds);
-    share_steps(*context.threads, context.step_threads);
+    if (accelerated_)
+      runner_.set_plan(plan_);
+    else
+      share_steps(*context.threads, context.step_threads);
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
     states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
-      if (kernels_[s].prepare != nullptr) {
-        states_[s] = kernels_[s].prepare(calls_[s], on_device(s, context));
-        calls_[s].state = states_[s].get();
-      }
+      if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
+    if (accelerated_) device_steps_ = others_->bind(*this, context);
   }
 
   /// True if the plan was bound for feeds of these extents.
@@ -136,11 +96,15 @@ class bound_plan {
   void patch(array_view<const raw_view> feeds) {
     for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
+    for (std::size_t f = 0; f < staged_.size(); ++f)
+      if (staged_[f]) std::memcpy(staged_[f]->data, feeds[f].data, bytes_of_feed(feeds[f]));
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
   /// What runs the steps in an order of its own, or nullptr where the order of the plan will do.
   [[nodiscard]] step_runner* shared_steps() { return runner_.shares() || asynchronous_ ? &runner_ : nullptr; }
+  /// What runs the steps if some of them are on devices that are no CPUs, else nullptr.
+  [[nodiscard]] accelerated_steps* device_steps() const { return device_steps_.get(); }
   /// True if a step may wait without a thread.
   [[nodiscard]] bool asynchronous() const { return asynchronous_; }
   /// True if a step or a fetch needs a variable.
@@ -157,6 +121,42 @@ class bound_plan {
     waits_[s].begin(*this, s, context, done);
     kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
   }
+  // For whoever runs the steps of devices:
+
+  [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
+  [[nodiscard]] const kernel_entry& device_kernel(std::size_t s) const { return device_kernels_[s]; }
+  [[nodiscard]] const session_device& device_of(std::size_t s) const {
+    return device_at(plan_.nodes[plan_.steps[s].node].device);
+  }
+  [[nodiscard]] bool is_transfer(std::size_t s) const {
+    return plan_.nodes[plan_.steps[s].node].op == &ir::info<plan::transfer>;
+  }
+  /// Where a transfer comes from; of any other step, its own device.
+  [[nodiscard]] const session_device& source_of(std::size_t s) const {
+    return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
+  }
+  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
+  /// Which step waits for which.
+  [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
+  [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
+  TAGMA_COLD void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
+    if (kernel.prepare == nullptr) return;
+    states_[s] = kernel.prepare(calls_[s], context);
+    calls_[s].state = states_[s].get();
+  }
+  /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
+  [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
+    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
+    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
+    const char* before = " of ";
+    for (const operand& o : calls_[s].in) {
+      append_spec(text, before, o.type, o.dims);
+      before = " and ";
+    }
+    return text;
+  }
+
   /// The error of a step in words that name it: operation, device, what it was given.
   [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
     try {
@@ -180,7 +180,7 @@ class bound_plan {
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const {
     std::size_t bytes = 0;
-    for (const aligned_bytes& a : arenas_) bytes += a.size();
+    for (const arena& a : arenas_) bytes += a.size;
     return bytes;
   }
   /// Where each node runs and why, and each copy between devices, as lines of text.
@@ -207,6 +207,12 @@ class bound_plan {
   owned<bound_plan> next;  ///< for lists of idle plans
 
  private:
+  struct arena {
+    std::byte* data = nullptr;
+    std::size_t size = 0;
+    aligned_bytes bytes;
+    owned<memory_block> block;
+  };
   struct patch_place {
     std::byte** where = nullptr;
     std::size_t feed = 0;
@@ -218,6 +224,17 @@ class bound_plan {
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
     return plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
                                     static_cast<std::size_t>(n.attribute_count));
+  }
+
+  /// What kinds of step there are.
+  TAGMA_COLD void look_at_steps() {
+    for (const plan::plan_node& node : plan_.nodes)
+      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
+      asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+      accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
+    }
+    asynchronous_ = asynchronous_ && !accelerated_;
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
@@ -289,17 +306,8 @@ class bound_plan {
   }
 
   [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
-    const kernel_args& call = calls_[s];
-    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
-    const char* before = " of ";
-    for (const operand& o : call.in) {
-      append_spec(text, before, o.type, o.dims);
-      before = " and ";
-    }
     const auto colon = what.find(": ");
-    text += sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
-    return text;
+    return step_text(s) + sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
   }
 
   TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
@@ -315,9 +323,6 @@ class bound_plan {
                         now_ns()});
   }
 
-  [[nodiscard]] const session_device& device_of(std::size_t s) const {
-    return devices_[static_cast<std::size_t>(plan_.nodes[plan_.steps[s].node].device)];
-  }
   [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
     return short_name(devices_[static_cast<std::size_t>(n.device)].name);
   }
@@ -379,9 +384,6 @@ class bound_plan {
   /// or if a step may wait without a thread.
   TAGMA_COLD void share_steps(const executor& e, int threads) {
     const std::size_t n = plan_.steps.size();
-    for (const plan::plan_node& node : plan_.nodes)
-      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
-    for (std::size_t s = 0; s < n; ++s) asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
     double work = 0, in_order = 0;
@@ -417,17 +419,28 @@ class bound_plan {
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
-    arenas_ = heap_array<aligned_bytes>(devices_.size());
+    arenas_ = heap_array<arena>(devices_.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
-      const std::int64_t size = shared_steps() != nullptr
+      const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
-      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
+      make_arena(arenas_[d], device_at(device), size);
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data() + offsets[b];
+      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data + offsets[b];
+  }
+  /// The memory of a device for the tensors of a run. Where there are accelerators, they reach that of the host.
+  TAGMA_COLD void make_arena(arena& a, const session_device& device, std::int64_t size) {
+    a.size = static_cast<std::size_t>(size);
+    if (accelerated_) {
+      a.block = others_->allocate(device.number, size, sentence({"a plan of ", plan_.steps.size(), " steps"}));
+      a.data = a.block->data;
+    } else {
+      a.bytes = aligned_bytes(a.size);
+      a.data = a.bytes.data();
+    }
   }
 
   TAGMA_COLD void store_scalars(const carried& values) {
@@ -449,7 +462,34 @@ class bound_plan {
     }
   }
 
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables) const {
+  /// The scalars of the program in the memory of a device.
+  [[nodiscard]] TAGMA_COLD std::byte* scalars_on(std::int16_t d) {
+    const session_device& device = device_at(d);
+    if (device.number < 0) return scalars_.data();
+    if (device_scalars_.size() == 0) device_scalars_ = heap_array<owned<memory_block>>(devices_.size());
+    owned<memory_block>& block = device_scalars_[static_cast<std::size_t>(d)];
+    if (!block) {
+      block = others_->allocate(device.number, static_cast<std::int64_t>(scalars_.size()), "the scalars of a plan");
+      others_->copy({block->data, device.number}, {scalars_.data(), on_host}, scalars_.size());
+    }
+    return block->data;
+  }
+
+  /// Where a copy to a device finds what was fed: the host writes it there before each run.
+  [[nodiscard]] TAGMA_COLD std::byte* staged(const plan::plan_node& n, ir::node_id id) {
+    if (staged_.size() == 0) staged_ = heap_array<owned<memory_block>>(feed_dims_.size());
+    owned<memory_block>& block = staged_[static_cast<std::size_t>(n.slot)];
+    if (!block) block = others_->allocate(on_host, bytes_of(id), sentence({"the feed of ", detail::describe(n)}));
+    return block->data;
+  }
+  [[nodiscard]] static std::size_t bytes_of_feed(const raw_view& fed) {
+    const std::size_t size = size_of(fed.type);
+    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
+  }
+
+  /// @param d the device that reads or writes it
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
+                                              std::int16_t d) {
     const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena:
@@ -458,7 +498,7 @@ class bound_plan {
         return variables[slot];
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return scalars_.data() + 16 * slot;
+        return scalars_on(d) + 16 * slot;
       default:
         return nullptr;
     }
@@ -470,22 +510,26 @@ class bound_plan {
     calls_ = heap_array<kernel_args>(plan_.steps.size());
     fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
     patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size());
-    const auto fill = [&](operand& o, ir::node_id id) {
+    const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
       const auto i = static_cast<std::size_t>(id);
       const plan::plan_node& n = plan_.nodes[i];
-      o = {address(n, variables), n.spec.type, dims_[i]};
-      if (n.storage == plan::storage_kind::feed) patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
+      o = {address(n, variables, device), n.spec.type, dims_[i]};
+      if (n.storage != plan::storage_kind::feed) return;
+      if (device_at(device).number >= 0)
+        o.data = staged(n, id);
+      else
+        patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const plan::plan_step& step = plan_.steps[s];
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(step.node)];
       const auto first = static_cast<std::size_t>(step.first_operand), count = static_cast<std::size_t>(step.operands);
       for (std::size_t k = first; k < first + count; ++k) {
-        fill(operands_[k], plan_.operands[k]);
+        fill(operands_[k], plan_.operands[k], n.device);
         declared_[k] = plan_.nodes[static_cast<std::size_t>(plan_.operands[k])].spec.dims;
       }
       kernel_args& call = calls_[s];
-      fill(call.out, step.node);
+      fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
       call.attributes = attributes_of(n);
       call.declared_out = n.spec.dims;
@@ -495,7 +539,7 @@ class bound_plan {
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
-      fetch_address_[f] = address(n, variables);
+      fetch_address_[f] = address(n, variables, 0);
       if (n.storage == plan::storage_kind::feed)
         patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
     }
@@ -503,23 +547,29 @@ class bound_plan {
 
   const plan::plan_view& plan_;
   array_view<const kernel_entry> kernels_;
+  array_view<const kernel_entry> device_kernels_;
   const device_table& devices_;
+  accelerator* others_;
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  heap_array<aligned_bytes> arenas_;  // one a device
+  heap_array<arena> arenas_;  // one a device
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
+  heap_array<owned<memory_block>> device_scalars_;  // one a device, where some are on accelerators
+  heap_array<owned<memory_block>> staged_;          // one a feed
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
   heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
   bool asynchronous_ = false;
+  bool accelerated_ = false;
   bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
   std::size_t patch_count_ = 0;
+  owned<accelerated_steps> device_steps_;
 };
 
 }  // namespace tagma::runtime

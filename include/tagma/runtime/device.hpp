@@ -7,14 +7,16 @@
 #include "tagma/base/heap_array.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/plan/plan.hpp"
+#include "tagma/runtime/accelerator.hpp"
 #include "tagma/runtime/executor.hpp"
 
 namespace tagma::runtime {
 
-/// A device of a session: its name, and the threads of its kernels.
+/// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
   device_spec name;
   owned<executor> threads;
+  int number = on_host;  ///< of the accelerator
 };
 
 /// "/device:CPU:1": the name of a device inside its process.
@@ -31,20 +33,27 @@ class device_table {
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
+  /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
-                          bool soft)
-      : devices_(static_cast<std::size_t>(cpus < 1 ? 1 : cpus)), table_(wanted.size() < 1 ? 1 : wanted.size()) {
+                          bool soft, accelerator* others)
+      : table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    const auto host = static_cast<std::size_t>(cpus);
+    devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < devices_.size(); ++d)
+    for (std::size_t d = 0; d < host; ++d)
       devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1)};
+                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = host; d < devices_.size(); ++d) {
+      const auto number = static_cast<int>(d - host);
+      devices_[d] = {ir::local_device(others->type(), number), {}, number};
+    }
     table_[0] = &devices_[0];
     for (std::size_t w = 0; w < wanted.size(); ++w) {
       for (const session_device& d : devices_)
@@ -69,9 +78,10 @@ class device_table {
     text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    return text +
-           " ]. Make sure the device specification refers to a valid device; the option cpu_devices of a session says "
-           "how many CPU devices it has.";
+    text += " ]. Make sure the device specification refers to a valid device";
+    if (d.name.type == devices_[0].name.type)
+      text += "; the option cpu_devices of a session says how many CPU devices it has";
+    return text + ".";
   }
 
   heap_array<session_device> devices_;

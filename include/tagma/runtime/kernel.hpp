@@ -6,7 +6,9 @@
 
 #include "tagma/base/owned.hpp"
 #include "tagma/expr/carried.hpp"
+#include "tagma/graph/local_devices.hpp"
 #include "tagma/plan/plan.hpp"
+#include "tagma/runtime/accelerator.hpp"
 #include "tagma/runtime/completion.hpp"
 #include "tagma/runtime/executor.hpp"
 
@@ -73,10 +75,36 @@ struct kernel_entry {
   kernel_function run = nullptr;
   prepare_function prepare = nullptr;
   start_function start = nullptr;
+  bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
-/// The kernels of the steps of a plan, in their order; defined by the device.
+/// The kernels of the steps of a plan, in their order.
+struct kernel_tables {
+  array_view<const kernel_entry> cpu;
+  array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
+};
+
+/// The kernels of the CPU for the steps of a plan, in their order; defined by the device.
 template <class Plan>
 struct kernel_table;
+
+/// The kernels of all devices that a program knows of.
+template <class Plan>
+[[nodiscard]] constexpr kernel_tables kernels_of() {
+  using others = ir::accelerator_of<typename Plan::graph>;
+  if constexpr (others::exists)
+    return {kernel_table<Plan>::entries, others::template entries<Plan>()};
+  else
+    return {kernel_table<Plan>::entries};
+}
+
+/// The devices besides CPUs that a program knows of, or nothing.
+template <class Graph>
+[[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
+  if constexpr (ir::accelerator_of<Graph>::exists)
+    return ir::accelerator_of<Graph>::start(options);
+  else
+    return {};
+}
 
 }  // namespace tagma::runtime

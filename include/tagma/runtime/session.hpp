@@ -98,7 +98,8 @@ class session {
   /// Finds the devices, allocates the variables and runs their initializers.
   /// Throws InvalidArgument if a device that the program asks for is missing.
   explicit session(const Program& program, const session_options& options = {})
-      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options) {}
+      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options,
+              runtime::start_accelerator<graph>(options.gpu)) {}
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
@@ -196,7 +197,7 @@ class session {
       string_element texts[sizeof...(Arguments) + 1];
       [[maybe_unused]] std::size_t n = 0;
       (take_argument<run_graph>(feeds, limits, arguments, texts[n++]), ...);
-      core_.run(plan::view, runtime::kernel_table<plan>::entries, {feeds, placeholders}, limits, at,
+      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, limits, at,
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });

@@ -27,31 +27,40 @@ struct session_options {
   bool log_device_placement = false;    ///< true: standard error is told where each node runs and what is copied
   time_limit operation_timeout{};       ///< of every run that gives no `timeout` of its own; 0: none
   inter_op_pool_list inter_op_pools{};  ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
+  gpu_options gpu{};                    ///< of a program that is compiled for GPUs
 };
 
 namespace runtime {
 
 class session_core {
  public:
+  /// @param others the devices that are no CPUs, if the program knows of any
   TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, array_view<const plan::plan_device> devices,
-                          const carried& values, const session_options& options)
-      : variables_(variables),
+                          const carried& values, const session_options& options, owned<accelerator> others = {})
+      : others_(static_cast<owned<accelerator>&&>(others)),
+        variables_(variables),
         values_(values),
         timeout_ns_(options.operation_timeout.ns()),
         pools_(options.inter_op_pools),
         devices_(devices, options.cpu_devices, options.intra_op_threads, pools_.any() ? 1 : options.inter_op_threads,
-                 options.allow_soft_placement),
+                 options.allow_soft_placement, others_.get()),
         logs_(options.log_device_placement),
         storage_(variables.size()),
+        device_storage_(others_ ? variables.size() : 0),
         address_(variables.size()),
         initialized_(variables.size()) {
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
     for (std::size_t i = 0; i < variables_.size(); ++i) {
-      const tensor_spec& spec = variables_[i].spec;
-      storage_[i] = aligned_bytes(static_cast<std::size_t>(spec.dims.elements()) * size_of(spec.type));
-      address_[i] = storage_[i].data();
+      if (others_) {
+        device_storage_[i] = others_->allocate(device_number(i), static_cast<std::int64_t>(bytes_of(i)),
+                                               sentence({"variable '", variable_name(i), "'"}));
+        address_[i] = device_storage_[i]->data;
+      } else {
+        storage_[i] = aligned_bytes(bytes_of(i));
+        address_[i] = storage_[i].data();
+      }
     }
     if (options.initialize)
       for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
@@ -61,9 +70,29 @@ class session_core {
   session_core& operator=(const session_core&) = delete;
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
-  [[nodiscard]] array_view<std::byte* const> addresses() const { return address_; }
+  /// Variable `i` where it is, which may be a device that the host does not read.
   [[nodiscard]] raw_view variable_value(std::size_t i) const {
     return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
+  }
+  /// The same where the host reads it; only under the gate.
+  /// @param copy keeps the value of a variable that is elsewhere
+  [[nodiscard]] TAGMA_COLD raw_view read_variable(std::size_t i, aligned_bytes& copy) const {
+    raw_view value = variable_value(i);
+    if (device_number(i) < 0) return value;
+    copy = aligned_bytes(bytes_of(i));
+    others_->copy({copy.data(), on_host}, {address_[i], device_number(i)}, bytes_of(i));
+    value.data = copy.data();
+    return value;
+  }
+  /// Overwrites variable `i`, only under the gate, exclusively.
+  /// @param from as many bytes as it has
+  TAGMA_COLD void set_variable(std::size_t i, const void* from) {
+    if (bytes_of(i) == 0) return;
+    if (device_number(i) >= 0)
+      others_->copy({address_[i], device_number(i)},
+                    {const_cast<std::byte*>(static_cast<const std::byte*>(from)), on_host}, bytes_of(i));
+    else
+      std::memcpy(address_[i], from, bytes_of(i));
   }
   [[nodiscard]] TAGMA_COLD std::string variable_name(std::size_t i) const {
     return sentence({variables_[i].name, variables_[i].suffix});
@@ -97,7 +126,7 @@ class session_core {
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
+  void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     try {
@@ -159,6 +188,7 @@ class session_core {
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
       return bound_.named(s, static_cast<std::exception_ptr&&>(e));
     }
+    void all_steps() { bound_.device_steps()->run(*this, context_); }
     /// All steps have ended.
     void finish() {
       control_.finish();
@@ -183,7 +213,19 @@ class session_core {
     bool inside_ = false;
   };
 
-  void run_plan(const plan::plan_view& plan, array_view<const kernel_entry> kernels, array_view<const raw_view> feeds,
+  /// A run with steps on devices that are no CPUs, as one step: whoever does it names its errors.
+  class in_one_step final : public run_steps {
+   public:
+    explicit in_one_step(current_run& run) : run_(run) {}
+    void step(std::size_t) override { run_.all_steps(); }
+    void start(std::size_t, completion) override {}
+    [[nodiscard]] std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+
+   private:
+    current_run& run_;
+  };
+
+  void run_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
     run_limits own = limits;
     if (own.timeout_ns == 0) own.timeout_ns = timeout_ns_;
@@ -196,8 +238,14 @@ class session_core {
     current_run run(*this, plan, bound, control, to, limits.trace);
     run.begin();
     const kernel_scope scope(devices_.threads());
-    if (step_runner* const runner = bound.shared_steps();
-        runner != nullptr && (threads != nullptr || bound.asynchronous()))
+    if (bound.device_steps() != nullptr) {
+      in_one_step all(run);
+      if (takes_part)
+        run_in_order(control, all, 1);
+      else
+        whole_run(control, all, 1).run(*threads);
+    } else if (step_runner* const runner = bound.shared_steps();
+               runner != nullptr && (threads != nullptr || bound.asynchronous()))
       runner->run(control, threads, takes_part, run);
     else if (takes_part)
       run_in_order(control, run, bound.step_count());
@@ -216,8 +264,7 @@ class session_core {
 
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, array_view<const kernel_entry> kernels,
-          array_view<const raw_view> feeds)
+    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds)
         : session(s), plan(s.take_idle(p, feeds)) {
       if (plan == nullptr) plan = session.bind(p, kernels, feeds);
     }
@@ -229,9 +276,10 @@ class session_core {
     owned<bound_plan> plan;
   };
 
-  TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, array_view<const kernel_entry> kernels,
+  TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, const kernel_tables& kernels,
                                     array_view<const raw_view> feeds) {
-    owned<bound_plan> bound = make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_);
+    owned<bound_plan> bound =
+        make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
     if (logs_) std::fputs(bound->placement_text().c_str(), stderr);
     return bound;
   }
@@ -294,6 +342,15 @@ class session_core {
       if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
   }
 
+  [[nodiscard]] std::size_t bytes_of(std::size_t i) const {
+    return static_cast<std::size_t>(variables_[i].spec.dims.elements()) * size_of(variables_[i].spec.type);
+  }
+  /// Of the accelerator where variable `i` is, or `on_host`.
+  [[nodiscard]] int device_number(std::size_t i) const {
+    return devices_[static_cast<std::size_t>(variables_[i].device)].number;
+  }
+
+  owned<accelerator> others_;  // first here: it outlives its memory
   array_view<const plan::plan_variable> variables_;
   carried values_;
   std::int64_t timeout_ns_;
@@ -302,6 +359,7 @@ class session_core {
   bool logs_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
+  heap_array<owned<memory_block>> device_storage_;  // instead of it, if there are devices that are no CPUs
   heap_array<std::byte*> address_;
   heap_array<bool> initialized_;
   bool all_initialized_ = false;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tagma/base/config.hpp"
+#include "tagma/runtime/memory_place.hpp"
 
 namespace tagma::runtime {
 
@@ -28,15 +28,6 @@ struct event_ref {
 /// Recorded work, ready to be launched.
 struct graph_ref {
   void* native = nullptr;
-};
-
-/// The host, where a device is asked for.
-inline constexpr int on_host = -1;
-
-/// An address and where it is valid. On the host, copies of streams want memory of `allocate_pinned`.
-struct memory_place {
-  std::byte* data = nullptr;
-  int device = on_host;
 };
 
 /// Bytes of a device.

@@ -16,11 +16,12 @@ inline void save_variables(runtime::session_core& session, const std::string& pa
   const runtime::run_guard unlimited{run_limits{}};
   const runtime::session_core::pass reading(session.variable_gate(), false, unlimited);
   std::vector<safetensors::named_tensor> tensors;
+  std::vector<runtime::aligned_bytes> copies(session.variables().size());
   for (std::size_t i = 0; i < session.variables().size(); ++i) {
     if (!session.is_initialized(i))
       fail(status_code::failed_precondition,
            path + ": variable '" + session.variable_name(i) + "' has no value yet, so nothing was saved");
-    const raw_view value = session.variable_value(i);
+    const raw_view value = session.read_variable(i, copies[i]);
     tensors.push_back({session.variable_name(i), value.type, value.dims, value.data});
   }
   if (!texts.try_emplace("step", std::to_string(session.step())).second)
@@ -58,7 +59,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
   const runtime::run_guard unlimited{run_limits{}};
   const runtime::session_core::pass writing(session.variable_gate(), true, unlimited);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i]->bytes > 0) std::memcpy(session.addresses()[i], sources[i]->data, sources[i]->bytes);
+    session.set_variable(i, sources[i]->data);
     session.mark_initialized(i);
   }
   if (text != stored.metadata().end()) session.set_step(step);

@@ -84,6 +84,12 @@ class dispatcher {
     if (stream_count_ > 0) driver_.restore(before);
   }
 
+  /// The stream of step `s`, which is not one of the host; the same in every run.
+  [[nodiscard]] runtime::stream_ref stream_of(std::size_t s) const {
+    std::size_t i = 0;
+    while (parts_[i].end <= s) ++i;
+    return stream_of(parts_[i], static_cast<step_id>(s));
+  }
   /// Segments that are recorded at present.
   [[nodiscard]] std::size_t captured() const {
     std::size_t count = 0;

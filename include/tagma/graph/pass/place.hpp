@@ -42,6 +42,8 @@ struct device_set {
   array_view<const device_text> types;    ///< every type that has kernels, the one to prefer first; at most 32
   bool (*has_kernel)(const op_info& op, dtype type, std::string_view device_type) = nullptr;
   device_spec home{};  ///< job, replica and task of the caller, preferred among equals
+  /// Which types have a kernel for each node: bit t is `types[t]`. Where it is empty, `has_kernel` is asked.
+  array_view<const std::uint32_t> kernels{};
 };
 
 template <std::size_t N>
@@ -95,6 +97,7 @@ class placer {
     return 0;
   }
   [[nodiscard]] constexpr std::uint32_t kernels_of(node_id i) const {
+    if (!set_.kernels.empty()) return set_.kernels[i];
     std::uint32_t mask = 0;
     for (std::size_t t = 0; t < set_.types.size(); ++t)
       if (set_.has_kernel(g_.info(i), g_[i].spec.type, set_.types[t].view())) mask |= std::uint32_t{1} << t;

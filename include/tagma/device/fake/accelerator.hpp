@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Makes GPUs of fake devices: the kernels are those of the CPU, put into fake streams.
+
+#include "tagma/device/fake/driver.hpp"
+#include "tagma/device/stream/accelerator.hpp"
+
+namespace tagma {
+
+namespace device::fake {
+
+/// Fake devices and the sessions that use them. A session uses the machine that is current in the thread that makes it;
+/// where there is none, one of the process, with two devices.
+class machine {
+ public:
+  explicit machine(const driver_options& options = {}) : driver_(options), devices_(driver_, "GPU"), before_(current_) {
+    current_ = this;
+  }
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+  /// The machine that was current before is so again.
+  ~machine() { current_ = before_; }
+
+  [[nodiscard]] fake::driver& driver() { return driver_; }
+  [[nodiscard]] stream::shared_devices& devices() { return devices_; }
+
+  [[nodiscard]] static machine& current() {
+    if (current_ != nullptr) return *current_;
+    static machine of_process({.devices = 2, .memory = std::int64_t{4} << 30, .pinned = std::int64_t{4} << 30}, {});
+    return of_process;
+  }
+
+ private:
+  struct not_current {};
+  machine(const driver_options& options, not_current) : driver_(options), devices_(driver_, "GPU"), before_(nullptr) {}
+
+  fake::driver driver_;
+  stream::shared_devices devices_;
+  machine* before_;
+  static inline thread_local machine* current_ = nullptr;
+};
+
+class accelerator final : public stream::accelerator {
+ public:
+  accelerator(machine& on, const gpu_options& options)
+      : stream::accelerator(on.devices(), options), driver_(on.driver()), threads_(runtime::make_cpu_executor(1, 1)) {}
+
+  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref, std::byte*) override {
+    auto state = make_owned<stream::stream_state>();
+    state->threads = threads_.get();
+    return state;
+  }
+  /// The kernel reads the number of the run when it runs, also when it is replayed.
+  void launch(const runtime::bound_plan& plan, std::size_t s, const runtime::run_context& context) override {
+    const runtime::kernel_args& call = plan.call(s);
+    const plan::plan_step& step = plan.plan().steps[s];
+    const plan::plan_node& node = plan.plan().nodes[step.node];
+    std::vector<access> accesses;
+    for (std::size_t k = 0; k < call.in.size(); ++k) {
+      if (!step.fused && node.op->ignores_elements(static_cast<int>(k))) continue;
+      // The slots of an optimizer are operands of the update that writes them.
+      const plan::plan_node& in =
+          plan.plan().nodes[plan.plan().operands[static_cast<std::size_t>(step.first_operand) + k]];
+      const bool writes =
+          node.op->kind == ir::op_kind::update && in.storage == plan::storage_kind::variable && !in.suffix.empty();
+      add(accesses, call.in[k], writes);
+    }
+    add(accesses, call.out, true);
+    driver_.launch_kernel(
+        {context.stream, plan.device_of(s).number},
+        [kernel = plan.device_kernel(s).run, &call, &context] { kernel(call, context); },
+        static_cast<std::vector<access>&&>(accesses), std::string(node.op->name));
+  }
+  [[nodiscard]] std::size_t words_size() const override { return 0; }
+  void write_words(std::byte*, const runtime::run_context&) const override {}
+  void check_words(const std::byte*, const runtime::bound_plan&) const override {}
+
+ private:
+  static void add(std::vector<access>& to, const runtime::operand& o, bool writes) {
+    const std::size_t bytes = static_cast<std::size_t>(o.elements()) * size_of(o.type);
+    if (bytes > 0) to.push_back({o.data, bytes, writes});
+  }
+
+  fake::driver& driver_;
+  owned<runtime::executor> threads_;
+};
+
+}  // namespace device::fake
+
+/// Programs of a file that includes this know of GPUs, which are fake.
+template <class Graph>
+  requires true struct ir::accelerator_of<Graph> {
+    static constexpr bool exists = true;
+    static constexpr std::string_view type = "GPU";
+    /// Strings stay on the host.
+    static constexpr auto kernels = [] {
+      fixed_array<bool, Graph::nodes> result{};
+      for (node_id i = 0; i < Graph::view.size(); ++i) {
+        result[i] = Graph::view[i].spec.type != dtype::string;
+        for (const node_id in : Graph::view.inputs(i))
+          result[i] = result[i] && Graph::view[in].spec.type != dtype::string;
+      }
+      return result;
+    }();
+    template <class Plan>
+    [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
+      return runtime::kernel_table<Plan>::entries;
+    }
+
+    /// Memory is taken as it is needed: that of a fake device is the host's.
+    [[nodiscard]] static owned<runtime::accelerator> start(gpu_options options) {
+      options.allow_growth = true;
+      return make_owned<device::fake::accelerator>(device::fake::machine::current(), options);
+    }
+  };
+
+}  // namespace tagma

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What a session has of devices with streams, whoever makes them.
+
+#include "tagma/device/stream/plan_steps.hpp"
+
+namespace tagma::device::stream {
+
+class accelerator : public runtime::accelerator, public kernel_source {
+ public:
+  accelerator(shared_devices& shared, const gpu_options& options)
+      : type_(shared.type()), lease_(shared, options), devices_(*lease_), options_(options) {
+    if (options.streams < 1)
+      fail(status_code::invalid_argument,
+           {"the option gpu.streams is ", options.streams, "; a device has at least one"});
+  }
+
+  [[nodiscard]] std::string_view type() const override { return type_; }
+  [[nodiscard]] int devices() override { return devices_.count(); }
+  [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
+                                                                 const std::string& purpose) override {
+    if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
+    return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, purpose));
+  }
+  /// Through pinned memory: copies of streams want that.
+  TAGMA_COLD void copy(runtime::memory_place to, runtime::memory_place from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const int device = devices_.number(to.device < 0 ? from.device : to.device);
+    runtime::stream_driver& driver = devices_.driver();
+    const pinned_buffer between = devices_.pinned().allocate(bytes);
+    const runtime::owned_stream stream(driver, driver.make_stream(device));
+    const runtime::owned_event done(driver, driver.make_event(device));
+    const runtime::memory_place here{between.data(), runtime::on_host};
+    if (from.device < 0) {
+      std::memcpy(between.data(), from.data, bytes);
+      driver.copy(stream.get(), {to.data, device}, here, bytes);
+    } else {
+      driver.copy(stream.get(), here, {from.data, device}, bytes);
+    }
+    driver.record(done.get(), stream.get());
+    static_cast<void>(driver.host_wait(done.get(), -1));
+    if (to.device < 0) std::memcpy(to.data, between.data(), bytes);
+  }
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_steps> bind(runtime::bound_plan& plan,
+                                                                  const runtime::run_context& context) override {
+    return make_owned<plan_steps>(*this, devices_, options_, plan, context);
+  }
+
+ private:
+  template <class Buffer>
+  struct held final : runtime::memory_block {
+    explicit held(Buffer&& b) : buffer(static_cast<Buffer&&>(b)) { data = buffer.data(); }
+    Buffer buffer;
+  };
+
+  std::string_view type_;
+  shared_devices::lease lease_;
+  local_devices& devices_;
+  gpu_options options_;
+};
+
+}  // namespace tagma::device::stream

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What a session asks of devices that are no CPUs, such as GPUs: memory, and runs of the plans that have steps there.
+
+#include <initializer_list>
+
+#include "tagma/base/array_view.hpp"
+#include "tagma/base/error.hpp"
+#include "tagma/base/owned.hpp"
+#include "tagma/runtime/memory_place.hpp"
+
+namespace tagma {
+
+/// Up to sixteen numbers of devices, by value: `{1, 0}`.
+class device_list {
+ public:
+  static constexpr std::size_t most = 16;
+
+  constexpr device_list() = default;
+  /// Throws InvalidArgument for more than sixteen.
+  constexpr device_list(std::initializer_list<int> numbers) {
+    if (numbers.size() > most) fail(status_code::invalid_argument, "a list of devices has at most sixteen");
+    for (const int n : numbers) numbers_[size_++] = n;
+  }
+  [[nodiscard]] constexpr array_view<const int> numbers() const { return {numbers_, size_}; }
+
+ private:
+  int numbers_[most]{};
+  std::size_t size_ = 0;
+};
+
+/// How sessions use GPUs. The first session of a process decides about memory and numbers for all that live at the
+/// same time.
+struct gpu_options {
+  double memory_fraction = 0;     ///< of each GPU's memory, for this process; 0: what is free, less a reserve
+  std::int64_t memory_cap = 0;    ///< bytes of each GPU, at most; 0: no such bound
+  bool allow_growth = false;      ///< true: memory is taken as it is needed, else at the first use
+  device_list visible_devices{};  ///< entry i is the driver's number of /device:GPU:i; none: all, in order
+  int streams = 4;                ///< on which the kernels of a run may go side by side, of each GPU
+  bool graphs = true;             ///< steps that are the same in each run are recorded once and replayed
+};
+
+namespace runtime {
+
+struct run_context;
+class run_steps;
+class bound_plan;
+
+/// Memory that an accelerator gave; destroyed, it is given back.
+class memory_block {
+ public:
+  memory_block() = default;
+  memory_block(const memory_block&) = delete;
+  memory_block& operator=(const memory_block&) = delete;
+  virtual ~memory_block() = default;
+
+  std::byte* data = nullptr;
+};
+
+/// Does the steps of a bound plan, for one run at a time.
+class accelerated_steps {
+ public:
+  virtual ~accelerated_steps() = default;
+  /// Does every step and returns when all are done: those of devices in their streams, those of the host by `host`, on
+  /// the calling thread. Throws what goes wrong first, with the name of the step.
+  virtual void run(run_steps& host, const run_context& context) = 0;
+};
+
+/// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
+class accelerator {
+ public:
+  accelerator() = default;
+  accelerator(const accelerator&) = delete;
+  accelerator& operator=(const accelerator&) = delete;
+  virtual ~accelerator() = default;
+
+  /// As in names of devices: "GPU".
+  [[nodiscard]] virtual std::string_view type() const = 0;
+  [[nodiscard]] virtual int devices() = 0;
+  /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
+  /// @param purpose what it is for, as errors tell it
+  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes, const std::string& purpose) = 0;
+  /// Copies between a device and the host, any memory of it, and waits until it is done.
+  virtual void copy(memory_place to, memory_place from, std::size_t bytes) = 0;
+  /// Makes what the runs of a plan need, and prepares its kernels of devices.
+  /// @param plan outlives the result
+  [[nodiscard]] virtual owned<accelerated_steps> bind(bound_plan& plan, const run_context& context) = 0;
+};
+
+}  // namespace runtime
+}  // namespace tagma

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/fake/accelerator.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "tagma/explain.hpp"
+#include "tagma/tagma.hpp"
+#include "tagma/train/save.hpp"
+
+namespace {
+
+namespace tg = tagma;
+namespace fake = tg::device::fake;
+using namespace std::chrono_literals;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 6>();
+constexpr auto y = tg::placeholder<"y", float, tg::dyn, 3>();
+constexpr auto image = tg::placeholder<"image", float, tg::dyn, 8, 8, 1>();
+constexpr auto label = tg::placeholder<"label", std::int32_t, tg::dyn>();
+
+tg::tensor<float> numbers(const tg::shape& dims, std::uint64_t seed = 1) {
+  tg::tensor<float> t(dims);
+  for (std::size_t i = 0; i < t.size(); ++i)
+    t.data()[i] = static_cast<float>(tg::random_block({seed, 1, 0}, i)[0] % 1024) / 512 - 1;
+  return t;
+}
+const tg::tensor<float> inputs = numbers({5, 6}), targets = numbers({5, 3}, 2);
+
+/// The bytes of every variable.
+template <class Session>
+std::vector<std::vector<std::byte>> bytes_of(Session& session) {
+  std::vector<std::vector<std::byte>> all;
+  auto& core = session.core();
+  for (std::size_t i = 0; i < core.variables().size(); ++i) {
+    tg::runtime::aligned_bytes copy;
+    const tg::raw_view v = core.read_variable(i, copy);
+    const auto* first = static_cast<const std::byte*>(v.data);
+    all.emplace_back(first, first + static_cast<std::size_t>(v.dims.elements()) * tg::size_of(v.type));
+  }
+  return all;
+}
+
+struct trained {
+  std::vector<float> losses;
+  std::vector<std::vector<std::byte>> variables;
+  bool operator==(const trained&) const = default;
+};
+
+tg::session_options options_of(int streams = 4, bool graphs = true) {
+  return {.seed = 3, .gpu = {.memory_fraction = 1, .allow_growth = true, .streams = streams, .graphs = graphs}};
+}
+
+template <class Program, class Loss, class Train, class... Feeds>
+trained train(const Program& program, const tg::session_options& options, const Loss& loss, const Train& step,
+              const Feeds&... feeds) {
+  tg::session session(program, options);
+  trained result;
+  for (int i = 0; i < 5; ++i) result.losses.push_back(std::get<0>(session.run(tg::fetch(loss, step), feeds...)));
+  result.variables = bytes_of(session);
+  return result;
+}
+
+template <class F>
+tg::error caught(const F& f) {
+  try {
+    f();
+  } catch (const tg::error& e) {
+    return e;
+  }
+  return {tg::status_code::ok, "nothing was thrown"};
+}
+
+/// A net with random numbers, optimizer slots and a number that counts.
+auto net() {
+  const auto h = tg::dropout(tg::dense<"hidden", 16>(x, tg::relu), 0.25);
+  const auto loss = tg::mean(tg::square(tg::dense<"out", 3>(h) - y));
+  return std::pair(loss, tg::minimize(loss, tg::adam{.learning_rate = 0.05}));
+}
+
+TEST_CASE("a net learns the same bytes on a device with streams, whatever the order of its work") {
+  const auto pair = net();
+  const auto loss = pair.first;
+  const auto step = pair.second;
+  const auto on_cpu = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(loss, step)); });
+  const auto anywhere = tg::compile([=] { return tg::outputs(loss, step); });
+  CHECK_THAT(tg::explain(on_cpu), !Catch::Contains("GPU"));
+  CHECK_THAT(tg::explain(anywhere), Catch::Contains("/device:GPU:0, the first that has a kernel"));
+  const trained expected = train(on_cpu, options_of(), loss, step, x = inputs, y = targets);
+  CHECK(expected.losses[4] < expected.losses[0]);
+  for (std::uint64_t seed = 0; seed < 6; ++seed)
+    for (const bool graphs : {false, true}) {
+      INFO("seed " << seed << (graphs ? ", with graphs" : ""));
+      fake::machine machine({.seed = seed, .eager = seed % 2 == 0 ? 0 : 64});
+      const int streams = 1 + static_cast<int>(seed % 4);
+      CHECK(train(anywhere, options_of(streams, graphs), loss, step, x = inputs, y = targets) == expected);
+      // The first run is not recorded, the second is, and all but the first launch one graph.
+      CHECK(machine.driver().counts().graphs_launched == (graphs ? 4 : 0));
+      const auto counts = machine.driver().counts();
+      CHECK((counts.blocks == 0 && counts.streams == 0 && counts.events == 0 && counts.graphs == 0));
+    }
+}
+
+TEST_CASE("a convolutional net learns the same bytes") {
+  const auto h = tg::max_pool<2>(tg::conv2d<"conv", 4, 3>(image, tg::relu));
+  const auto flat = tg::dense<"out", 3>(tg::flatten(tg::batch_norm<"norm", tg::phase::training>(h).output));
+  const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(flat, label));
+  const auto step = tg::minimize(loss, tg::momentum{.learning_rate = 0.1});
+  const auto on_cpu = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(loss, step)); });
+  const auto anywhere = tg::compile([=] { return tg::outputs(loss, step); });
+  const auto images = numbers({4, 8, 8, 1});
+  const std::vector<std::int32_t> labels{0, 2, 1, 2};
+  fake::machine machine({.seed = 5, .eager = 16});
+  const trained found = train(anywhere, options_of(), loss, step, image = images, label = labels);
+  CHECK(found == train(on_cpu, options_of(), loss, step, image = images, label = labels));
+}
+
+TEST_CASE("a net whose parts are on the host and on two devices learns the same bytes") {
+  const auto a = tg::on<tg::gpu<1>>([](const auto& e) { return tg::dense<"a", 8>(e, tg::tanh); })(x);
+  const auto b = tg::on<tg::cpu<0>>([](const auto& e) { return tg::dense<"b", 8>(e, tg::relu); })(a);
+  const auto c = tg::on<tg::gpu<0>>([](const auto& e) { return tg::dense<"c", 3>(e); })(b);
+  const auto loss = tg::mean(tg::square(c - y));
+  const auto step = tg::minimize(loss, tg::adam{.learning_rate = 0.05});
+  const auto plain_loss =
+      tg::mean(tg::square(tg::dense<"c", 3>(tg::dense<"b", 8>(tg::dense<"a", 8>(x, tg::tanh), tg::relu)) - y));
+  const auto plain_step = tg::minimize(plain_loss, tg::adam{.learning_rate = 0.05});
+  const auto on_cpu = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(plain_loss, plain_step)); });
+  const auto apart = tg::compile([=] { return tg::outputs(loss, step); });
+  const trained expected = train(on_cpu, options_of(), plain_loss, plain_step, x = inputs, y = targets);
+  for (std::uint64_t seed = 0; seed < 4; ++seed)
+    for (const bool graphs : {false, true}) {
+      fake::machine machine({.devices = 2, .seed = seed, .eager = 32});
+      const trained found = train(apart, options_of(2, graphs), loss, step, x = inputs, y = targets);
+      REQUIRE(found.losses.size() == expected.losses.size());
+      // Loops that are cut between devices may round otherwise.
+      for (std::size_t i = 0; i < found.losses.size(); ++i)
+        CHECK(found.losses[i] == Approx(expected.losses[i]).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("fetches are what they were when the plan came to them") {
+  const auto w = tg::variable<"w", float, 4>(tg::ones);
+  const auto doubled = tg::assign(w, 2.0f * w);
+  const auto program = tg::compile([=] { return tg::outputs(w, doubled, x); });
+  fake::machine machine({.seed = 2});
+  tg::session session(program, options_of());
+  for (int i = 0; i < 4; ++i) {
+    const auto [old, now, fed] = session.run(tg::fetch(w, doubled, x), x = inputs);
+    CHECK(old.data()[3] == static_cast<float>(1 << i));
+    CHECK(now.data()[3] == static_cast<float>(2 << i));
+    CHECK(fed == inputs);
+  }
+}
+
+TEST_CASE("variables on a device are saved and restored") {
+  const auto pair = net();
+  const auto loss = pair.first;
+  const auto step = pair.second;
+  const auto program = tg::compile([=] { return tg::outputs(loss, step); });
+  const std::string path = "fake_accelerator.safetensors";
+  fake::machine machine({.seed = 2});
+  tg::session first(program, options_of());
+  for (int i = 0; i < 3; ++i) first.run(step, x = inputs, y = targets);
+  tg::save(first, path);
+  tg::session second(program, {.seed = 3, .initialize = false, .gpu = {.memory_fraction = 1, .allow_growth = true}});
+  CHECK(caught([&] { second.run(loss, x = inputs, y = targets); }).code() == tg::status_code::failed_precondition);
+  tg::restore(second, path);
+  CHECK(bytes_of(second) == bytes_of(first));
+  CHECK(second.run(loss, x = inputs, y = targets) == first.run(loss, x = inputs, y = targets));
+  std::remove(path.c_str());
+}
+
+TEST_CASE("random operations draw other numbers in each run, replayed or not") {
+  const auto drawn = tg::random_normal<float, 16>();
+  const auto on_cpu = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(drawn)); });
+  const auto anywhere = tg::compile([=] { return tg::outputs(drawn); });
+  fake::machine machine({.seed = 2});
+  tg::session host(on_cpu, options_of());
+  tg::session device(anywhere, options_of());
+  tg::tensor<float> before;
+  for (int i = 0; i < 5; ++i) {
+    const auto numbers_now = device.run(drawn);
+    CHECK(numbers_now == host.run(drawn));
+    CHECK_FALSE(numbers_now == before);
+    before = numbers_now;
+  }
+}
+
+TEST_CASE("without the device, only what is asked for there is missed") {
+  const auto pair = net();
+  const auto loss = pair.first;
+  const auto step = pair.second;
+  const auto on_cpu = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(loss, step)); });
+  const auto anywhere = tg::compile([=] { return tg::outputs(loss, step); });
+  const auto asked = tg::compile([=] { return tg::outputs(tg::on<tg::gpu<0>>(loss)); });
+  const auto somewhere = tg::compile([=] { return tg::outputs(tg::on<"/job:localhost/task:0">(loss)); });
+  fake::machine machine({.devices = 0});
+  CHECK(train(anywhere, options_of(), loss, step, x = inputs, y = targets) ==
+        train(on_cpu, options_of(), loss, step, x = inputs, y = targets));
+  const tg::error e = caught([&] { tg::session session(asked, options_of()); });
+  CHECK(e.code() == tg::status_code::invalid_argument);
+  CHECK_THAT(e.what(), Catch::Contains("Operation was explicitly assigned to") &&
+                           Catch::Contains("/device:GPU:0 but available devices are [ /job:localhost/replica:0/task:0/"
+                                           "device:CPU:0 ]"));
+  tg::session_options softly = options_of();
+  softly.allow_soft_placement = true;
+  tg::session soft(asked, softly);
+  tg::session plain(somewhere, options_of());
+  CHECK(soft.run(tg::on<tg::gpu<0>>(loss), x = inputs, y = targets) ==
+        plain.run(tg::on<"/job:localhost/task:0">(loss), x = inputs, y = targets));
+}
+
+TEST_CASE("whatever fails on a device names the step, and the session goes on") {
+  const auto pair = net();
+  const auto loss = pair.first;
+  const auto step = pair.second;
+  const auto program = tg::compile([=] { return tg::outputs(loss, step); });
+  fake::machine machine({.seed = 4});
+  tg::session session(program, options_of());
+  const float expected = session.run(loss, x = inputs, y = targets);
+  for (const fake::fault what : {fake::fault::launch, fake::fault::copy, fake::fault::execution})
+    for (int n = 1; n < 5; ++n) {
+      machine.driver().fail_at(what, n, tg::status_code::unavailable);
+      const tg::error e = caught([&] { session.run(loss, x = inputs, y = targets); });
+      machine.driver().fail_at(what, 0);
+      if (e.code() == tg::status_code::ok) continue;  // a graph has one launch
+      CHECK(e.code() == tg::status_code::unavailable);
+      CHECK_THAT(e.what(), Catch::Contains(" on /device:") && Catch::Contains("(run at "));
+      CHECK(machine.driver().counts().pending == 0);
+    }
+  // The loss draws numbers, so a run says little; a hundred of them say that nothing is left over.
+  for (int i = 0; i < 20; ++i) CHECK(session.run(loss, x = inputs, y = targets) > 0);
+  CHECK(expected > 0);
+}
+
+TEST_CASE("where memory does not suffice, the error lists what has it and what may help") {
+  const auto w = tg::variable<"a_large_one", float, 64, 1024>(tg::zeros);
+  const auto program = tg::compile([=] { return tg::outputs(tg::matmul(tg::transpose(w), w)); });
+  fake::machine machine;
+  tg::session_options options = options_of();
+  options.gpu.memory_cap = 2 << 20;
+  tg::session session(program, options);
+  const tg::error e = caught([&] { session.run(tg::matmul(tg::transpose(w), w)); });
+  CHECK(e.code() == tg::status_code::resource_exhausted);
+  CHECK_THAT(e.what(), Catch::Contains("/device:GPU:0 has no room for") && Catch::Contains("a plan of") &&
+                           Catch::Contains("variable 'a_large_one' 256.0 KiB") && Catch::Contains("a larger cap"));
+}
+
+TEST_CASE("options that are none, and sessions that do not agree") {
+  const auto program = tg::compile([=] { return tg::outputs(2.0f * x); });
+  fake::machine machine({.devices = 2});
+  const auto code_with = [&](const tg::gpu_options& gpu) {
+    return caught([&] { tg::session session(program, {.gpu = gpu}); });
+  };
+  CHECK_THAT(code_with({.streams = 0}).what(), Catch::Contains("the option gpu.streams is 0"));
+  CHECK_THAT(code_with({.visible_devices = {2}}).what(), Catch::Contains("there are 2 devices"));
+  CHECK(code_with({.memory_fraction = 1, .visible_devices = {1, 0}}).code() == tg::status_code::ok);
+  const tg::session session(program, {.gpu = {.memory_fraction = 0.5, .allow_growth = true}});
+  CHECK(code_with({.memory_fraction = 0.5, .allow_growth = true, .streams = 1}).code() == tg::status_code::ok);
+  CHECK(code_with({.memory_fraction = 0.4, .allow_growth = true}).code() == tg::status_code::failed_precondition);
+}
+
+TEST_CASE("runs of several threads, of a pool, and with a deadline") {
+  const auto pair = net();
+  const auto loss = pair.first;
+  const auto program = tg::compile([=] { return tg::outputs(loss, tg::sum(x * x)); });
+  const auto squares = tg::sum(x * x);
+  fake::machine machine({.seed = 6});
+  tg::session_options options = options_of();
+  options.inter_op_pools = {{.threads = 2}};
+  tg::session session(program, options);
+  const float expected = session.run(squares, x = inputs);
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) right += session.run(squares, x = inputs) == expected;
+    });
+  for (auto& t : threads) t.join();
+  CHECK(right == 80);
+  CHECK(session.run(squares, x = inputs, tg::on_pool(0)) == expected);
+  CHECK(session.run(squares, x = inputs, tg::on_caller_thread()) == expected);
+
+  machine.driver().hold();
+  std::thread later([&] {
+    std::this_thread::sleep_for(30ms);
+    machine.driver().release();
+  });
+  CHECK(caught([&] { session.run(squares, x = inputs, tg::timeout(5ms)); }).code() ==
+        tg::status_code::deadline_exceeded);
+  later.join();
+  CHECK(session.run(squares, x = inputs) == expected);
+}
+
+TEST_CASE("a feed of a tensor that a device would compute leaves its operation out") {
+  const auto h = tg::matmul(x, tg::variable<"w", float, 6, 2>(tg::ones));
+  const auto out = tg::sum(3.0f * h);
+  const auto program = tg::compile([=] { return tg::outputs(out, h); });
+  fake::machine machine({.seed = 7});
+  tg::session session(program, options_of());
+  const auto fed = numbers({2, 2});
+  double sum = 0;
+  for (const float v : fed.span()) sum += static_cast<double>(v);
+  CHECK(session.run(out, h = fed) == Approx(3 * sum));
+}
+
+TEST_CASE("a run with other extents has a plan of its own") {
+  const auto out = tg::sum(tg::softmax(x));
+  const auto program = tg::compile([=] { return tg::outputs(out); });
+  fake::machine machine({.seed = 8});
+  tg::session session(program, options_of());
+  for (int round = 0; round < 3; ++round)
+    for (const tg::extent rows : {1, 0, 7, 64})
+      CHECK(session.run(out, x = numbers({rows, 6})) == Approx(static_cast<double>(rows)).margin(1e-4));
+}
+
+}  // namespace
