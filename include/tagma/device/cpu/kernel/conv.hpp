@@ -7,6 +7,7 @@
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_onednn.hpp"
+#include "tagma/runtime/aligned_bytes.hpp"
 
 namespace tagma::device::cpu {
 

@@ -10,6 +10,7 @@
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
+#include "tagma/runtime/aligned_bytes.hpp"
 
 #if TAGMA_ONEDNN_PRIMITIVES
 #define TAGMA_ONEDNN_CONVOLUTIONS 1

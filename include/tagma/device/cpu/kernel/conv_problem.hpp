@@ -6,7 +6,6 @@
 
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/windows.hpp"
-#include "tagma/runtime/bound_plan.hpp"
 
 namespace tagma::device::cpu::detail {
 

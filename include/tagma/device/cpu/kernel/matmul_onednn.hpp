@@ -8,7 +8,7 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
-#include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/aligned_bytes.hpp"
 
 namespace tagma::device::cpu::detail {
 
