@@ -33,8 +33,11 @@ void train_on_both(const std::string& what, const Program& program, const Feeds&
   const std::array<tg::raw_view, sizeof...(Feeds)> views{
       tg::raw_view{feeds.data(), tg::dtype_of<std::remove_cvref_t<decltype(feeds.data()[0])>>, feeds.dims()}...};
   const auto on = [&](tg::session<Program>& session, tg::array_view<const tg::runtime::kernel_entry> kernels) {
-    tg::runtime::bound_plan bound(plan::view, kernels, views, session.core().addresses(), program.values(), context,
-                                  session.core().devices());
+    std::vector<std::byte*> addresses;
+    for (std::size_t v = 0; v < session.core().variables().size(); ++v)
+      addresses.push_back(static_cast<std::byte*>(const_cast<void*>(session.core().variable_value(v).data)));
+    tg::runtime::bound_plan bound(plan::view, {kernels}, views, addresses, program.values(), context,
+                                  session.core().devices(), nullptr);
     bound.patch(views);
     for (context.step = 0; context.step < 4; ++context.step) {
       cuda::begin_run(context);
