@@ -79,7 +79,7 @@ TAGMA_INLINE void over_maxima(const pool_problem* p, const T* x, const T* y, con
 
 template <class T>
 struct max_pool_gradient_body {
-  TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* dy, T* dx) {
+  TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
     const P zero = splat<P>(0);
     // Where windows neither overlap nor leave gaps, every element is written once.
@@ -92,10 +92,13 @@ struct max_pool_gradient_body {
           });
       return;
     }
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(T));
+    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-          store_some(dx + at, load_some(dx + at, n) + select(found, load_some(dy + from, n), zero), n);
+          store_some(
+              dx + at,
+              load_some(static_cast<const compute_t<T>*>(dx + at), n) + select(found, load_some(dy + from, n), zero),
+              n);
         });
   }
 };
@@ -133,9 +136,9 @@ struct average_pool_body {
 
 template <class T>
 struct average_pool_gradient_body {
-  TAGMA_INLINE static void run(const pool_problem* p, const T* dy, T* dx) {
+  TAGMA_INLINE static void run(const pool_problem* p, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(T));
+    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, dy += p->channels) {
         const pool_window w(*p, i, j);
@@ -145,8 +148,8 @@ struct average_pool_gradient_body {
               const P part = load_some(dy + c, n) * share;
               for (std::int64_t a = w.top; a < w.bottom; ++a)
                 for (std::int64_t b = w.left; b < w.right; ++b) {
-                  T* to = dx + (a * p->columns.in + b) * p->channels + c;
-                  store_some(to, load_some(static_cast<const T*>(to), n) + part, n);
+                  compute_t<T>* to = dx + (a * p->columns.in + b) * p->channels + c;
+                  store_some(to, load_some(static_cast<const compute_t<T>*>(to), n) + part, n);
                 }
             });
       }
@@ -167,6 +170,7 @@ void over_images(const pool_problem& p, const run_context& context, const Task& 
     context.threads->parallel_for(turns, turn);
 }
 
+/// The maxima of windows, or their means.
 template <class Body, class T>
 void pool(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.in[0].dims, args.out.dims, args.attributes);
@@ -175,23 +179,34 @@ void pool(const kernel_args& args, const run_context& context) {
   });
 }
 
-/// For operations whose inputs are x, y and a third one.
-template <class Body, class T, bool ToInput>
-void pool_by_maxima(const kernel_args& args, const run_context& context) {
+template <class T>
+void max_pool_gradient(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
-    dispatch<Body>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
-                   args.in[2].as<const T>() + i * (ToInput ? y : x), args.out.as<T>() + i * (ToInput ? x : y));
+    dispatch<max_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
+                                        args.in[2].as<const T>() + i * y, wide_result<T>(args) + i * x);
+    round_result<T>(args, i * x, x);
+  });
+}
+
+template <class T>
+void max_pool_select(const kernel_args& args, const run_context& context) {
+  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const std::int64_t x = p.input_size(), y = p.output_size();
+  over_images(p, context, [&](std::int64_t i) {
+    dispatch<max_pool_select_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
+                                      args.in[2].as<const T>() + i * x, args.out.as<T>() + i * y);
   });
 }
 
 template <class T>
 void average_pool_gradient(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.out.dims, args.in[0].dims, args.attributes);
+  const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
-    dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * p.output_size(),
-                                            args.out.as<T>() + i * p.input_size());
+    dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * y, wide_result<T>(args) + i * x);
+    round_result<T>(args, i * x, x);
   });
 }
 
@@ -205,14 +220,12 @@ struct kernel<ir::key<op::max_pool>> {
 template <>
 struct kernel<ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      &detail::pool_by_maxima<detail::max_pool_gradient_body<stored<Out>>, stored<Out>, true>};
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::max_pool_gradient<stored<Out>>);
 };
 template <>
 struct kernel<ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      &detail::pool_by_maxima<detail::max_pool_select_body<stored<Out>>, stored<Out>, false>};
+  static constexpr kernel_entry entry{&detail::max_pool_select<stored<Out>>};
 };
 template <>
 struct kernel<ir::key<op::average_pool>> {
@@ -222,7 +235,7 @@ struct kernel<ir::key<op::average_pool>> {
 template <>
 struct kernel<ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::average_pool_gradient<stored<Out>>};
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::average_pool_gradient<stored<Out>>);
 };
 
 }  // namespace tagma::device::cpu
