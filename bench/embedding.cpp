@@ -8,11 +8,11 @@
 namespace tg = tagma;
 
 constexpr auto ids = tg::placeholder<"ids", std::int32_t, tg::dyn>();
-constexpr tg::extent rows = 100'000, width = 64, batch = 32;
+constexpr tg::extent table_rows = 100'000, width = 64, batch = 32;
 
 template <class Optimizer, bool Sparse>
 static void embedding(benchmark::State& state) {
-  const auto table = tg::variable<"table", float, rows, width>(tg::glorot_uniform);
+  const auto table = tg::variable<"table", float, table_rows, width>(tg::glorot_uniform);
   const auto found = tg::embedding_lookup(table, ids);
   const auto loss = tg::mean(found * found);
   const auto train = [&] {
@@ -26,7 +26,7 @@ static void embedding(benchmark::State& state) {
   const auto program = tg::compile([=] { return tg::outputs(train); });
   tg::session session(program, {.intra_op_threads = 1});
   tg::tensor<std::int32_t> at(tg::shape{batch});
-  for (tg::extent i = 0; i < batch; ++i) at[i] = static_cast<std::int32_t>(i * 7919 % rows);
+  for (tg::extent i = 0; i < batch; ++i) at[i] = static_cast<std::int32_t>(i * 7919 % table_rows);
   for (auto round : state) session.run(train, ids = at);
   state.counters["arena"] = static_cast<double>(decltype(program)::peak_bytes(batch));
 }

@@ -7,17 +7,18 @@
 
 namespace tg = tagma;
 
-constexpr tg::extent size = 16 * 1024 * 1024;
-constexpr auto x = tg::placeholder<"x", float, size>();
+constexpr tg::extent elements = 16 * 1024 * 1024;
+constexpr auto x = tg::placeholder<"x", float, elements>();
 
 int main(int count, char** arguments) {
   const peers::options options(count, arguments);
   const auto y = (tg::maximum(tg::abs(x * 1.5f + 0.25f) - x, 0.1f) * x + 0.75f) * 0.5f;
-  const auto last = tg::slice<tg::range{size - 1, size}>(y);
+  const auto last = tg::slice<tg::range{elements - 1, elements}>(y);
   const auto program = tg::compile([=] { return tg::outputs(last); });
   tg::session session(program, {.seed = 42, .intra_op_threads = options.threads});
-  tg::tensor<float> input(tg::shape{size});
-  for (tg::extent i = 0; i < size; ++i) input.data()[i] = -2 + 4 * static_cast<float>(i) / static_cast<float>(size - 1);
+  tg::tensor<float> input(tg::shape{elements});
+  for (tg::extent i = 0; i < elements; ++i)
+    input.data()[i] = -2 + 4 * static_cast<float>(i) / static_cast<float>(elements - 1);
   return peers::serve(
       TAGMA_VERSION, [&](std::int64_t) { return static_cast<double>(session.run(last, x = input).data()[0]); }, 2);
 }

@@ -2,8 +2,9 @@
 #pragma once
 
 /// @file
-/// NVIDIA's GPUs: their driver and their kernels. For files that nvcc compiles; such a file includes tagma/tagma.hpp as
-/// well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked.
+/// NVIDIA's GPUs: programs of files that include this run on them. For files that nvcc compiles; such a file includes
+/// tagma/tagma.hpp as well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked. All
+/// files of a program that share a graph include this, or none does.
 
 #include "tagma/place/device.hpp"
 
@@ -35,8 +36,4 @@
 
 #include "tagma/nn/optimizers.hpp"
 
-#include "tagma/device/cuda/driver.hpp"
-#include "tagma/device/cuda/kernel_table.hpp"
-#include "tagma/device/stream/dispatch.hpp"
-#include "tagma/device/stream/memory_pool.hpp"
-#include "tagma/device/stream/pinned_pool.hpp"
+#include "tagma/device/cuda/provide.hpp"

@@ -15,6 +15,8 @@
 
 #include "tagma/expr/op/reduce.hpp"
 
+#include "tagma/expr/on.hpp"
+
 #include "tagma/plan/program.hpp"
 
 #include "tagma/device/cpu/build_info.hpp"

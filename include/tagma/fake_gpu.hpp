@@ -20,4 +20,4 @@
 
 #include "tagma/expr/op/reduce.hpp"
 
-#include "tagma/device/fake/accelerator.hpp"
+#include "tagma/device/fake/provide.hpp"

@@ -17,6 +17,8 @@
 
 #include "tagma/expr/op/reduce.hpp"
 
+#include "tagma/expr/on.hpp"
+
 #include "tagma/plan/program.hpp"
 
 #include "tagma/runtime/run_check.hpp"

@@ -7,8 +7,9 @@
 #define TAGMA_SINGLE_CUDA_HPP
 
 /// @file
-/// NVIDIA's GPUs: their driver and their kernels. For files that nvcc compiles; such a file includes tagma/tagma.hpp as
-/// well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked.
+/// NVIDIA's GPUs: programs of files that include this run on them. For files that nvcc compiles; such a file includes
+/// tagma/tagma.hpp as well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked. All
+/// files of a program that share a graph include this, or none does.
 
 // ---- tagma/place/device.hpp
 #ifndef TAGMA_SINGLE_PLACE_DEVICE_HPP
@@ -117,6 +118,16 @@ void fresh_type(long);
 /// equally for all files of a program.
 #ifndef TAGMA_MAX_NODES
 #define TAGMA_MAX_NODES 16384
+#endif
+
+/// Keeps a vector of floating elements from becoming one FMA with a sum that it is part of: g++ joins product and sum
+/// wherever it sees both, clang only inside one expression. nvcc's front end does not know the function of g++.
+#if defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_ROUND(v) asm("" : "+x"(v))
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ROUND(v) v = __builtin_assoc_barrier(v)
+#else
+#define TAGMA_ROUND(v) static_cast<void>(v)
 #endif
 
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
@@ -553,6 +564,9 @@ namespace diagnose {
 /// A text is a device name.
 template <class Text>
 inline constexpr bool is_device_name = std::is_void_v<Text>;
+/// Devices of a type are counted from 0.
+template <int Id>
+inline constexpr bool is_device_number = Id >= 0;
 }  // namespace diagnose
 
 namespace detail {
@@ -581,15 +595,15 @@ inline constexpr device_spec device_string = [] {
 
 /// The processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct cpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 cpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("CPU"), Id};
 };
 
 /// The graphics processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct gpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 gpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("GPU"), Id};
 };
 
@@ -1907,12 +1921,6 @@ namespace detail {
   return {parsed.spec, !parsed, text};
 }
 
-/// Calls a captureless function object of the user's.
-template <auto Function>
-constexpr device_answer call_device_function(const op_info& op, device_counts&, int&) {
-  return answer_of(Function(op));
-}
-
 }  // namespace detail
 
 /// How a `replica_device_setter` shares the variables among the tasks.
@@ -1959,9 +1967,19 @@ struct replica_device_setter {
 
 namespace detail {
 
-template <replica_device_setter Setter>
-constexpr device_answer call_setter(const op_info& op, device_counts& counts, int& task) {
-  return {Setter(op, counts, task), false, {}};
+[[nodiscard]] constexpr auto ask_device_function(const auto& function, const op_info& op, device_counts&, int&)
+    -> decltype(answer_of(function(op))) {
+  return answer_of(function(op));
+}
+[[nodiscard]] constexpr device_answer ask_device_function(const replica_device_setter& setter, const op_info& op,
+                                                          device_counts& counts, int& task) {
+  return answer_of(setter(op, counts, task));
+}
+
+/// Calls a captureless function object of the user's, or a setter.
+template <auto Function>
+constexpr device_answer call_device_function(const op_info& op, device_counts& counts, int& task) {
+  return ask_device_function(Function, op, counts, task);
 }
 
 }  // namespace detail
@@ -2683,6 +2701,9 @@ namespace diagnose {
 /// Elements of one type convert to the other.
 template <class From, class To>
 inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
+/// Elements are values of a fixed size.
+template <class A>
+inline constexpr bool is_no_string = A::value.type != dtype::string;
 /// Two operands have one element type, or integers of two types, which are compared by value.
 template <class A, class B>
 inline constexpr bool comparable = same_element_type<A, B>;
@@ -2778,6 +2799,11 @@ template <class Op, class Place, class A, class B>
 
 }  // namespace detail
 
+/// The element type of a spec is number or bool.
+#define TAGMA_NEEDS_NO_STRING(...)                            \
+  static_assert(::tagma::diagnose::is_no_string<__VA_ARGS__>, \
+                "TAGMA-E153 this operation needs numbers or bool, not string")
+
 /// Two operands, handles or numbers, can be compared element by element.
 #define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
   static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
@@ -2788,14 +2814,16 @@ template <class Op, class Place, class A, class B>
                 "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
-/// compared by value.
+/// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::not_equal, Place>(a, b);
 };
@@ -2853,12 +2881,14 @@ template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
-/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
+/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E153 for strings, TAGMA-E010 and TAGMA-E011 if type or shapes
+/// differ.
 template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;
   TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
                 "TAGMA-E011 select: the condition does not broadcast with what it selects from");
@@ -3534,14 +3564,15 @@ struct fraction {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
-  static constexpr void fold(ir::fold_args& f) {
-    const shape& dims = f.g.spec(f.in(0)).dims;
+  /// The elements along the axes in attribute 0; `dyn` if an extent is not known.
+  static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((f.attributes[0] >> i) & 1) {
-        if (dims[i] == dyn) return;
-        count *= dims[i];
-      }
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+    return count;
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
 };
@@ -3577,7 +3608,8 @@ struct any : reduction {
   static constexpr std::string_view name = "any";
 };
 
-/// Position of the largest element along one axis; the first one where several are equal.
+/// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
+/// is one.
 struct argmax : reduction {
   static constexpr std::string_view name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3713,6 +3745,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
+/// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -4126,6 +4159,15 @@ template <expression V, class Place = TAGMA_FRESH_TYPE(V)>
 namespace tagma {
 namespace op {
 
+/// A tensor of known extents, seen as [outer, axis, inner].
+struct around_axis {
+  extent outer, count, inner;
+  constexpr around_axis(const shape& dims, ir::attribute axis)
+      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
+        count(dims[static_cast<int>(axis)]),
+        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
+};
+
 /// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice
 /// i of input 0 goes where element i of input 1 points. What one index names twice is summed in the order of indices.
 struct scatter_rows {
@@ -4315,6 +4357,14 @@ struct slice {
   static constexpr std::string_view name = "slice";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
+  /// The first position of each range, of axes of these extents.
+  /// @param first written, one an axis
+  static constexpr void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
+    for (int i = 0; i < dims.rank; ++i) {
+      const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
+      first[i] = at < 0 ? at + dims[i] : at;
+    }
+  }
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
@@ -4734,6 +4784,20 @@ struct concat_part {
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[1].dims};
     return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
+  }
+  /// Where the part begins along the axis, for the extents of a run.
+  /// @param in the inputs, as a kernel has them
+  /// Throws InvalidArgument if the operands do not make up the axis.
+  template <class Operands>
+  [[nodiscard]] static extent begin(const Operands& in, ir::attribute_list attributes, const shape& whole,
+                                    const shape& part) {
+    const auto axis = static_cast<int>(attributes[0]);
+    extent between = 0;
+    for (const auto& o : in.subspan(2)) between += o.dims[axis];
+    const extent at = attributes[1] != 0 ? whole[axis] - between - part[axis] : between;
+    if (at < 0 || at + part[axis] > whole[axis])
+      fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole[axis]});
+    return at;
   }
   /// The same place, of other tensors.
   static constexpr void emit_same_place(auto& g, auto to) {
@@ -6504,6 +6568,20 @@ template <class Optimizer, expression... V, expression... G, class Place = TAGMA
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_NN_OPTIMIZERS_HPP
 
+// ---- tagma/device/cuda/provide.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_PROVIDE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_PROVIDE_HPP
+
+/// @file
+/// Makes the GPUs of this machine those of all programs of a file.
+
+// ---- tagma/device/cuda/accelerator.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_ACCELERATOR_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_ACCELERATOR_HPP
+
+/// @file
+/// What sessions have of the GPUs of this machine.
+
 // ---- tagma/device/cuda/driver.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CUDA_DRIVER_HPP
 #define TAGMA_SINGLE_DEVICE_CUDA_DRIVER_HPP
@@ -6578,6 +6656,13 @@ namespace tagma::device::cuda {
 inline void check(cudaError_t status, std::string_view call) {
   if (status != cudaSuccess) [[unlikely]]
     fail_with(status, call);
+}
+
+/// For what gives something back, which reports nothing: at the end of a process CUDA may be gone already
+/// (cudaErrorCudartUnloading), and after an error of a kernel every call repeats it. The thread's last error is
+/// cleared, since launches are checked by it.
+inline void ignore(cudaError_t status) noexcept {
+  if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
 }  // namespace tagma::device::cuda
@@ -7140,19 +7225,26 @@ concept duration_like = requires(T d) {
   T::period::num;
 };
 
-/// A length of time in the options of a session: any std::chrono duration. 0 is endless.
+/// A length of time in the options of a session: any std::chrono duration; at most 2^62 ns, which is 146 years. 0 is
+/// endless.
 class time_limit {
  public:
   constexpr time_limit() = default;
   template <duration_like Duration>
   constexpr time_limit(Duration d)
-      : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 *
-                                      static_cast<double>(Duration::period::num) /
-                                      static_cast<double>(Duration::period::den))) {}
-  /// 0 or less: endless.
+      : time_limit(static_cast<double>(d.count()) * 1e9 * static_cast<double>(Duration::period::num) /
+                   static_cast<double>(Duration::period::den)) {}
+  /// 0: endless. Sessions refuse what is below 0.
   [[nodiscard]] constexpr std::int64_t ns() const { return ns_; }
 
  private:
+  static constexpr std::int64_t longest = std::int64_t{1} << 62;
+
+  constexpr explicit time_limit(double ns)
+      : ns_(ns >= 0x1p62    ? longest
+            : ns <= -0x1p62 ? -longest
+                            : static_cast<std::int64_t>(ns)) {}
+
   std::int64_t ns_ = 0;
 };
 
@@ -7482,13 +7574,6 @@ class driver final : public runtime::stream_driver {
   [[nodiscard]] static cudaEvent_t native(runtime::event_ref e) { return static_cast<cudaEvent_t>(e.native); }
   [[nodiscard]] static cudaGraphExec_t native(runtime::graph_ref g) { return static_cast<cudaGraphExec_t>(g.native); }
 
-  /// What gives something back reports nothing: at the end of a process CUDA may be gone already
-  /// (cudaErrorCudartUnloading), and after an error of a kernel every call repeats it. The thread's last error is
-  /// cleared, since launches are checked by it.
-  static void ignore(cudaError_t status) noexcept {
-    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
-  }
-
   [[nodiscard]] static std::byte* allocated(cudaError_t status, std::string_view call, void* data) {
     if (status == cudaErrorMemoryAllocation) {
       ignore(status);
@@ -7533,60 +7618,18 @@ class driver final : public runtime::stream_driver {
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_DRIVER_HPP
-// ---- tagma/device/cuda/kernel_table.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TABLE_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TABLE_HPP
-
-/// @file
-/// Picks the kernel of the GPU for every step of a plan, as device/cpu/kernel_table.hpp does for the CPU. Recipes of
-/// loops and operations with their element types are the only template arguments that reach a kernel, never a plan.
-
-// ---- tagma/device/cuda/kernel/concat.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
-
-/// @file
-/// Concatenation and repetition on the GPU.
-
-// ---- tagma/device/cuda/kernel/reduce.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
-
-/// @file
-/// Reductions on the GPU. The order in which elements are joined follows from the extents alone, without atomics, so
-/// that equal inputs give equal bytes in every run.
-
-// ---- tagma/device/cuda/kernel/reduce_axes.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
-
-/// @file
-/// The extents of a reduction, and how its work is divided.
-
-// ---- tagma/device/cuda/kernel/kernel.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
-
-/// @file
-/// How a kernel of the GPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
-/// element-wise one. Operations of a user's own are registered the same way, outside these headers.
-///
-/// Operands are addresses of the device. A kernel puts its work on the stream of the run and returns: it neither waits
-/// nor allocates, so that a run can be recorded as a graph and replayed. What it needs beyond its operands is made by
-/// `prepare`, which is called with the stream that runs will have.
-
 // ---- tagma/device/cuda/libraries.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CUDA_LIBRARIES_HPP
 #define TAGMA_SINGLE_DEVICE_CUDA_LIBRARIES_HPP
 
 /// @file
-/// What the kernels of one GPU share: working memory and handles of libraries for each stream, and the few numbers that
-/// change from run to run. `run_context::library` points to a `libraries`.
+/// What the kernels of one stream share: working memory, handles of libraries, and the few numbers that change from run
+/// to run. `run_context::library` points to a `stream_resources`.
 ///
 /// A graph of CUDA is recorded once and replayed, with the arguments of its kernels as they were. So the number of the
-/// run is no argument: it is in memory of the device, written by `begin_run` before each run or replay, and random
-/// kernels read it there. Kernels that meet an index outside its axis cannot throw; they leave a note in the same
-/// memory, which `check_run` reads when the run is over.
+/// run is no argument: it is in memory of the device, written before each run or replay, and random kernels read it
+/// there. Kernels that meet an index outside its axis cannot throw; they leave a note in the same memory, which is
+/// looked at when the run is over. Entries of such kernels say `reads_run`.
 
 // ---- tagma/base/owned.hpp
 #ifndef TAGMA_SINGLE_BASE_OWNED_HPP
@@ -7667,6 +7710,7 @@ template <class T, class... Arguments>
 #include <math.h>
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 /// A function of the device that the host can call as well, which is how tests run it.
@@ -7779,6 +7823,8 @@ template <class T>
 TAGMA_DEVICE constexpr T lowest() {
   if constexpr (std::is_floating_point_v<T>)
     return static_cast<T>(-__builtin_huge_val());
+  else if constexpr (std::is_same_v<T, bool>)
+    return false;
   else
     return static_cast<T>(~highest<T>());
 }
@@ -7836,6 +7882,20 @@ TAGMA_DEVICE std::int64_t quotient(std::int64_t a, std::int64_t b) {
   if (((a | b) >> 32) == 0)
     return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
   return a / b;
+}
+
+/// The pieces of `each` things that hold `count` of them.
+TAGMA_DEVICE constexpr std::int64_t pieces(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
+
+/// Calls `some(axis, position)` for every axis: where element `index` is along it, counted along the last axis first.
+template <class Some>
+TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int axes, const Some& some) {
+  for (int a = axes - 1; a > 0; --a) {
+    const std::int64_t next = quotient(index, extents[a]);
+    some(a, index - next * extents[a]);
+    index = next;
+  }
+  if (axes > 0) some(0, index);
 }
 
 }  // namespace tagma::device::cuda
@@ -9013,8 +9073,7 @@ template <class Graph>
   for (std::size_t t = types.size(); t-- > 0;) {
     const std::size_t first = list.count;
     list.add(local_device(types[t].view(), 0));
-    for (std::size_t r = 2; r < Graph::requests; ++r) {
-      const device_spec& asked = Graph::flat.requests[r];
+    for (const device_spec& asked : Graph::flat.requests) {
       if (asked.type != types[t] || asked.id < 0) continue;
       const merged_device name = merge(local_task, asked, false);
       if (name) list.add(name.spec);
@@ -9660,13 +9719,14 @@ template <class Plan>
     return {kernel_table<Plan>::entries};
 }
 
-/// The devices besides CPUs that a program knows of, or nothing.
+/// The devices besides CPUs that a program knows of, or nothing where the machine has none.
 template <class Graph>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (ir::accelerator_of<Graph>::exists)
-    return ir::accelerator_of<Graph>::start(options);
-  else
-    return {};
+  if constexpr (ir::accelerator_of<Graph>::exists) {
+    owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
+    if (others->devices() > 0) return others;
+  }
+  return {};
 }
 
 }  // namespace tagma::runtime
@@ -9872,8 +9932,13 @@ struct geometry {
   /// once on a large device; else each thread takes several.
   [[nodiscard]] static constexpr geometry over(std::int64_t count, int threads = block_threads) {
     constexpr std::int64_t most = 4096;
-    const std::int64_t blocks = (count + threads - 1) / threads;
+    const std::int64_t blocks = pieces(count, threads);
     return {blocks < 1 ? 1 : blocks < most ? blocks : most, threads, 0};
+  }
+  /// A block for each of `count` pieces of work, as long as they are not very many; else each block takes several.
+  [[nodiscard]] static constexpr geometry blocks_for(std::int64_t count, std::size_t shared) {
+    constexpr std::int64_t most = std::int64_t{1} << 20;
+    return {count < most ? count : most, block_threads, shared};
   }
 };
 
@@ -9944,6 +10009,287 @@ inline void clear_on_device(const operand& o, const run_context& context) {
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_LAUNCH_HPP
+// ---- tagma/device/stream/memory_pool.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
+
+/// @file
+/// Memory of a device for arenas and variables: taken from the driver in regions, and handed out in blocks.
+
+#include <string>
+
+namespace tagma::device::stream {
+
+class memory_pool;
+
+/// A block of a pool, given back with this object. The pool must outlive it, and no stream may be using it by then.
+class device_block {
+ public:
+  device_block() = default;
+  device_block(device_block&& other) noexcept
+      : pool_(other.pool_), piece_(other.piece_), data_(other.data_), bytes_(other.bytes_) {
+    other.data_ = nullptr;
+  }
+  device_block& operator=(device_block&& other) noexcept {
+    device_block before(static_cast<device_block&&>(*this));
+    pool_ = other.pool_;
+    piece_ = other.piece_;
+    data_ = other.data_;
+    bytes_ = other.bytes_;
+    other.data_ = nullptr;
+    return *this;
+  }
+  device_block(const device_block&) = delete;
+  device_block& operator=(const device_block&) = delete;
+  inline ~device_block();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  /// What was asked for.
+  [[nodiscard]] std::int64_t size() const { return bytes_; }
+
+ private:
+  friend class memory_pool;
+  device_block(memory_pool* pool, std::int32_t piece, std::byte* data, std::int64_t bytes)
+      : pool_(pool), piece_(piece), data_(data), bytes_(bytes) {}
+
+  memory_pool* pool_ = nullptr;
+  std::int32_t piece_ = 0;
+  std::byte* data_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+/// What a pool has given out.
+struct pool_use {
+  std::int64_t limit = 0;         ///< bytes that the pool may take; 0 until the first use
+  std::int64_t reserved = 0;      ///< that it has taken from the driver
+  std::int64_t used = 0;          ///< that blocks take, rounded
+  std::int64_t peak = 0;          ///< the most that `used` ever was
+  std::int64_t largest_free = 0;  ///< the largest block that needs no further region
+  std::int64_t blocks = 0;
+};
+
+/// The memory of one device that this process uses. Blocks are multiples of 256 bytes; a request takes the smallest
+/// free piece that is large enough, the first such by address, and free neighbours become one piece. Regions go back to
+/// the driver with the pool. Nothing is asked of the driver before the first request. May be used from several threads.
+class memory_pool {
+ public:
+  static constexpr std::int64_t granularity = 256;
+
+  /// @param name of the device for errors, such as "/device:GPU:0"
+  TAGMA_COLD memory_pool(runtime::stream_driver& driver, int device, std::string name,
+                         const memory_options& options = {})
+      : driver_(driver), device_(device), name_(static_cast<std::string&&>(name)), options_(options) {}
+  memory_pool(const memory_pool&) = delete;
+  memory_pool& operator=(const memory_pool&) = delete;
+  TAGMA_COLD ~memory_pool() {
+    for (std::size_t i = 0; i < piece_count_; ++i)
+      if (pieces_[i].live && pieces_[i].before < 0) driver_.deallocate(device_, pieces_[i].data);
+  }
+
+  /// A block for `purpose`, which errors name: a variable, or the arena of a plan. Throws ResourceExhausted where there
+  /// is no room.
+  [[nodiscard]] TAGMA_COLD device_block allocate(std::int64_t bytes, std::string_view purpose) {
+    if (bytes < 0) fail(status_code::invalid_argument, {"a block of ", bytes, " bytes for ", purpose});
+    if (bytes == 0) return {};
+    const mutex_lock lock(mutex_);
+    if (!started_) start();
+    if (bytes > limit_) exhausted(bytes, purpose);
+    const std::int64_t size = (bytes + granularity - 1) / granularity * granularity;
+    std::int32_t best = best_fit(size);
+    if (best < 0 && grow(size)) best = best_fit(size);
+    if (best < 0) exhausted(bytes, purpose);
+    const std::int32_t taken = split(best, size);
+    piece& p = pieces_[at(taken)];
+    p.used = true;
+    p.purpose = purpose;
+    used_ += p.bytes;
+    if (used_ > peak_) peak_ = used_;
+    return {this, taken, p.data, bytes};
+  }
+
+  [[nodiscard]] TAGMA_COLD pool_use use() const {
+    const mutex_lock lock(mutex_);
+    pool_use u{limit_, reserved_, used_, peak_, 0, 0};
+    for (std::size_t i = 0; i < piece_count_; ++i) {
+      if (!pieces_[i].live) continue;
+      u.blocks += pieces_[i].used;
+      if (!pieces_[i].used && pieces_[i].bytes > u.largest_free) u.largest_free = pieces_[i].bytes;
+    }
+    return u;
+  }
+  [[nodiscard]] int device() const { return device_; }
+
+ private:
+  friend class device_block;
+
+  /// A part of a region; its neighbours are listed by address.
+  struct piece {
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    std::int32_t before = -1;
+    std::int32_t behind = -1;
+    bool live = false;  ///< false for an entry that waits to be used again
+    bool used = false;
+    std::string purpose;
+  };
+
+  [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+  TAGMA_COLD void start() {
+    limit_ = memory_limit(options_, driver_.memory(device_)) / granularity * granularity;
+    started_ = true;
+  }
+
+  [[nodiscard]] std::int32_t best_fit(std::int64_t size) const {
+    std::int32_t best = -1;
+    for (std::size_t i = 0; i < piece_count_; ++i) {
+      const piece& p = pieces_[i];
+      if (!p.live || p.used || p.bytes < size) continue;
+      const piece* const b = best < 0 ? nullptr : &pieces_[at(best)];
+      if (b == nullptr || p.bytes < b->bytes || (p.bytes == b->bytes && p.data < b->data))
+        best = static_cast<std::int32_t>(i);
+    }
+    return best;
+  }
+
+  /// Another region of at least `size` bytes; false where the limit or the driver does not allow it.
+  TAGMA_COLD bool grow(std::int64_t size) {
+    const std::int64_t room = limit_ - reserved_;
+    if (size > room) return false;
+    std::int64_t bytes = room;
+    if (options_.allow_growth) {
+      if (next_region_ < bytes) bytes = next_region_;
+      while (bytes < size) bytes *= 2;
+      if (bytes > room) bytes = room;
+    }
+    // Others may have taken what the limit leaves; then somewhat less is asked for.
+    for (;;) {
+      bytes = bytes / granularity * granularity;
+      std::byte* const data = driver_.allocate(device_, static_cast<std::size_t>(bytes));
+      if (data != nullptr) {
+        pieces_[at(new_piece())] = {data, bytes, -1, -1, true, false, {}};
+        reserved_ += bytes;
+        if (bytes >= next_region_) next_region_ = 2 * bytes;
+        return true;
+      }
+      if (bytes == size) return false;
+      bytes = bytes / 10 * 9;
+      if (bytes < size) bytes = size;
+    }
+  }
+
+  /// An entry for a piece, whose content is written next.
+  std::int32_t new_piece() {
+    for (std::size_t i = 0; i < piece_count_; ++i)
+      if (!pieces_[i].live) return static_cast<std::int32_t>(i);
+    if (piece_count_ == pieces_.size()) {
+      heap_array<piece> more(2 * piece_count_ + 32);
+      for (std::size_t i = 0; i < piece_count_; ++i) more[i] = static_cast<piece&&>(pieces_[i]);
+      pieces_ = static_cast<heap_array<piece>&&>(more);
+    }
+    return static_cast<std::int32_t>(piece_count_++);
+  }
+
+  /// The first `size` bytes of a free piece.
+  std::int32_t split(std::int32_t whole, std::int64_t size) {
+    if (pieces_[at(whole)].bytes == size) return whole;
+    const std::int32_t rest = new_piece();
+    piece& first = pieces_[at(whole)];
+    pieces_[at(rest)] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
+    if (first.behind >= 0) pieces_[at(first.behind)].before = rest;
+    first.behind = rest;
+    first.bytes = size;
+    return whole;
+  }
+
+  TAGMA_COLD void give_back(std::int32_t i) noexcept {
+    const mutex_lock lock(mutex_);
+    used_ -= pieces_[at(i)].bytes;
+    pieces_[at(i)].used = false;
+    pieces_[at(i)].purpose.clear();
+    if (const std::int32_t behind = pieces_[at(i)].behind; behind >= 0 && !pieces_[at(behind)].used) merge(i, behind);
+    if (const std::int32_t before = pieces_[at(i)].before; before >= 0 && !pieces_[at(before)].used) merge(before, i);
+  }
+  void merge(std::int32_t first, std::int32_t second) {
+    piece& a = pieces_[at(first)];
+    piece& b = pieces_[at(second)];
+    a.bytes += b.bytes;
+    a.behind = b.behind;
+    if (b.behind >= 0) pieces_[at(b.behind)].before = first;
+    b.live = false;
+  }
+
+  /// "1536 bytes", "1.5 GiB (1610612736 bytes)".
+  [[nodiscard]] TAGMA_COLD static std::string bytes_text(std::int64_t bytes) {
+    constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
+    if (bytes < 2048) return sentence({bytes, " bytes"});
+    std::size_t unit = 0;
+    std::int64_t tenths = bytes * 10 / 1024;
+    for (; tenths >= 10240 && unit < 3; ++unit) tenths /= 1024;
+    return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
+  }
+
+  [[noreturn]] TAGMA_COLD void exhausted(std::int64_t bytes, std::string_view purpose) const {
+    constexpr int most_listed = 8;
+    std::int32_t largest[most_listed];
+    int listed = 0;
+    std::int64_t blocks = 0, largest_free = 0;
+    for (std::size_t i = 0; i < piece_count_; ++i) {
+      const piece& p = pieces_[i];
+      if (!p.live) continue;
+      if (!p.used) {
+        if (p.bytes > largest_free) largest_free = p.bytes;
+        continue;
+      }
+      ++blocks;
+      int k = listed < most_listed ? listed++ : most_listed;
+      for (; k > 0 && pieces_[at(largest[k - 1])].bytes < p.bytes; --k)
+        if (k < most_listed) largest[k] = largest[k - 1];
+      if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
+    }
+    std::string text =
+        sentence({name_, " has no room for ", bytes_text(bytes), ", which ", purpose, " asks for. Of ",
+                  bytes_text(limit_), " that this process may take, ", bytes_text(used_), " are used by ", blocks,
+                  blocks == 1 ? " block" : " blocks", "; the largest free piece has ", bytes_text(largest_free),
+                  ", and ", bytes_text(limit_ - reserved_), " were not yet taken from the device"});
+    const char* before = ". The largest blocks: ";
+    for (int k = 0; k < listed; ++k, before = ", ") {
+      const piece& p = pieces_[at(largest[k])];
+      text += sentence({before, p.purpose, " ", bytes_text(p.bytes)});
+    }
+    text += ". What may help: ";
+    if (bytes <= limit_ - used_)
+      text += "fewer batch sizes at a time, since there is room but not in one piece; ";
+    else
+      text += "a smaller batch; ";
+    if (options_.fraction > 0 && options_.fraction < 1) text += "a larger memory fraction; ";
+    if (options_.cap > 0 && limit_ == options_.cap / granularity * granularity) text += "a larger cap; ";
+    if (options_.fraction == 0) text += "fewer other processes on the device; ";
+    text += "fewer plans kept for other extents; variables on several devices";
+    fail(status_code::resource_exhausted, text);
+  }
+
+  runtime::stream_driver& driver_;
+  const int device_;
+  const std::string name_;
+  const memory_options options_;
+  mutable mutex mutex_;
+  bool started_ = false;
+  std::int64_t limit_ = 0;
+  std::int64_t reserved_ = 0;
+  std::int64_t used_ = 0;
+  std::int64_t peak_ = 0;
+  std::int64_t next_region_ = mebibyte;
+  heap_array<piece> pieces_;
+  std::size_t piece_count_ = 0;
+};
+
+inline device_block::~device_block() {
+  if (data_ != nullptr) pool_->give_back(piece_);
+}
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
 
 namespace tagma::device::cuda {
 
@@ -9974,7 +10320,7 @@ class device_bytes {
     if (emulates())
       ::operator delete (data_, std::align_val_t{256});
     else
-      cudaFree(data_);
+      ignore(cudaFree(data_));
   }
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
   template <class T>
@@ -10005,7 +10351,7 @@ class pinned_bytes {
     if (emulates())
       ::operator delete(data_);
     else
-      cudaFreeHost(data_);
+      ignore(cudaFreeHost(data_));
   }
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
 
@@ -10023,12 +10369,16 @@ struct run_parameters {
 /// The word that says that no kernel met a wrong index.
 inline constexpr std::uint64_t no_failure = ~std::uint64_t{0};
 
+/// Bits of such a word that hold a position; those above hold a node.
+inline constexpr int position_bits = 40;
+inline constexpr std::uint64_t last_position = (std::uint64_t{1} << position_bits) - 1;
+
 /// Notes that the element at `position` of the indices of node `source` is not within its axis. Of several notes the
 /// smallest stays, so that the message does not depend on which thread came first.
 TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::int64_t position) {
-  constexpr int bits = 40;
-  const std::uint64_t most = (std::uint64_t{1} << bits) - 1, at = static_cast<std::uint64_t>(position);
-  const std::uint64_t note = (static_cast<std::uint64_t>(source) << bits) | (at < most ? at : most);
+  const auto at = static_cast<std::uint64_t>(position);
+  const std::uint64_t note =
+      (static_cast<std::uint64_t>(source) << position_bits) | (at < last_position ? at : last_position);
 #if defined(__CUDA_ARCH__)
   static_assert(sizeof(unsigned long long) == sizeof(std::uint64_t));
   atomicMin(reinterpret_cast<unsigned long long*>(&run->failure), static_cast<unsigned long long>(note));
@@ -10039,11 +10389,13 @@ TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::in
 
 /// Throws OutOfRange if kernels met a wrong index.
 /// @param failure the word that `run_parameters::failure` holds at the end of a run
-inline void check_run(std::uint64_t failure) {
-  constexpr int bits = 40;
+/// @param describe gives the text for a node of the program, such as "gather 'rows'"
+template <class Describe>
+void check_run(std::uint64_t failure, const Describe& describe) {
   if (failure == no_failure) return;
-  fail(status_code::out_of_range, {"the index at position ", failure & ((std::uint64_t{1} << bits) - 1), " of node #",
-                                   failure >> bits, " is not below the extent of the axis"});
+  fail(status_code::out_of_range,
+       {describe(static_cast<std::int32_t>(failure >> position_bits)), ": the index at position ",
+        failure & last_position, " is not within the axis of what it selects from"});
 }
 
 /// A handle of a library.
@@ -10052,11 +10404,50 @@ class library_handle {
   virtual ~library_handle() = default;
 };
 
-/// What the kernels of one stream share; used by one thread at a time. A recorded graph holds addresses of this memory,
-/// so it is replayed on the stream that it was recorded from.
+/// An object of a library with one owner.
+/// @tparam Destroy the library's function that ends it
+template <class Handle, auto Destroy>
+class library_object {
+ public:
+  library_object() = default;
+  library_object(const library_object&) = delete;
+  library_object& operator=(const library_object&) = delete;
+  ~library_object() {
+    if (handle_ != nullptr) Destroy(handle_);
+  }
+  [[nodiscard]] Handle get() const { return handle_; }
+  /// Where the library's function that makes it puts it.
+  [[nodiscard]] Handle* place() { return &handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+/// The factors 1 and 0 by which libraries multiply what they compute and what was there before, in the type that they
+/// compute elements of `type` in.
+class library_factors {
+ public:
+  explicit library_factors(dtype type) : wide_(type == dtype::float64) {}
+  [[nodiscard]] const void* one() const { return wide_ ? static_cast<const void*>(&wide_one_) : &one_; }
+  [[nodiscard]] const void* zero() const { return wide_ ? static_cast<const void*>(&wide_zero_) : &zero_; }
+
+ private:
+  bool wide_;
+  float one_ = 1, zero_ = 0;
+  double wide_one_ = 1, wide_zero_ = 0;
+};
+
+/// Bytes of a part of working memory, so that the next one begins where a library wants its own.
+[[nodiscard]] constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// What the kernels of one stream share; used by one thread at a time, while the stream's GPU is current. A recorded
+/// graph holds addresses of this memory, so it is replayed on the stream that it was recorded from.
 class stream_resources {
  public:
-  explicit stream_resources(void* stream) : stream_(stream), parameters_(sizeof(run_parameters)) {}
+  /// @param parameters of the runs, in memory of the device; may be missing if no kernel reads them
+  /// @param pool what working memory is taken from; nullptr: CUDA
+  stream_resources(void* stream, run_parameters* parameters, stream::memory_pool* pool = nullptr)
+      : stream_(stream), parameters_(parameters), pool_(pool) {}
 
   /// The stream, as `run_context` has it.
   [[nodiscard]] void* stream() const { return stream_; }
@@ -10064,75 +10455,49 @@ class stream_resources {
   /// Makes the working memory at least this large. Memory that it had before stays valid for graphs that use it.
   void reserve(std::size_t bytes) {
     if (bytes <= size_) return;
-    auto grown = make_owned<block>(bytes < 2 * size_ ? 2 * size_ : bytes);
-    size_ = grown->memory.size();
+    auto grown = make_owned<block>(bytes < 2 * size_ ? 2 * size_ : bytes, pool_);
+    size_ = grown->bytes;
     grown->before = std::move(workspace_);
     workspace_ = std::move(grown);
   }
   /// Memory for one kernel call; what is in it is lost at the next.
-  [[nodiscard]] std::byte* workspace() const { return workspace_ == nullptr ? nullptr : workspace_->memory.data(); }
+  [[nodiscard]] std::byte* workspace() const { return workspace_ == nullptr ? nullptr : workspace_->data(); }
   [[nodiscard]] std::size_t workspace_size() const { return size_; }
 
-  [[nodiscard]] run_parameters* parameters() const { return parameters_.as<run_parameters>(); }
+  [[nodiscard]] run_parameters* parameters() const {
+    if (parameters_ == nullptr)
+      fail(status_code::internal, "a kernel reads numbers of the run, and its entry does not say so");
+    return parameters_;
+  }
 
   owned<library_handle> blas;  ///< of cuBLASLt, made by the first product
   owned<library_handle> dnn;   ///< of cuDNN, made by the first convolution
-  owned<stream_resources> next;
 
  private:
   struct block {
-    explicit block(std::size_t bytes) : memory(bytes) {}
-    device_bytes memory;
+    block(std::size_t size, stream::memory_pool* pool) : bytes(size) {
+      if (pool != nullptr)
+        of_pool = pool->allocate(static_cast<std::int64_t>(size), "working memory of kernels");
+      else
+        own = device_bytes(size);
+    }
+    [[nodiscard]] std::byte* data() const { return own.size() > 0 ? own.data() : of_pool.data(); }
+    std::size_t bytes;
+    device_bytes own;
+    stream::device_block of_pool;
     owned<block> before;
   };
 
   void* stream_;
-  device_bytes parameters_;
+  run_parameters* parameters_;
+  stream::memory_pool* pool_;
   owned<block> workspace_;
   std::size_t size_ = 0;
 };
 
-/// Everything that the kernels of one GPU share. The GPU must be the current one whenever it is used.
-class libraries {
- public:
-  /// What kernels of this stream share; made when it is asked for first.
-  [[nodiscard]] stream_resources& of(void* stream) {
-    const mutex_lock lock(mutex_);
-    for (stream_resources* r = first_.get(); r != nullptr; r = r->next.get())
-      if (r->stream() == stream) return *r;
-    auto made = make_owned<stream_resources>(stream);
-    made->next = std::move(first_);
-    first_ = std::move(made);
-    return *first_;
-  }
-
- private:
-  mutex mutex_;
-  owned<stream_resources> first_;
-};
-
 /// What the stream of a run shares.
 [[nodiscard]] inline stream_resources& resources_of(const run_context& context) {
-  return static_cast<libraries*>(context.library)->of(context.stream);
-}
-
-namespace detail {
-struct begin_body {
-  struct arguments {
-    run_parameters* to;
-    run_parameters values;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    if (at.index() == 0) *a.to = a.values;
-  }
-};
-}  // namespace detail
-
-/// Writes the numbers of a run where its kernels read them. Goes before the kernels of a run, or before the replay of a
-/// graph, and is never part of a graph itself.
-inline void begin_run(const run_context& context) {
-  launch<detail::begin_body>({1, 1, 0}, context,
-                             {resources_of(context).parameters(), {context.seed, context.step, no_failure}});
+  return *static_cast<stream_resources*>(context.library);
 }
 
 /// The state of a kernel that needs working memory on its stream.
@@ -10143,1603 +10508,56 @@ inline void begin_run(const run_context& context) {
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_LIBRARIES_HPP
-
-/// nvcc 13 writes the name of a second variable among template arguments as `tagma::ir::tagma::ir::key`; with this name
-/// that is right, too.
-namespace tagma::ir {
-namespace tagma = ::tagma;
-}
-
-namespace tagma::device::cuda {
-
-/// The kernel of an operation on the GPU. A specialisation has
-/// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
-template <const char& Operation>
-struct kernel {
-  static constexpr bool missing = true;
-};
-
-/// The body of an element-wise operation: `template <class Out, class... In> TAGMA_DEVICE static Out apply(In...)` over
-/// single numbers, where 16-bit floats are float.
-template <const char& Operation>
-struct scalar_kernel {
-  static constexpr bool missing = true;
-};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
-
-namespace tagma::device::cuda::detail {
-
-/// Axes with their distances in memory.
-struct strided_axes {
-  static constexpr int most = 2 * max_rank;
-  std::int64_t extents[most]{};
-  std::int64_t strides[most]{};
-  std::int32_t count = 0;
-
-  void add(std::int64_t extent, std::int64_t stride) {
-    extents[count] = extent;
-    strides[count++] = stride;
-  }
-  [[nodiscard]] std::int64_t elements() const {
-    std::int64_t n = 1;
-    for (int a = 0; a < count; ++a) n *= extents[a];
-    return n;
-  }
-  /// How far element `index`, counted along the last axis first, is from element 0.
-  [[nodiscard]] TAGMA_DEVICE std::int64_t offset(std::int64_t index) const {
-    std::int64_t at = 0;
-    for (int a = count - 1; a > 0; --a) {
-      const std::int64_t next = quotient(index, extents[a]);
-      at += (index - next * extents[a]) * strides[a];
-      index = next;
-    }
-    return count == 0 ? 0 : at + index * strides[0];
-  }
-};
-
-/// The axes of a tensor, outermost first, neighbours of one kind joined; those of extent 1 do not count.
-class reduction_axes {
- public:
-  void add(std::int64_t extent, bool reduced) {
-    if (extent == 1) return;
-    if (count_ > 0 && reduced_[count_ - 1] == reduced) {
-      extents_[count_ - 1] *= extent;
-    } else {
-      extents_[count_] = extent;
-      reduced_[count_++] = reduced;
-    }
-  }
-  /// Calls `some(extent, stride, reduced)` for all axes.
-  template <class Some>
-  void each(const Some& some) const {
-    std::int64_t stride = 1;
-    for (int a = 0; a < count_; ++a) stride *= extents_[a];
-    for (int a = 0; a < count_; ++a) {
-      stride = 1;
-      for (int i = a + 1; i < count_; ++i) stride *= extents_[i];
-      some(extents_[a], stride, reduced_[a]);
-    }
-  }
-  [[nodiscard]] bool last_is_reduced() const { return count_ > 0 && reduced_[count_ - 1]; }
-
- private:
-  std::int64_t extents_[strided_axes::most]{};
-  bool reduced_[strided_axes::most]{};
-  int count_ = 0;
-};
-
-/// The axes of a tensor of which those in `mask` are reduced.
-[[nodiscard]] inline reduction_axes axes_of(const shape& dims, std::uint64_t mask) {
-  reduction_axes axes;
-  for (int i = 0; i < dims.rank; ++i) axes.add(dims[i], ((mask >> i) & 1) != 0);
-  return axes;
-}
-
-/// How a reduction is divided. It follows from the extents alone, and so does the order in which numbers are added.
-struct reduction_plan {
-  strided_axes kept, reduced;
-  std::int64_t results = 1, joined = 1;
-  std::int64_t splits = 1;     ///< parts of the elements behind one result, joined in a second pass
-  std::int64_t per_split = 1;  ///< elements of a part
-  std::int32_t lanes = 1;      ///< threads that share a result; a power of two
-  bool lanes_are_neighbours = false;
-
-  explicit reduction_plan(const reduction_axes& axes) {
-    axes.each([this](std::int64_t extent, std::int64_t stride, bool is_reduced) {
-      (is_reduced ? reduced : kept).add(extent, stride);
-    });
-    divide(axes.last_is_reduced());
-    // Enough blocks to fill a large device, if threads have something left to do.
-    constexpr std::int64_t enough_blocks = 256, least_work = 16;
-    const std::int64_t columns = block_threads / lanes, tiles = (results + columns - 1) / columns;
-    const std::int64_t wanted = tiles > 0 ? enough_blocks / tiles : 1, worth = joined / (lanes * least_work);
-    splits = wanted < worth ? wanted : worth;
-    if (splits < 1) splits = 1;
-    per_split = (joined + splits - 1) / splits;
-    if (per_split > 0) splits = (joined + per_split - 1) / per_split;
-  }
-  /// Joins `count` parts of each result, which follow each other in memory.
-  [[nodiscard]] static reduction_plan of_parts(std::int64_t count, std::int64_t results) {
-    reduction_plan p;
-    p.kept.add(results, 1);
-    p.reduced.add(count, results);
-    p.divide(false);
-    p.per_split = count;
-    return p;
-  }
-
- private:
-  reduction_plan() = default;
-  void divide(bool last_is_reduced) {
-    results = kept.elements();
-    joined = reduced.elements();
-    lanes_are_neighbours = last_is_reduced;
-    const std::int64_t most = last_is_reduced ? block_threads : 8;
-    while (2 * lanes <= most && 4 * lanes <= joined) lanes *= 2;
-  }
-};
-
-}  // namespace tagma::device::cuda::detail
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
-
-namespace tagma::device::cuda {
-
-namespace detail {
-
-/// How two values join, and what joins with nothing. `load` makes a value of an element at position `r` among those
-/// that are joined.
-template <class C>
-struct join_numbers {
-  using value = C;
-  TAGMA_DEVICE static value load(C x, std::int64_t) { return x; }
-  TAGMA_DEVICE static C result(value v) { return v; }
-};
-template <class C>
-struct join_sum : join_numbers<C> {
-  TAGMA_DEVICE static C neutral() { return C(0); }
-  TAGMA_DEVICE static C join(C a, C b) { return static_cast<C>(a + b); }
-};
-template <class C>
-struct join_product : join_numbers<C> {
-  TAGMA_DEVICE static C neutral() { return C(1); }
-  TAGMA_DEVICE static C join(C a, C b) { return static_cast<C>(a * b); }
-};
-template <class C>
-struct join_max : join_numbers<C> {
-  TAGMA_DEVICE static C neutral() { return lowest<C>(); }
-  TAGMA_DEVICE static C join(C a, C b) { return larger(a, b); }
-};
-template <class C>
-struct join_min : join_numbers<C> {
-  TAGMA_DEVICE static C neutral() { return highest<C>(); }
-  TAGMA_DEVICE static C join(C a, C b) { return smaller(a, b); }
-};
-struct join_all : join_numbers<bool> {
-  TAGMA_DEVICE static bool neutral() { return true; }
-  TAGMA_DEVICE static bool join(bool a, bool b) { return a && b; }
-};
-struct join_any : join_numbers<bool> {
-  TAGMA_DEVICE static bool neutral() { return false; }
-  TAGMA_DEVICE static bool join(bool a, bool b) { return a || b; }
-};
-
-/// An element and its position; no element has position -1.
-template <class C>
-struct candidate {
-  C number;
-  std::int64_t position;
-};
-/// The first of the largest or smallest elements. NaN counts for nothing, except in front, where nothing replaces it:
-/// this is what a loop does that begins with the first element and compares.
-template <class C, bool Largest>
-struct join_positions {
-  using value = candidate<C>;
-  TAGMA_DEVICE static value neutral() { return {C(0), -1}; }
-  TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, x != x && r > 0 ? -1 : r}; }
-  TAGMA_DEVICE static value load(const value& v, std::int64_t) { return v; }
-  TAGMA_DEVICE static value join(const value& a, const value& b) {
-    if (a.position < 0) return b;
-    if (b.position < 0 || a.number != a.number) return a;
-    if (b.number != b.number) return b;
-    if (Largest ? a.number > b.number : a.number < b.number) return a;
-    if (Largest ? b.number > a.number : b.number < a.number) return b;
-    return a.position < b.position ? a : b;
-  }
-  TAGMA_DEVICE static std::int64_t result(const value& v) { return v.position; }
-};
-
-/// Joins elements of type From. A block has several lanes for each of several results; what the lanes have joined, it
-/// joins in a tree.
-template <class Join, class From, class To>
-struct reduce_body {
-  using value = typename Join::value;
-  struct arguments {
-    const From* from;
-    To* to;
-    reduction_plan plan;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    const reduction_plan& p = a.plan;
-    auto* values = reinterpret_cast<value*>(at.shared);
-    const int columns = at.threads / p.lanes;
-    const int lane = p.lanes_are_neighbours ? at.thread % p.lanes : at.thread / columns;
-    const int column = p.lanes_are_neighbours ? at.thread / p.lanes : at.thread % columns;
-    const int step = p.lanes_are_neighbours ? 1 : columns;  // from a lane to the next, in threads
-    const std::int64_t tiles = (p.results + columns - 1) / columns;
-    for (std::int64_t b = at.block; b < tiles * p.splits; b += at.blocks) {
-      const std::int64_t split = quotient(b, tiles), result = (b - split * tiles) * columns + column;
-      value total = Join::neutral();
-      if (result < p.results) {
-        const From* from = a.from + p.kept.offset(result);
-        const std::int64_t first = split * p.per_split, rest = p.joined - first;
-        const std::int64_t last = first + (rest < p.per_split ? rest : p.per_split);
-        for (std::int64_t r = first + lane; r < last; r += p.lanes)
-          total = Join::join(total, Join::load(widen(from[p.reduced.offset(r)]), r));
-      }
-      values[at.thread] = total;
-      for (int half = p.lanes / 2; half > 0; half /= 2) {
-        at.wait();
-        if (lane < half) values[at.thread] = Join::join(values[at.thread], values[at.thread + half * step]);
-      }
-      if (lane == 0 && result < p.results) {
-        if constexpr (std::is_same_v<To, value>)
-          a.to[split * p.results + result] = values[at.thread];
-        else
-          a.to[split * p.results + result] = narrow<To>(Join::result(values[at.thread]));
-      }
-      at.wait();
-    }
-  }
-};
-
-template <class Join, class From, class To>
-void launch_reduction(const From* from, To* to, const reduction_plan& p, const run_context& context) {
-  using body = reduce_body<Join, From, To>;
-  const std::int64_t columns = block_threads / p.lanes, tiles = (p.results + columns - 1) / columns * p.splits;
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  launch<body>({tiles < most ? tiles : most, block_threads, block_threads * sizeof(typename Join::value)}, context,
-               {from, to, p});
-}
-
-/// Joins elements, in two passes where there are few results of many.
-template <class Join, class T, class To>
-void reduce(const T* from, To* to, const reduction_plan& p, const run_context& context) {
-  using value = typename Join::value;
-  if (p.results == 0) return;
-  if (p.splits == 1) return launch_reduction<Join>(from, to, p, context);
-  auto* parts = reinterpret_cast<value*>(resources_of(context).workspace());
-  launch_reduction<Join>(from, parts, p, context);
-  launch_reduction<Join>(static_cast<const value*>(parts), to, reduction_plan::of_parts(p.splits, p.results), context);
-}
-
-/// Bytes that `reduce` needs in between.
-template <class Join>
-[[nodiscard]] std::size_t reduction_bytes(const reduction_plan& p) {
-  return p.splits == 1 ? 0 : static_cast<std::size_t>(p.splits * p.results) * sizeof(typename Join::value);
-}
-
-[[nodiscard]] inline reduction_plan plan_of(const kernel_args& args) {
-  return reduction_plan(axes_of(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0])));
-}
-
-template <class Join, class T, class To>
-struct reduction_kernel {
-  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
-    const reduction_plan p = plan_of(args);
-    if constexpr (!std::is_same_v<typename Join::value, T> && std::is_same_v<To, std::int64_t>)
-      if (p.joined == 0 && p.results > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
-    return reserve_workspace(context, reduction_bytes<Join>(p));
-  }
-  static void run(const kernel_args& args, const run_context& context) {
-    reduce<Join>(args.in[0].as<const T>(), args.out.as<To>(), plan_of(args), context);
-  }
-  static constexpr kernel_entry entry{&run, &prepare};
-};
-
-/// Writes a number that the host knows.
-template <class T>
-struct fill_body {
-  struct arguments {
-    T* to;
-    std::int64_t count;
-    T value;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    for (std::int64_t i = at.index(); i < a.count; i += at.count()) a.to[i] = a.value;
-  }
-};
-
-template <class T>
-void fraction(const kernel_args& args, const run_context& context) {
-  std::int64_t count = 1;
-  for (int i = 0; i < args.in[0].dims.rank; ++i)
-    if ((args.attributes[0] >> i) & 1) count *= args.in[0].dims[i];
-  launch<fill_body<T>>({1, 1, 0}, context,
-                       {args.out.as<T>(), 1, narrow<T>(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)))});
-}
-
-}  // namespace detail
-
-template <>
-struct kernel<ir::key<op::sum>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_sum<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
-};
-template <>
-struct kernel<ir::key<op::product>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_product<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
-};
-template <>
-struct kernel<ir::key<op::reduce_max>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_max<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
-};
-template <>
-struct kernel<ir::key<op::reduce_min>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_min<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
-};
-template <>
-struct kernel<ir::key<op::fraction>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
-};
-template <>
-struct kernel<ir::key<op::all>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_all, bool, bool>::entry;
-};
-template <>
-struct kernel<ir::key<op::any>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_any, bool, bool>::entry;
-};
-template <>
-struct kernel<ir::key<op::argmax>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, true>, stored<In>, std::int64_t>::entry;
-};
-template <>
-struct kernel<ir::key<op::argmin>> {
-  template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, false>, stored<In>, std::int64_t>::entry;
-};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
-// ---- tagma/device/cuda/move.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
+// ---- tagma/device/stream/accelerator.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_ACCELERATOR_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_ACCELERATOR_HPP
 
 /// @file
-/// Moves elements between places of the device, whatever their type: boxes of tensors, repetitions, transpositions.
+/// What a session has of devices with streams, whoever makes them.
 
-namespace tagma::device::cuda {
-
-/// Words of 1 to 16 bytes, in which memory is moved.
-template <std::size_t Bytes>
-struct word;
-template <>
-struct word<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct word<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct word<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct word<8> {
-  using type = uint2;
-};
-template <>
-struct word<16> {
-  using type = uint4;
-};
-
-/// Calls `some(word)` with a zero of the type of `bytes` bytes.
-template <class Some>
-void with_word(std::size_t bytes, const Some& some) {
-  switch (bytes) {
-    case 1:
-      return some(word<1>::type{});
-    case 2:
-      return some(word<2>::type{});
-    case 4:
-      return some(word<4>::type{});
-    case 8:
-      return some(word<8>::type{});
-    default:
-      return some(word<16>::type{});
-  }
-}
-
-/// The largest word that divides all of these numbers of bytes.
-[[nodiscard]] constexpr std::size_t common_word(std::uint64_t bytes) {
-  const std::uint64_t lowest_bit = bytes & (~bytes + 1);
-  return lowest_bit == 0 || lowest_bit > 16 ? 16 : static_cast<std::size_t>(lowest_bit);
-}
-
-/// A box of elements: its axes, outermost first, and how far apart their neighbours are on both sides.
-struct moved_box {
-  static constexpr int most = 2 * max_rank;
-  std::int64_t extents[most]{};
-  std::int64_t from[most]{};
-  std::int64_t to[most]{};
-  std::int32_t count = 0;
-
-  /// Adds an axis inside of those that are there. Neighbours that stay neighbours on both sides are joined.
-  void add(std::int64_t extent, std::int64_t step_from, std::int64_t step_to) {
-    if (extent == 1) return;
-    if (count > 0 && from[count - 1] == step_from * extent && to[count - 1] == step_to * extent)
-      --count, extent *= extents[count];
-    extents[count] = extent;
-    from[count] = step_from;
-    to[count++] = step_to;
-  }
-  [[nodiscard]] std::int64_t elements() const {
-    std::int64_t n = 1;
-    for (int a = 0; a < count; ++a) n *= extents[a];
-    return n;
-  }
-  /// Counts in words instead of elements; returns the bytes of a word. They are as large as all rows and both addresses
-  /// allow.
-  [[nodiscard]] std::size_t widen(const void* source, const void* target, std::size_t size) {
-    const int last = count - 1;
-    if (count == 0 || from[last] != 1 || to[last] != 1) return size;
-    std::uint64_t all = reinterpret_cast<std::uintptr_t>(source) | reinterpret_cast<std::uintptr_t>(target);
-    all |= static_cast<std::uint64_t>(extents[last]) * size;
-    for (int a = 0; a < last; ++a)
-      all |= (static_cast<std::uint64_t>(from[a]) * size) | (static_cast<std::uint64_t>(to[a]) * size);
-    const std::size_t bytes = common_word(all);
-    if (bytes <= size) return size;
-    const auto each = static_cast<std::int64_t>(bytes / size);
-    extents[last] /= each;
-    for (int a = 0; a < last; ++a) from[a] /= each, to[a] /= each;
-    return bytes;
-  }
-  /// Where element `index` is on both sides, counted along the last axis first.
-  TAGMA_DEVICE void find(std::int64_t index, std::int64_t& source, std::int64_t& target) const {
-    source = target = 0;
-    for (int a = count - 1; a >= 0; --a) {
-      std::int64_t at = index;
-      if (a > 0) {
-        index = quotient(index, extents[a]);
-        at -= index * extents[a];
-      }
-      source += at * from[a];
-      target += at * to[a];
-    }
-  }
-};
-
-namespace detail {
-
-template <class Word>
-struct move_body {
-  struct arguments {
-    const Word* from;
-    Word* to;
-    moved_box box;
-    std::int64_t count;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
-      std::int64_t source, target;
-      a.box.find(i, source, target);
-      a.to[target] = a.from[source];
-    }
-  }
-};
-
-/// Moves squares of 32 times 32 elements by way of the memory of a block, so that neighbouring threads read neighbours
-/// and write neighbours although these are not the same.
-template <class Word>
-struct transpose_body {
-  static constexpr int side = 32;
-  struct arguments {
-    const Word* from;
-    Word* to;
-    moved_box others;                    ///< all axes but the two
-    std::int64_t rows, columns;          ///< rows run along neighbours of the source, columns along those of the target
-    std::int64_t row_step, column_step;  ///< from a row to the next in the target, from a column in the source
-    std::int64_t row_tiles, column_tiles, tiles;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    auto* square = reinterpret_cast<Word*>(at.shared);
-    const int x = at.thread % side, y = at.thread / side, step = at.threads / side;
-    for (std::int64_t b = at.block; b < a.tiles; b += at.blocks) {
-      const std::int64_t rest = quotient(b, a.column_tiles), outer = quotient(rest, a.row_tiles);
-      const std::int64_t column = (b - rest * a.column_tiles) * side, row = (rest - outer * a.row_tiles) * side;
-      std::int64_t source, target;
-      a.others.find(outer, source, target);
-      for (int i = y; i < side; i += step)
-        if (row + x < a.rows && column + i < a.columns)
-          square[i * (side + 1) + x] = a.from[source + row + x + (column + i) * a.column_step];
-      at.wait();
-      for (int i = y; i < side; i += step)
-        if (row + i < a.rows && column + x < a.columns)
-          a.to[target + (row + i) * a.row_step + column + x] = square[x * (side + 1) + i];
-      at.wait();
-    }
-  }
-};
-
-}  // namespace detail
-
-/// Moves a box of elements of `size` bytes. Every element of the target is written once.
-inline void move(const void* from, void* to, moved_box box, std::size_t size, const run_context& context) {
-  const std::int64_t elements = box.elements();
-  if (elements == 0) return;
-  int near = -1;  // the axis along which the source is dense
-  const int last = box.count - 1;
-  for (int a = 0; a < last; ++a)
-    if (box.from[a] == 1) near = a;
-  if (near >= 0 && box.to[last] == 1 && box.from[last] != 1 && box.extents[near] >= 8 && box.extents[last] >= 8) {
-    moved_box others;
-    for (int a = 0; a < last; ++a)
-      if (a != near) others.add(box.extents[a], box.from[a], box.to[a]);
-    constexpr std::int64_t most = std::int64_t{1} << 20;
-    with_word(size, [&](auto zero) {
-      using element = decltype(zero);
-      using body = detail::transpose_body<element>;
-      constexpr std::int64_t side = body::side;
-      const std::int64_t rows = box.extents[near], columns = box.extents[last];
-      const std::int64_t row_tiles = (rows + side - 1) / side, column_tiles = (columns + side - 1) / side;
-      const std::int64_t tiles = others.elements() * row_tiles * column_tiles;
-      launch<body>({tiles < most ? tiles : most, block_threads, side * (side + 1) * sizeof(element)}, context,
-                   {static_cast<const element*>(from), static_cast<element*>(to), others, rows, columns, box.to[near],
-                    box.from[last], row_tiles, column_tiles, tiles});
-    });
-    return;
-  }
-  const std::size_t bytes = box.widen(from, to, size);
-  with_word(bytes, [&](auto zero) {
-    using element = decltype(zero);
-    const std::int64_t count = box.elements();
-    launch<detail::move_body<element>>(geometry::over(count), context,
-                                       {static_cast<const element*>(from), static_cast<element*>(to), box, count});
-  });
-}
-
-/// Moves the elements of a box of these extents from one tensor to another.
-/// @param from_first,to_first where the box begins in each of them
-inline void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,
-                     const shape& extents, const run_context& context) {
-  const std::size_t size = size_of(to.type);
-  const std::byte* source = from.data;
-  std::byte* target = to.data;
-  moved_box box;
-  for (int a = 0; a < extents.rank; ++a) {
-    const extent f = from.dims.sub(a + 1, from.dims.rank).elements(), t = to.dims.sub(a + 1, to.dims.rank).elements();
-    source += from_first[a] * f * static_cast<std::int64_t>(size);
-    target += to_first[a] * t * static_cast<std::int64_t>(size);
-    box.add(extents[a], f, t);
-  }
-  move(source, target, box, size, context);
-}
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
-
-namespace tagma::device::cuda {
-
-namespace detail {
-
-inline constexpr extent at_the_front[max_rank]{};
-
-inline void concat(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent to_first[max_rank]{};
-  for (const operand& o : args.in) {
-    move_box(o, at_the_front, args.out, to_first, o.dims, context);
-    to_first[axis] += o.dims[axis];
-  }
-}
-
-/// Where the place of one operand begins along the axis of a concatenation of extent `whole`.
-inline extent place_begin(const kernel_args& args, extent whole, extent part) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent between = 0;
-  for (const operand& o : args.in.subspan(2)) between += o.dims[axis];
-  const extent at = args.attributes[1] != 0 ? whole - between - part : between;
-  if (at < 0 || at + part > whole)
-    fail(status_code::invalid_argument, {"the operands do not make up an axis of extent ", whole});
-  return at;
-}
-
-inline void part_of_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent first[max_rank]{};
-  first[axis] = place_begin(args, args.in[0].dims[axis], args.out.dims[axis]);
-  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
-}
-
-inline void part_into_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent first[max_rank]{};
-  first[axis] = place_begin(args, args.out.dims[axis], args.in[0].dims[axis]);
-  clear_on_device(args.out, context);
-  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
-}
-
-inline void tile(const kernel_args& args, const run_context& context) {
-  const shape &in = args.in[0].dims, &out = args.out.dims;
-  if (args.out.elements() == 0) return;
-  moved_box box;
-  for (int a = 0; a < in.rank; ++a) {
-    const extent from = in.sub(a + 1, in.rank).elements(), to = out.sub(a + 1, out.rank).elements();
-    box.add(out[a] / in[a], 0, to * in[a]);
-    box.add(in[a], from, to);
-  }
-  move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
-}
-
-/// The sum over the copies: each axis is one of copies and one of positions.
-[[nodiscard]] inline reduction_plan sum_of_copies(const kernel_args& args) {
-  reduction_axes axes;
-  for (int a = 0; a < args.out.dims.rank; ++a) {
-    axes.add(args.attributes[static_cast<std::size_t>(a)], true);
-    axes.add(args.out.dims[a], false);
-  }
-  return reduction_plan(axes);
-}
-
-template <class T>
-owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context& context) {
-  return reserve_workspace(context, reduction_bytes<join_sum<compute_t<T>>>(sum_of_copies(args)));
-}
-
-template <class T>
-void tile_gradient(const kernel_args& args, const run_context& context) {
-  reduce<join_sum<compute_t<T>>>(args.in[0].as<const T>(), args.out.as<T>(), sum_of_copies(args), context);
-}
-
-}  // namespace detail
-
-template <>
-struct kernel<ir::key<op::concat>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::concat};
-};
-template <>
-struct kernel<ir::key<op::part_of_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_of_whole};
-};
-template <>
-struct kernel<ir::key<op::part_into_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_into_whole};
-};
-template <>
-struct kernel<ir::key<op::tile>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::tile};
-};
-template <>
-struct kernel<ir::key<op::tile_gradient>> {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
-};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
-// ---- tagma/device/cuda/kernel/conv.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
+// ---- tagma/device/stream/plan_steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
 
 /// @file
-/// Convolutions on the GPU: by cuDNN, and by plain loops where it has no algorithm that always gives the same bytes.
+/// The steps of a bound plan on devices with streams: which part of a device does each, what is copied, and what goes
+/// before and behind them.
 
-// ---- tagma/device/cuda/dnn.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
-
-/// @file
-/// Convolutions by cuDNN, with algorithms that give the same bytes in every run. Images have the channels last, as
-/// here; filters are [filters, height, width, channels] there, so that they are rearranged on the way. cuDNN pads both
-/// ends equally: where that does not do, images are copied between explicit zeros.
-
-#include <cudnn.h>
-
-// ---- tagma/device/cuda/blas.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+// ---- tagma/device/stream/dispatch.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
 
 /// @file
-/// Products of matrices by cuBLASLt. What it needs is made once for given extents, the choice among its algorithms
-/// included. Matrices are row-major here and column-major there, where a matrix is therefore its own transpose: the
-/// product a * b is asked for as the transpose of b times the transpose of a.
+/// Runs the steps of a plan on the streams of devices: issues them in order, waits only for what the host reads, and
+/// launches recorded segments where nothing has changed since the last run.
 
-#include <cublasLt.h>
+#include <exception>
+#include <string>
 
-/// 1 lets products and convolutions of float round their operands to 19 bits (TF32), which is several times as fast.
-#if !defined(TAGMA_CUDA_TF32)
-#define TAGMA_CUDA_TF32 0
-#endif
-
-namespace tagma::device::cuda {
-
-/// What becomes of a product before it is stored.
-enum class epilogue : std::uint8_t { none, relu, bias, bias_relu };
-
-/// A product of matrices, or several of matrices that are equally far apart.
-struct product_problem {
-  dtype type = dtype::float32;
-  std::int64_t m = 0, n = 0, k = 0;
-  bool transpose_a = false, transpose_b = false;  ///< a is [k, m], b is [n, k]
-  std::int64_t batch = 1;
-  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< elements from a matrix to the next, 0: the same
-  epilogue after = epilogue::none;                        ///< a bias has n elements
-};
-
-inline void check_blas(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    fail(status_code::internal, {"cuBLASLt refused ", what, ": ", cublasLtGetStatusString(status)});
-}
-
-namespace detail {
-
-/// An object of cuBLASLt with one owner.
-template <class Handle, auto Destroy>
-class blas_object {
- public:
-  blas_object() = default;
-  blas_object(const blas_object&) = delete;
-  blas_object& operator=(const blas_object&) = delete;
-  ~blas_object() {
-    if (handle_ != nullptr) Destroy(handle_);
-  }
-  [[nodiscard]] Handle get() const { return handle_; }
-  [[nodiscard]] Handle* place() { return &handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-using blas_layout = blas_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
-using blas_operation = blas_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
-using blas_preference = blas_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
-
-struct blas_handle final : library_handle {
-  blas_handle() { check_blas(cublasLtCreate(handle.place()), "a handle"); }
-  blas_object<cublasLtHandle_t, &cublasLtDestroy> handle;
-};
-
-[[nodiscard]] constexpr cudaDataType_t blas_type(dtype type) {
-  return type == dtype::float64    ? CUDA_R_64F
-         : type == dtype::float16  ? CUDA_R_16F
-         : type == dtype::bfloat16 ? CUDA_R_16BF
-                                   : CUDA_R_32F;
-}
-[[nodiscard]] constexpr cublasComputeType_t blas_compute_type(dtype type) {
-  if (type == dtype::float64) return CUBLAS_COMPUTE_64F;
-  return type == dtype::float32 && TAGMA_CUDA_TF32 != 0 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-}
-[[nodiscard]] constexpr cublasLtEpilogue_t blas_epilogue(epilogue after) {
-  return after == epilogue::relu        ? CUBLASLT_EPILOGUE_RELU
-         : after == epilogue::bias      ? CUBLASLT_EPILOGUE_BIAS
-         : after == epilogue::bias_relu ? CUBLASLT_EPILOGUE_RELU_BIAS
-                                        : CUBLASLT_EPILOGUE_DEFAULT;
-}
-
-}  // namespace detail
-
-/// The handle of cuBLASLt for a stream; made when it is asked for first.
-[[nodiscard]] inline cublasLtHandle_t blas_of(stream_resources& r) {
-  if (r.blas == nullptr) r.blas = make_owned<detail::blas_handle>();
-  return static_cast<detail::blas_handle*>(r.blas.get())->handle.get();
-}
-
-/// A matrix as cuBLASLt sees it: its rows are our columns.
-struct blas_matrix {
-  std::uint64_t rows = 0, columns = 0;
-  std::int64_t distance = 0;  ///< elements from a column to the next
-  std::int64_t stride = 0;    ///< elements from a matrix to the next
-
-  /// The matrices of a product: first its left operand there, which is b here.
-  [[nodiscard]] static constexpr blas_matrix left(const product_problem& p) {
-    return p.transpose_b ? of(p.n, p.k, p.stride_b) : of(p.k, p.n, p.stride_b);
-  }
-  [[nodiscard]] static constexpr blas_matrix right(const product_problem& p) {
-    return p.transpose_a ? of(p.k, p.m, p.stride_a) : of(p.m, p.k, p.stride_a);
-  }
-  [[nodiscard]] static constexpr blas_matrix result(const product_problem& p) { return of(p.m, p.n, p.stride_c); }
-
- private:
-  static constexpr blas_matrix of(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
-    return {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows), columns, stride};
-  }
-};
-
-/// A product of given extents with its algorithm.
-class blas_product {
- public:
-  /// A null pointer if cuBLASLt has no algorithm for the problem. Its working memory is reserved on the stream.
-  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context) {
-    auto made = owned<blas_product>(new blas_product(p));
-    return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
-  }
-
-  /// c = a * b, and what follows it.
-  /// @param bias n elements, or nullptr where the epilogue needs none
-  void run(const void* a, const void* b, void* c, const void* bias, const run_context& context) const {
-    stream_resources& r = resources_of(context);
-    if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-    const double one = 1, zero = 0;
-    const float one_float = 1, zero_float = 0;
-    const bool wide = type_ == dtype::float64;
-    check_blas(
-        cublasLtMatmul(blas_of(r), operation_.get(),
-                       wide ? static_cast<const void*>(&one) : static_cast<const void*>(&one_float), b, left_.get(), a,
-                       right_.get(), wide ? static_cast<const void*>(&zero) : static_cast<const void*>(&zero_float), c,
-                       result_.get(), c, result_.get(), &algorithm_, r.workspace(), workspace_, stream_of(context)),
-        "a matrix product");
-  }
-
- private:
-  /// Bytes of working memory that an algorithm may ask for.
-  static constexpr std::size_t most_workspace = std::size_t{32} << 20;
-  /// The alignment that all operands have.
-  static constexpr std::uint32_t alignment = 16;
-
-  explicit blas_product(const product_problem& p) : type_(p.type) {
-    check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
-                                        p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
-               "a matrix product");
-    set(CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, detail::blas_epilogue(p.after));
-    if (p.after == epilogue::bias || p.after == epilogue::bias_relu)
-      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, detail::blas_type(p.type));
-    describe(left_, blas_matrix::left(p), p.batch);
-    describe(right_, blas_matrix::right(p), p.batch);
-    describe(result_, blas_matrix::result(p), p.batch);
-  }
-
-  template <class T>
-  void set(cublasLtMatmulDescAttributes_t what, const T& value) const {
-    check_blas(cublasLtMatmulDescSetAttribute(operation_.get(), what, &value, sizeof value), "a matrix product");
-  }
-  void describe(detail::blas_layout& layout, const blas_matrix& m, std::int64_t batch) const {
-    check_blas(cublasLtMatrixLayoutCreate(layout.place(), detail::blas_type(type_), m.rows, m.columns, m.distance),
-               "a layout");
-    const auto count = static_cast<std::int32_t>(batch);
-    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
-               "a batch");
-    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.stride,
-                                                sizeof m.stride),
-               "a batch");
-  }
-
-  [[nodiscard]] bool choose(stream_resources& r) {
-    detail::blas_preference preference;
-    check_blas(cublasLtMatmulPreferenceCreate(preference.place()), "a preference");
-    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
-      check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), what, &value, sizeof value), "a preference");
-    };
-    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment);
-    cublasLtMatmulHeuristicResult_t best{};
-    int found = 0;
-    const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(blas_of(r), operation_.get(), left_.get(), right_.get(), result_.get(),
-                                       result_.get(), preference.get(), 1, &best, &found);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || found == 0) return false;
-    check_blas(status, "a choice of algorithms");
-    algorithm_ = best.algo;
-    workspace_ = best.workspaceSize;
-    r.reserve(workspace_);
-    return true;
-  }
-
-  dtype type_;
-  detail::blas_operation operation_;
-  detail::blas_layout left_, right_, result_;
-  cublasLtMatmulAlgo_t algorithm_{};
-  std::size_t workspace_ = 0;
-};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
-// ---- tagma/device/cuda/conv_problem.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+// ---- tagma/device/stream/assign.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
 
 /// @file
-/// Windows that slide over images, in numbers: for convolutions and for pooling.
+/// Which stream does which step, and where one stream has to wait for another. Functions over tables; no device is
+/// asked.
 
-namespace tagma::device::cuda {
-
-/// One axis: input extent, output extent, window extent, and how the window moves.
-struct conv_axis {
-  std::int64_t in = 0, out = 0, size = 0, stride = 1, dilation = 1;
-  std::int64_t before = 0, after = 0;  ///< zeros around the input that a window sees
-
-  conv_axis() = default;
-  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
-      : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
-    const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
-    after = end > 0 ? end : 0;
-  }
-  /// The input position that window element `a` sees at output position `o`; outside of the input for padding.
-  [[nodiscard]] TAGMA_DEVICE std::int64_t seen(std::int64_t o, std::int64_t a) const {
-    return o * stride - before + a * dilation;
-  }
-  /// The window elements `first` to `last`, exclusive, that see the input at output position `o`.
-  TAGMA_DEVICE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
-    const std::int64_t at = o * stride - before;
-    first = at >= 0 ? 0 : quotient(-at + dilation - 1, dilation);
-    last = at >= in ? 0 : quotient(in - at + dilation - 1, dilation);
-    if (last > size) last = size;
-    if (first > last) first = last;
-  }
-  /// The output position whose window element `a` sees input position `i`, or -1.
-  [[nodiscard]] TAGMA_DEVICE std::int64_t seeing(std::int64_t i, std::int64_t a) const {
-    const std::int64_t at = i + before - a * dilation;
-    if (at < 0) return -1;
-    const std::int64_t o = quotient(at, stride);
-    return o * stride == at && o < out ? o : -1;
-  }
-  /// The output positions `first` to `last`, exclusive, whose windows without dilation see input position `i`.
-  TAGMA_DEVICE void covering(std::int64_t i, std::int64_t& first, std::int64_t& last) const {
-    const std::int64_t at = i + before;
-    first = at < size ? 0 : quotient(at - size, stride) + 1;
-    last = quotient(at, stride) + 1;
-    if (last > out) last = out;
-    if (first > last) first = last;
-  }
-};
-
-/// A convolution of `images` images with `channels` channels by `filters` filters.
-struct conv_problem {
-  conv_axis rows, columns;
-  std::int64_t images = 0, channels = 0, filters = 0, groups = 1;
-
-  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes)
-      : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
-    const op::window_plane plane = op::convolution::plane(attributes, filter);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
-  /// Channels and filters of one group.
-  [[nodiscard]] TAGMA_DEVICE std::int64_t own_channels() const { return quotient(channels, groups); }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t own_filters() const { return quotient(filters, groups); }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * filters; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const {
-    return rows.size * columns.size * own_channels() * filters;
-  }
-};
-
-/// Pooling.
-struct pool_problem {
-  conv_axis rows, columns;
-  std::int64_t images = 0, channels = 0;
-
-  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
-    const op::window_plane plane = op::pooling::plane(attributes);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * channels; }
-};
-
-/// An element of images: which image, row, column and channel.
-struct image_position {
-  std::int64_t image, row, column, channel;
-
-  TAGMA_DEVICE image_position(std::int64_t index, std::int64_t rows, std::int64_t columns, std::int64_t channels) {
-    const std::int64_t pixel = quotient(index, channels), line = quotient(pixel, columns);
-    channel = index - pixel * channels;
-    column = pixel - line * columns;
-    image = quotient(line, rows);
-    row = line - image * rows;
-  }
-};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
-
-namespace tagma::device::cuda {
-
-inline void check_dnn(cudnnStatus_t status, const char* what) {
-  if (status != CUDNN_STATUS_SUCCESS)
-    fail(status_code::internal, {"cuDNN refused ", what, ": ", cudnnGetErrorString(status)});
-}
-
-/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
-enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
-
-/// One axis of the images that cuDNN is given.
-struct dnn_axis {
-  std::int64_t in = 0;       ///< extent of the images
-  std::int64_t padding = 0;  ///< at both ends, by cuDNN
-  std::int64_t before = 0;   ///< zeros in front that are part of the images
-
-  explicit dnn_axis(const conv_axis& a) : in(a.in), padding(a.before) {
-    const std::int64_t room = a.in + 2 * a.before - (a.size - 1) * a.dilation - 1;
-    if (room >= 0 && room / a.stride + 1 == a.out) return;
-    in = a.before + a.in + a.after;
-    padding = 0;
-    before = a.before;
-  }
-};
-
-namespace detail {
-
-template <class Handle, auto Destroy>
-class dnn_object {
- public:
-  dnn_object() = default;
-  template <class Create>
-  dnn_object(Create create, const char* what) {
-    check_dnn(create(&handle_), what);
-  }
-  dnn_object(const dnn_object&) = delete;
-  dnn_object& operator=(const dnn_object&) = delete;
-  ~dnn_object() {
-    if (handle_ != nullptr) Destroy(handle_);
-  }
-  [[nodiscard]] Handle get() const { return handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-
-struct dnn_handle final : library_handle {
-  explicit dnn_handle(void* stream) : handle(&cudnnCreate, "a handle") {
-    check_dnn(cudnnSetStream(handle.get(), static_cast<cudaStream_t>(stream)), "a stream");
-  }
-  dnn_object<cudnnHandle_t, &cudnnDestroy> handle;
-};
-
-[[nodiscard]] constexpr cudnnDataType_t dnn_type(dtype type) {
-  return type == dtype::float64    ? CUDNN_DATA_DOUBLE
-         : type == dtype::float16  ? CUDNN_DATA_HALF
-         : type == dtype::bfloat16 ? CUDNN_DATA_BFLOAT16
-                                   : CUDNN_DATA_FLOAT;
-}
-
-}  // namespace detail
-
-/// The handle of cuDNN for a stream; made when it is asked for first.
-[[nodiscard]] inline cudnnHandle_t dnn_of(stream_resources& r) {
-  if (r.dnn == nullptr) r.dnn = make_owned<detail::dnn_handle>(r.stream());
-  return static_cast<detail::dnn_handle*>(r.dnn.get())->handle.get();
-}
-
-/// A convolution of given extents with its algorithm.
-class dnn_convolution {
- public:
-  /// A null pointer if cuDNN has no algorithm for the problem that gives the same bytes in every run. Its working
-  /// memory is reserved on the stream.
-  [[nodiscard]] TAGMA_COLD static owned<dnn_convolution> make(const conv_problem& p, conv_role role, dtype type,
-                                                              const run_context& context) {
-    auto made = owned<dnn_convolution>(new dnn_convolution(p, role, type));
-    if (!made->fits() || !made->describe() || !made->choose(resources_of(context))) return nullptr;
-    resources_of(context).reserve(made->library_bytes() + made->filter_bytes() + made->padded_bytes());
-    return made;
-  }
-
-  /// @param a images, or for the gradient by images that of the output
-  /// @param b the filter, or for the gradient by the filter that of the output
-  void run(const operand& a, const operand& b, const operand& out, const run_context& context) const {
-    stream_resources& r = resources_of(context);
-    std::byte* const arranged = r.workspace() + library_bytes();
-    std::byte* const images = arranged + filter_bytes();
-    const double one = 1, zero = 0;
-    const float one_float = 1, zero_float = 0;
-    const bool wide = type_ == dtype::float64;
-    const void* alpha = wide ? static_cast<const void*>(&one) : static_cast<const void*>(&one_float);
-    const void* beta = wide ? static_cast<const void*>(&zero) : static_cast<const void*>(&zero_float);
-    if (role_ == conv_role::forward) {
-      arrange(b.data, arranged, context);
-      const void* x = padded_images(a.data, images, context);
-      check_dnn(cudnnConvolutionForward(dnn_of(r), alpha, images_.get(), x, filter_.get(), arranged, convolution_.get(),
-                                        forward_, r.workspace(), bytes_, beta, output_.get(), out.data),
-                "a convolution");
-    } else if (role_ == conv_role::input_gradient) {
-      arrange(b.data, arranged, context);
-      void* to = is_padded() ? images : out.data;
-      check_dnn(
-          cudnnConvolutionBackwardData(dnn_of(r), alpha, filter_.get(), arranged, output_.get(), a.data,
-                                       convolution_.get(), by_images_, r.workspace(), bytes_, beta, images_.get(), to),
-          "a gradient by images");
-      if (is_padded()) move_images(images, out.data, false, context);
-    } else {
-      const void* x = padded_images(a.data, images, context);
-      check_dnn(
-          cudnnConvolutionBackwardFilter(dnn_of(r), alpha, images_.get(), x, output_.get(), b.data, convolution_.get(),
-                                         by_filter_, r.workspace(), bytes_, beta, filter_.get(), arranged),
-          "a gradient by a filter");
-      move(arranged, out.data, from_theirs(), size(), context);
-    }
-  }
-
- private:
-  using tensor_object = detail::dnn_object<cudnnTensorDescriptor_t, &cudnnDestroyTensorDescriptor>;
-  using filter_object = detail::dnn_object<cudnnFilterDescriptor_t, &cudnnDestroyFilterDescriptor>;
-  using convolution_object = detail::dnn_object<cudnnConvolutionDescriptor_t, &cudnnDestroyConvolutionDescriptor>;
-
-  dnn_convolution(const conv_problem& p, conv_role role, dtype type)
-      : p_(p),
-        role_(role),
-        type_(type),
-        rows_(p.rows),
-        columns_(p.columns),
-        images_(&cudnnCreateTensorDescriptor, "a tensor"),
-        output_(&cudnnCreateTensorDescriptor, "a tensor"),
-        filter_(&cudnnCreateFilterDescriptor, "a filter"),
-        convolution_(&cudnnCreateConvolutionDescriptor, "a convolution") {}
-
-  [[nodiscard]] std::size_t size() const { return size_of(type_); }
-  [[nodiscard]] static std::size_t whole_words(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-  [[nodiscard]] std::size_t library_bytes() const { return whole_words(bytes_); }
-  [[nodiscard]] std::size_t filter_bytes() const {
-    return whole_words(static_cast<std::size_t>(p_.filter_elements()) * size());
-  }
-  [[nodiscard]] std::int64_t padded_elements() const { return p_.images * rows_.in * columns_.in * p_.channels; }
-  [[nodiscard]] std::size_t padded_bytes() const {
-    return is_padded() ? whole_words(static_cast<std::size_t>(padded_elements()) * size()) : 0;
-  }
-  [[nodiscard]] bool is_padded() const { return rows_.in != p_.rows.in || columns_.in != p_.columns.in; }
-
-  /// cuDNN counts with 32 bits here.
-  [[nodiscard]] bool fits() const {
-    return padded_elements() < 0x7fffffff && p_.output_elements() < 0x7fffffff && p_.filter_elements() < 0x7fffffff;
-  }
-
-  /// False where cuDNN does not know such a convolution.
-  [[nodiscard]] bool describe() {
-    const auto narrow = [](std::int64_t x) { return static_cast<int>(x); };
-    const cudnnDataType_t type = detail::dnn_type(type_);
-    const bool described =
-        cudnnSetTensor4dDescriptor(images_.get(), CUDNN_TENSOR_NHWC, type, narrow(p_.images), narrow(p_.channels),
-                                   narrow(rows_.in), narrow(columns_.in)) == CUDNN_STATUS_SUCCESS &&
-        cudnnSetTensor4dDescriptor(output_.get(), CUDNN_TENSOR_NHWC, type, narrow(p_.images), narrow(p_.filters),
-                                   narrow(p_.rows.out), narrow(p_.columns.out)) == CUDNN_STATUS_SUCCESS &&
-        cudnnSetFilter4dDescriptor(filter_.get(), type, CUDNN_TENSOR_NHWC, narrow(p_.filters),
-                                   narrow(p_.own_channels()), narrow(p_.rows.size),
-                                   narrow(p_.columns.size)) == CUDNN_STATUS_SUCCESS &&
-        cudnnSetConvolution2dDescriptor(
-            convolution_.get(), narrow(rows_.padding), narrow(columns_.padding), narrow(p_.rows.stride),
-            narrow(p_.columns.stride), narrow(p_.rows.dilation), narrow(p_.columns.dilation), CUDNN_CROSS_CORRELATION,
-            type_ == dtype::float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT) == CUDNN_STATUS_SUCCESS &&
-        cudnnSetConvolutionGroupCount(convolution_.get(), narrow(p_.groups)) == CUDNN_STATUS_SUCCESS;
-    if (!described) return false;
-    check_dnn(
-        cudnnSetConvolutionMathType(
-            convolution_.get(), type_ == dtype::float32 && TAGMA_CUDA_TF32 == 0 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH),
-        "a kind of arithmetic");
-    int n = 0, c = 0, h = 0, w = 0;
-    return cudnnGetConvolution2dForwardOutputDim(convolution_.get(), images_.get(), filter_.get(), &n, &c, &h, &w) ==
-               CUDNN_STATUS_SUCCESS &&
-           h == narrow(p_.rows.out) && w == narrow(p_.columns.out);
-  }
-
-  static constexpr int most_algorithms = 16;
-  static constexpr std::size_t most_workspace = std::size_t{1} << 30;
-
-  /// The quickest algorithm by cuDNN's own estimate that always gives the same bytes.
-  template <class Estimate, class Ask, class Bytes, class Algorithm>
-  [[nodiscard]] bool pick(Algorithm& to, const Ask& ask, const Bytes& bytes) {
-    Estimate estimates[most_algorithms];
-    int count = 0;
-    if (ask(most_algorithms, &count, static_cast<Estimate*>(estimates)) != CUDNN_STATUS_SUCCESS) return false;
-    for (int i = 0; i < count; ++i) {
-      const Estimate& e = estimates[i];
-      if (e.status != CUDNN_STATUS_SUCCESS || e.determinism != CUDNN_DETERMINISTIC) continue;
-      if (type_ != dtype::float32 || TAGMA_CUDA_TF32 != 0)
-        check_dnn(cudnnSetConvolutionMathType(convolution_.get(), e.mathType), "a kind of arithmetic");
-      std::size_t needed = 0;
-      if (bytes(e.algo, &needed) != CUDNN_STATUS_SUCCESS || needed > most_workspace) continue;
-      to = e.algo;
-      bytes_ = needed;
-      return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool choose(stream_resources& r) {
-    const cudnnHandle_t h = dnn_of(r);
-    const auto x = images_.get();
-    const auto y = output_.get();
-    const auto f = filter_.get();
-    const auto c = convolution_.get();
-    if (role_ == conv_role::forward)
-      return pick<cudnnConvolutionFwdAlgoPerf_t>(
-          forward_,
-          [&](int most, int* count, auto* to) {
-            return cudnnGetConvolutionForwardAlgorithm_v7(h, x, f, c, y, most, count, to);
-          },
-          [&](auto algorithm, std::size_t* to) {
-            return cudnnGetConvolutionForwardWorkspaceSize(h, x, f, c, y, algorithm, to);
-          });
-    if (role_ == conv_role::input_gradient)
-      return pick<cudnnConvolutionBwdDataAlgoPerf_t>(
-          by_images_,
-          [&](int most, int* count, auto* to) {
-            return cudnnGetConvolutionBackwardDataAlgorithm_v7(h, f, y, c, x, most, count, to);
-          },
-          [&](auto algorithm, std::size_t* to) {
-            return cudnnGetConvolutionBackwardDataWorkspaceSize(h, f, y, c, x, algorithm, to);
-          });
-    return pick<cudnnConvolutionBwdFilterAlgoPerf_t>(
-        by_filter_,
-        [&](int most, int* count, auto* to) {
-          return cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, x, y, c, f, most, count, to);
-        },
-        [&](auto algorithm, std::size_t* to) {
-          return cudnnGetConvolutionBackwardFilterWorkspaceSize(h, x, y, c, f, algorithm, to);
-        });
-  }
-
-  /// Filters from our order to theirs.
-  void arrange(const void* from, void* to, const run_context& context) const {
-    const std::int64_t c = p_.own_channels(), f = p_.filters;
-    moved_box box;
-    box.add(f, 1, p_.rows.size * p_.columns.size * c);
-    box.add(p_.rows.size * p_.columns.size, c * f, c);
-    box.add(c, f, 1);
-    move(from, to, box, size(), context);
-  }
-  [[nodiscard]] moved_box from_theirs() const {
-    const std::int64_t c = p_.own_channels(), f = p_.filters, window = p_.rows.size * p_.columns.size;
-    moved_box box;
-    box.add(window, c, c * f);
-    box.add(c, 1, f);
-    box.add(f, window * c, 1);
-    return box;
-  }
-
-  /// Images between zeros, or as they are.
-  [[nodiscard]] const void* padded_images(const void* x, void* memory, const run_context& context) const {
-    if (!is_padded()) return x;
-    clear_on_device(memory, static_cast<std::size_t>(padded_elements()) * size(), context);
-    move_images(x, memory, true, context);
-    return memory;
-  }
-  /// Moves images to where they lie between zeros, or back.
-  void move_images(const void* from, void* to, bool there, const run_context& context) const {
-    const std::int64_t row = columns_.in * p_.channels, own_row = p_.columns.in * p_.channels;
-    const auto first = static_cast<std::size_t>(rows_.before * row + columns_.before * p_.channels) * size();
-    moved_box box;
-    const auto add = [&](std::int64_t extent, std::int64_t ours, std::int64_t theirs) {
-      box.add(extent, there ? ours : theirs, there ? theirs : ours);
-    };
-    add(p_.images, p_.rows.in * own_row, rows_.in * row);
-    add(p_.rows.in, own_row, row);
-    add(own_row, 1, 1);
-    move(static_cast<const std::byte*>(from) + (there ? 0 : first), static_cast<std::byte*>(to) + (there ? first : 0),
-         box, size(), context);
-  }
-
-  conv_problem p_;
-  conv_role role_;
-  dtype type_;
-  dnn_axis rows_, columns_;
-  tensor_object images_, output_;
-  filter_object filter_;
-  convolution_object convolution_;
-  cudnnConvolutionFwdAlgo_t forward_{};
-  cudnnConvolutionBwdDataAlgo_t by_images_{};
-  cudnnConvolutionBwdFilterAlgo_t by_filter_{};
-  std::size_t bytes_ = 0;
-};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
-
-namespace tagma::device::cuda {
-
-namespace detail {
-
-/// Convolutions by plain loops. Of the gradient by the filter, a block makes an element; else a thread does.
-template <class T, conv_role Role>
-struct conv_body {
-  using C = compute_t<T>;
-  struct arguments {
-    const T* a;
-    const T* b;
-    const T* bias;
-    T* out;
-    conv_problem p;
-    bool relu;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& g) {
-    if constexpr (Role == conv_role::filter_gradient) {
-      auto* sums = reinterpret_cast<C*>(at.shared);
-      for (std::int64_t i = at.block; i < g.p.filter_elements(); i += at.blocks) {
-        sums[at.thread] = filter_share(at, g, i);
-        for (int half = at.threads / 2; half > 0; half /= 2) {
-          at.wait();
-          if (at.thread < half) sums[at.thread] += sums[at.thread + half];
-        }
-        if (at.thread == 0) g.out[i] = narrow<T>(sums[0]);
-        at.wait();
-      }
-    } else {
-      const std::int64_t count = Role == conv_role::forward ? g.p.output_elements() : g.p.input_elements();
-      for (std::int64_t i = at.index(); i < count; i += at.count())
-        g.out[i] = narrow<T>(Role == conv_role::forward ? forward(g, i) : input_gradient(g, i));
-    }
-  }
-
- private:
-  TAGMA_DEVICE static std::int64_t input_at(const conv_problem& p, std::int64_t image, std::int64_t row,
-                                            std::int64_t column) {
-    return ((image * p.rows.in + row) * p.columns.in + column) * p.channels;
-  }
-  TAGMA_DEVICE static std::int64_t output_at(const conv_problem& p, std::int64_t image, std::int64_t row,
-                                             std::int64_t column) {
-    return ((image * p.rows.out + row) * p.columns.out + column) * p.filters;
-  }
-
-  TAGMA_DEVICE static C forward(const arguments& g, std::int64_t index) {
-    const conv_problem& p = g.p;
-    const image_position at(index, p.rows.out, p.columns.out, p.filters);
-    const std::int64_t channels = p.own_channels(), first = quotient(at.channel, p.own_filters()) * channels;
-    std::int64_t top, bottom, left, right;
-    p.rows.visible(at.row, top, bottom);
-    p.columns.visible(at.column, left, right);
-    C total = 0;
-    for (std::int64_t a = top; a < bottom; ++a)
-      for (std::int64_t b = left; b < right; ++b) {
-        const T* x = g.a + input_at(p, at.image, p.rows.seen(at.row, a), p.columns.seen(at.column, b)) + first;
-        const T* filter = g.b + (a * p.columns.size + b) * channels * p.filters + at.channel;
-        for (std::int64_t c = 0; c < channels; ++c) total += widen(x[c]) * widen(filter[c * p.filters]);
-      }
-    if (g.bias != nullptr) total += widen(g.bias[at.channel]);
-    return g.relu ? larger(total, C(0)) : total;
-  }
-
-  TAGMA_DEVICE static C input_gradient(const arguments& g, std::int64_t index) {
-    const conv_problem& p = g.p;
-    const image_position at(index, p.rows.in, p.columns.in, p.channels);
-    const std::int64_t channels = p.own_channels(), filters = p.own_filters();
-    const std::int64_t group = quotient(at.channel, channels), c = at.channel - group * channels;
-    C total = 0;
-    for (std::int64_t a = 0; a < p.rows.size; ++a) {
-      const std::int64_t i = p.rows.seeing(at.row, a);
-      if (i < 0) continue;
-      for (std::int64_t b = 0; b < p.columns.size; ++b) {
-        const std::int64_t j = p.columns.seeing(at.column, b);
-        if (j < 0) continue;
-        const T* dy = g.a + output_at(p, at.image, i, j) + group * filters;
-        const T* filter = g.b + ((a * p.columns.size + b) * channels + c) * p.filters + group * filters;
-        for (std::int64_t f = 0; f < filters; ++f) total += widen(dy[f]) * widen(filter[f]);
-      }
-    }
-    return total;
-  }
-
-  /// What this thread adds to an element of the filter: its share of all positions.
-  TAGMA_DEVICE static C filter_share(const place& thread, const arguments& g, std::int64_t index) {
-    const conv_problem& p = g.p;
-    const image_position at(index, p.rows.size, p.columns.size, p.own_channels() * p.filters);
-    const std::int64_t c = quotient(at.channel, p.filters), f = at.channel - c * p.filters;
-    const std::int64_t channel = quotient(f, p.own_filters()) * p.own_channels() + c;
-    C total = 0;
-    for (std::int64_t k = thread.thread; k < p.images * p.rows.out * p.columns.out; k += thread.threads) {
-      const image_position o(k, p.rows.out, p.columns.out, 1);
-      const std::int64_t row = p.rows.seen(o.row, at.row), column = p.columns.seen(o.column, at.column);
-      if (row < 0 || row >= p.rows.in || column < 0 || column >= p.columns.in) continue;
-      total += widen(g.a[input_at(p, o.image, row, column) + channel]) * widen(g.b[k * p.filters + f]);
-    }
-    return total;
-  }
-};
-
-/// y = y + bias, and then max(y, 0) if `relu`.
-template <class T>
-struct add_bias_body {
-  struct arguments {
-    T* y;
-    const T* bias;
-    std::int64_t count, n;
-    bool relu;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    using C = compute_t<T>;
-    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
-      const C sum = widen(a.y[i]) + widen(a.bias[i - quotient(i, a.n) * a.n]);
-      a.y[i] = narrow<T>(a.relu ? larger(sum, C(0)) : sum);
-    }
-  }
-};
-
-[[nodiscard]] inline conv_problem problem_of(const kernel_args& args, conv_role role) {
-  const shape &in0 = args.in[0].dims, &in1 = args.in[1].dims, &out = args.out.dims;
-  return role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
-         : role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
-                                             : conv_problem(in0, out, in1, args.attributes);
-}
-
-struct conv_state final : kernel_state {
-  owned<dnn_convolution> library;
-};
-
-template <conv_role Role>
-owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
-  auto state = make_owned<conv_state>();
-  const conv_problem p = problem_of(args, Role);
-  if (!emulates() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
-    state->library = dnn_convolution::make(p, Role, args.out.type, context);
-  return state;
-}
-
-template <class T, conv_role Role>
-void convolve(const kernel_args& args, const run_context& context) {
-  const auto& s = *static_cast<const conv_state*>(args.state);
-  const std::int64_t count = args.out.elements();
-  if (count == 0) return;
-  const conv_problem p = problem_of(args, Role);
-  const bool biased = Role == conv_role::forward && args.in.size() == 3, relu = biased && args.attributes[3] != 0;
-  const T* bias = biased ? args.in[2].as<const T>() : nullptr;
-  if (s.library != nullptr) {
-    s.library->run(args.in[0], args.in[1], args.out, context);
-    if (biased)
-      launch<add_bias_body<T>>(geometry::over(count), context, {args.out.as<T>(), bias, count, p.filters, relu});
-    return;
-  }
-  geometry g = geometry::over(count);
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  if (Role == conv_role::filter_gradient)
-    g = {count < most ? count : most, block_threads, block_threads * sizeof(compute_t<T>)};
-  launch<conv_body<T, Role>>(g, context,
-                             {args.in[0].as<const T>(), args.in[1].as<const T>(), bias, args.out.as<T>(), p, relu});
-}
-
-template <conv_role Role>
-struct conv_kernel {
-  template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&convolve<stored<Out>, Role>, &prepare_convolution<Role>};
-};
-
-}  // namespace detail
-
-template <>
-struct kernel<ir::key<op::conv2d>> : detail::conv_kernel<conv_role::forward> {};
-template <>
-struct kernel<ir::key<op::conv2d_bias>> : detail::conv_kernel<conv_role::forward> {};
-template <>
-struct kernel<ir::key<op::conv2d_input_gradient>> : detail::conv_kernel<conv_role::input_gradient> {};
-template <>
-struct kernel<ir::key<op::conv2d_filter_gradient>> : detail::conv_kernel<conv_role::filter_gradient> {};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
-// ---- tagma/device/cuda/kernel/elementwise.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
+// ---- tagma/device/stream/steps.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
 
 /// @file
-/// Bodies of the element-wise operations on the GPU, over single numbers.
+/// What the assignment to streams needs to know of the steps of a plan.
 
-namespace tagma::device::cuda {
+#include <cstdint>
 
-/// A body of one number `x`, or of two, `a` and `b`, of one type T.
-#define TAGMA_BODY_OF_ONE(operation, ...)    \
-  template <>                                \
-  struct scalar_kernel<ir::key<operation>> { \
-    template <class Out, class T>            \
-    TAGMA_DEVICE static Out apply(T x) {     \
-      return static_cast<Out>(__VA_ARGS__);  \
-    }                                        \
-  };
-#define TAGMA_BODY_OF_TWO(operation, ...)     \
-  template <>                                 \
-  struct scalar_kernel<ir::key<operation>> {  \
-    template <class Out, class T>             \
-    TAGMA_DEVICE static Out apply(T a, T b) { \
-      return static_cast<Out>(__VA_ARGS__);   \
-    }                                         \
-  };
-
-TAGMA_BODY_OF_TWO(op::add, a + b)
-TAGMA_BODY_OF_TWO(op::subtract, a - b)
-TAGMA_BODY_OF_TWO(op::multiply, a* b)
-TAGMA_BODY_OF_TWO(op::divide, divide(a, b))
-TAGMA_BODY_OF_TWO(op::maximum, larger(a, b))
-TAGMA_BODY_OF_TWO(op::minimum, smaller(a, b))
-TAGMA_BODY_OF_TWO(op::power, raise(a, b))
-
-TAGMA_BODY_OF_TWO(op::equal, a == b)
-TAGMA_BODY_OF_TWO(op::not_equal, a != b)
-TAGMA_BODY_OF_TWO(op::less, a < b)
-TAGMA_BODY_OF_TWO(op::less_equal, a <= b)
-TAGMA_BODY_OF_TWO(op::greater, a > b)
-TAGMA_BODY_OF_TWO(op::greater_equal, a >= b)
-TAGMA_BODY_OF_TWO(op::logical_and, a&& b)
-TAGMA_BODY_OF_TWO(op::logical_or, a || b)
-TAGMA_BODY_OF_ONE(op::logical_not, !x)
-
-TAGMA_BODY_OF_ONE(op::cast, convert<Out>(x))
-TAGMA_BODY_OF_ONE(op::broadcast_like, x)
-TAGMA_BODY_OF_ONE(op::negate, -x)
-TAGMA_BODY_OF_ONE(op::square, x* x)
-TAGMA_BODY_OF_ONE(op::floor, round_down(x))
-TAGMA_BODY_OF_ONE(op::ceil, round_up(x))
-TAGMA_BODY_OF_ONE(op::round, round_to_even(x))
-TAGMA_BODY_OF_ONE(op::exp, exponential(x))
-TAGMA_BODY_OF_ONE(op::log, logarithm(x))
-TAGMA_BODY_OF_ONE(op::log1p, logarithm_of_1_plus(x))
-TAGMA_BODY_OF_ONE(op::expm1, exponential_minus_1(x))
-TAGMA_BODY_OF_ONE(op::sqrt, square_root(x))
-TAGMA_BODY_OF_ONE(op::rsqrt, T(1) / square_root(x))
-TAGMA_BODY_OF_ONE(op::tanh, hyperbolic_tangent(x))
-TAGMA_BODY_OF_ONE(op::erf, error_function(x))
-TAGMA_BODY_OF_ONE(op::sin, sine(x))
-TAGMA_BODY_OF_ONE(op::cos, cosine(x))
-TAGMA_BODY_OF_ONE(op::relu, larger(x, T(0)))
-TAGMA_BODY_OF_ONE(op::sigmoid, logistic(x))
-TAGMA_BODY_OF_ONE(op::softplus, softened(x))
-TAGMA_BODY_OF_TWO(op::relu_gradient, b > T(0) ? a : T(0))
-#undef TAGMA_BODY_OF_ONE
-#undef TAGMA_BODY_OF_TWO
-
-template <>
-struct scalar_kernel<ir::key<op::abs>> {
-  template <class Out, class T>
-  TAGMA_DEVICE static Out apply(T x) {
-    if constexpr (std::is_floating_point_v<T>)
-      return magnitude(x);
-    else if constexpr (std::is_signed_v<T>)
-      return x < T(0) ? static_cast<Out>(-x) : x;
-    else
-      return x;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::sign>> {
-  template <class Out, class T>
-  TAGMA_DEVICE static Out apply(T x) {
-    if constexpr (std::is_signed_v<T> || std::is_floating_point_v<T>)
-      if (x < T(0)) return Out(-1);
-    return x > T(0) ? Out(1) : x;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::select>> {
-  template <class Out, class C, class T>
-  TAGMA_DEVICE static Out apply(C condition, T a, T b) {
-    return condition ? a : b;
-  }
-};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
-// ---- tagma/device/cuda/kernel/fused.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
+// ---- tagma/plan/step_graph.hpp
+#ifndef TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+#define TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
 
 /// @file
-/// Fused element-wise loops on the GPU. The type of a loop is its recipe, as on the CPU; extents and strides reach it
-/// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
-
-// ---- tagma/plan/compile.hpp
-#ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
-#define TAGMA_SINGLE_PLAN_COMPILE_HPP
-
-/// @file
-/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
+/// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
+/// and writes the same bytes as the order of the plan.
 
 // ---- tagma/plan/memory.hpp
 #ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
@@ -11801,6 +10619,856 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_MEMORY_HPP
+
+namespace tagma::plan {
+
+class step_graph {
+ public:
+  using step_id = std::int32_t;
+
+  /// A step that waits for another one.
+  struct edge {
+    step_id after = 0;
+    std::int32_t next = 0;  ///< of the edges from the same step; 0 ends them
+  };
+
+  step_graph() = default;
+  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(&plan), steps_(plan.steps.size()) {
+    add_dependencies();
+    add_storage_order();
+    find_ancestors();
+  }
+
+  [[nodiscard]] std::size_t size() const { return steps_.size(); }
+  /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
+  /// One step may be listed more than once.
+  [[nodiscard]] std::int32_t first_edge(std::size_t s) const { return steps_[s].first; }
+  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[at(e)]; }
+  /// How many edges lead to `s`.
+  [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
+  /// True if `after` cannot begin before `before` is done.
+  [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
+    return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
+  }
+
+  /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// @param bytes size of each block
+  /// @param offsets written, one a block of that device
+  [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
+                                                     array_view<std::int64_t> offsets, std::int16_t device = 0) const {
+    const std::size_t blocks = plan_->blocks.size();
+    const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
+    for (std::size_t s = 0; s < size(); ++s)
+      for (int k = -1; k < plan_->steps[s].operands; ++k) {
+        const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
+        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+    const auto ended = [&](std::size_t other, std::size_t b) {
+      if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
+      const std::uint64_t* const done = ancestors_.data() + at(plan_->blocks[b].first) * words_;
+      for (std::size_t w = 0; w < words_; ++w)
+        if ((users[other * words_ + w] & ~done[w]) != 0) return false;
+      return true;
+    };
+    const heap_array<std::size_t> placed(blocks);  // by offset
+    std::size_t count = 0;
+    std::int64_t peak = 0;
+    for (std::size_t b = 0; b < blocks; ++b) {
+      if (plan_->blocks[b].device != device) continue;
+      const std::int64_t size = rounded(bytes[b]);
+      std::int64_t end = 0, offset = -1;
+      for (std::size_t i = 0; i < count && offset < 0; ++i) {
+        const std::size_t other = placed[i];
+        if (ended(other, b)) continue;
+        if (offsets[other] - end >= size) offset = end;
+        const std::int64_t other_end = offsets[other] + rounded(bytes[other]);
+        if (other_end > end) end = other_end;
+      }
+      offsets[b] = offset < 0 ? end : offset;
+      std::size_t place = count++;
+      for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
+      placed[place] = b;
+      if (offsets[b] + size > peak) peak = offsets[b] + size;
+    }
+    return peak;
+  }
+
+ private:
+  struct ends {
+    std::int32_t first = 0;
+    std::int32_t waits = 0;
+  };
+
+  template <class Index>
+  [[nodiscard]] static std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+  }
+
+  /// Operand `k` of a step; -1 is what it writes.
+  [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
+    return k < 0 ? step.node : plan_->operands[step.first_operand + k];
+  }
+
+  TAGMA_COLD void add_edge(step_id before, step_id after) {
+    if (before < 0 || before == after) return;
+    if (edge_count_ + 1 >= edges_.size()) {
+      heap_array<edge> more(2 * edges_.size() + 64);
+      for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
+      edges_ = static_cast<heap_array<edge>&&>(more);
+    }
+    edges_[++edge_count_] = {after, steps_[at(before)].first};
+    steps_[at(before)].first = static_cast<std::int32_t>(edge_count_);
+    ++steps_[at(after)].waits;
+  }
+
+  /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
+  TAGMA_COLD void add_dependencies() {
+    const heap_array<std::int32_t> seen(plan_->nodes.size());
+    for (const plan_node& n : plan_->nodes)
+      if (n.step >= 0) add_sources(n, n.step, seen);
+  }
+  TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
+    for (int k = 0; k < n.inputs + n.controls; ++k) {
+      if (k < n.inputs && n.op->ignores_elements(k)) continue;
+      const node_id from = plan_->inputs[n.first_input + k];
+      const plan_node& source = plan_->nodes[from];
+      if (source.step >= 0) {
+        add_edge(source.step, after);
+      } else if (seen[at(from)] != after + 1) {
+        seen[at(from)] = after + 1;
+        add_sources(source, after, seen);
+      }
+    }
+  }
+
+  /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
+  TAGMA_COLD void add_storage_order() {
+    std::size_t cells = plan_->blocks.size();
+    for (const plan_node& n : plan_->nodes)
+      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+        cells = plan_->blocks.size() + at(n.slot) + 1;
+    struct reader {
+      step_id step = 0;
+      std::int32_t next = 0;
+    };
+    const heap_array<step_id> writer(cells);
+    const heap_array<std::int32_t> head(cells);
+    for (std::size_t c = 0; c < cells; ++c) writer[c] = -1;
+    const heap_array<reader> readers(plan_->operands.size() + 1);
+    std::int32_t count = 1;
+    const auto cell_of = [&](const plan_node& n) {
+      return n.storage == storage_kind::arena      ? at(n.slot)
+             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
+                                                   : cells;
+    };
+    for (std::size_t s = 0; s < size(); ++s) {
+      const plan_step& step = plan_->steps[s];
+      const auto self = static_cast<step_id>(s);
+      for (int k = 0; k <= step.operands; ++k) {
+        const bool writes = k == step.operands;  // after its reads
+        const std::size_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
+        if (c == cells) continue;
+        add_edge(writer[c], self);
+        if (!writes) {
+          readers[at(count)] = {self, head[c]};
+          head[c] = count++;
+          continue;
+        }
+        for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
+        head[c] = 0;
+        writer[c] = self;
+      }
+    }
+  }
+
+  TAGMA_COLD void find_ancestors() {
+    words_ = (size() + 63) / 64;
+    ancestors_ = heap_array<std::uint64_t>(size() * words_);
+    for (std::size_t s = 0; s < size(); ++s)
+      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[at(e)].next) {
+        std::uint64_t* const row = ancestors_.data() + at(edges_[at(e)].after) * words_;
+        for (std::size_t w = 0; w <= s / 64; ++w) row[w] |= ancestors_[s * words_ + w];
+        row[s / 64] |= std::uint64_t{1} << (s % 64);
+      }
+  }
+
+  const plan_view* plan_ = nullptr;
+  heap_array<edge> edges_;  // from 1 on
+  std::size_t edge_count_ = 0;
+  heap_array<ends> steps_;
+  heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
+  std::size_t words_ = 0;
+};
+
+}  // namespace tagma::plan
+#endif  // TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
+
+namespace tagma::device::stream {
+
+using step_id = plan::step_graph::step_id;
+
+/// Who does a step: a kernel of a device, the host, or the part of a device that copies.
+enum class step_kind : std::uint8_t { kernel, host, to_device, to_host, between };
+
+/// One step as streams see it.
+struct step {
+  step_kind kind = step_kind::kernel;
+  /// False if it must be launched anew for every run: its arguments are other ones each time.
+  bool replayable = true;
+  std::int16_t device = 0;  ///< whose stream it takes; of a copy between devices, the one that sends
+  std::int16_t other = 0;   ///< of a copy between devices, the one that receives
+  float cost = 1;           ///< how long it takes, in any unit that all steps share
+};
+
+/// Steps in an order in which one thread could do them, and which earlier ones each waits for.
+struct step_list {
+  array_view<const step> steps;
+  array_view<const std::int32_t> first_wait;  ///< where those of each step begin in `waits`; one more ends the last
+  array_view<const step_id> waits;
+
+  [[nodiscard]] std::size_t size() const { return steps.size(); }
+  [[nodiscard]] array_view<const step_id> waits_of(std::size_t s) const {
+    const auto first = static_cast<std::size_t>(first_wait[s]);
+    return waits.subspan(first, static_cast<std::size_t>(first_wait[s + 1]) - first);
+  }
+};
+
+/// Storage for the waits of a `step_list`, from the graph of a plan, which has them the other way around.
+struct wait_lists {
+  heap_array<std::int32_t> first_wait;
+  heap_array<step_id> waits;
+
+  TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
+    for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
+    waits = heap_array<step_id>(static_cast<std::size_t>(first_wait[graph.size()]));
+    const heap_array<std::int32_t> filled(graph.size());
+    for (std::size_t s = 0; s < graph.size(); ++s)
+      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
+        const auto after = static_cast<std::size_t>(graph[e].after);
+        waits[static_cast<std::size_t>(first_wait[after] + filled[after]++)] = static_cast<step_id>(s);
+      }
+  }
+  [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
+
+namespace tagma::device::stream {
+
+/// What a stream of a device is for. Copies have a stream for each way, since devices copy both ways at once.
+enum class stream_role : std::uint8_t { compute, to_device, to_host, between };
+
+struct stream_place {
+  std::int16_t device = 0;
+  stream_role role = stream_role::compute;
+  std::int16_t index = 0;  ///< among the compute streams of the device
+
+  friend bool operator==(const stream_place&, const stream_place&) = default;
+};
+
+/// Streams and events of the steps of a range of a `step_list`. Arrays have an entry for each step of the range; steps
+/// are named by their position in the list.
+///
+/// Whoever issues the steps walks them in order. Before a step of a device its stream waits for the events of
+/// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
+/// steps of the range that a step waits for are done when it begins.
+struct assignment {
+  std::size_t first = 0;               ///< the first step of the range
+  heap_array<stream_place> streams;    ///< those that are used
+  std::size_t stream_count = 0;        ///< of which there are so many
+  heap_array<std::int32_t> stream_of;  ///< an entry of `streams`; -1 for a step of the host
+  heap_array<std::int32_t> event_of;   ///< the event that is recorded behind a step, or -1
+  std::int32_t events = 0;
+  heap_array<std::int32_t> first_wait;
+  heap_array<step_id> waits;
+  heap_array<step_id> roots;  ///< for each stream its first step if that waits for nothing in the range, or -1
+  heap_array<step_id> last;   ///< whoever waits for their events knows that all is done
+  std::size_t last_count = 0;
+
+  [[nodiscard]] array_view<const step_id> waits_of(step_id s) const {
+    const std::size_t i = static_cast<std::size_t>(s) - first;
+    const auto begin = static_cast<std::size_t>(first_wait[i]);
+    return {waits.data() + begin, static_cast<std::size_t>(first_wait[i + 1]) - begin};
+  }
+  [[nodiscard]] array_view<const step_id> final_waits() const { return {last.data(), last_count}; }
+  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[static_cast<std::size_t>(s) - first]; }
+  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[static_cast<std::size_t>(s) - first]; }
+};
+
+namespace detail {
+
+/// Walks the steps once. Of every step it is known how far each stream has come by the time the step ends: a vector
+/// clock (F. Mattern, Virtual Time and Global States of Distributed Systems, 1989). What the clock of a step covers
+/// needs no event.
+class assigner {
+ public:
+  assigner(const step_list& list, std::size_t first, std::size_t end, int compute_streams)
+      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : at(compute_streams)) {
+    std::size_t devices = 0, edges = 0;
+    for (std::size_t s = first; s < end; ++s) {
+      if (at(list.steps[s].device) >= devices) devices = at(list.steps[s].device) + 1;
+      edges += list.waits_of(s).size();
+    }
+    slots_ = devices * (compute_ + 3);
+    clocks_ = heap_array<std::int32_t>((count_ + 2) * slots_);
+    place_ = heap_array<std::int32_t>(count_);
+    slot_of_ = heap_array<std::int32_t>(count_);
+    finish_ = heap_array<double>(count_);
+    tails_ = heap_array<step_id>(slots_);
+    dense_ = heap_array<std::int32_t>(slots_);
+    candidates_ = heap_array<step_id>(edges + slots_);
+    for (std::size_t t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
+    out_.first = first;
+    out_.streams = heap_array<stream_place>(slots_);
+    out_.stream_of = heap_array<std::int32_t>(count_);
+    out_.event_of = heap_array<std::int32_t>(count_);
+    out_.first_wait = heap_array<std::int32_t>(count_ + 1);
+    out_.waits = heap_array<step_id>(edges);
+    out_.roots = heap_array<step_id>(slots_);
+    out_.last = heap_array<step_id>(slots_);
+    for (std::size_t i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
+    for (std::size_t t = 0; t < slots_; ++t) out_.roots[t] = -1;
+  }
+
+  [[nodiscard]] assignment work() {
+    for (std::size_t i = 0; i < count_; ++i) {
+      collect(i);
+      if (list_.steps[first_ + i].kind == step_kind::host) {
+        wait_for_candidates(i, host(), host());
+        out_.first_wait[i + 1] = wait_count_;
+      } else {
+        place(i);
+      }
+    }
+    candidate_count_ = 0;
+    for (std::size_t t = 0; t < slots_; ++t)
+      if (tails_[t] >= 0) add_candidate(tails_[t]);
+    wait_for_candidates(count_, host(), host());
+    return static_cast<assignment&&>(out_);
+  }
+
+ private:
+  template <class Index>
+  [[nodiscard]] static std::size_t at(Index i) {
+    return static_cast<std::size_t>(i);
+  }
+  [[nodiscard]] std::int32_t* clock(std::size_t i) const { return clocks_.data() + i * slots_; }
+  [[nodiscard]] std::int32_t* host() const { return clock(count_); }
+  [[nodiscard]] std::int32_t* ready() const { return clock(count_ + 1); }
+  void join(std::int32_t* to, const std::int32_t* from) const {
+    for (std::size_t t = 0; t < slots_; ++t)
+      if (from[t] > to[t]) to[t] = from[t];
+  }
+
+  /// The steps of devices that step `i` waits for, the latest first, each once.
+  void collect(std::size_t i) {
+    candidate_count_ = 0;
+    for (const step_id p : list_.waits_of(first_ + i))
+      if (at(p) >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
+  }
+  void add_candidate(step_id p) {
+    std::size_t k = candidate_count_;
+    for (; k > 0 && candidates_[k - 1] <= p; --k)
+      if (candidates_[k - 1] == p) return;
+    for (std::size_t m = candidate_count_++; m > k; --m) candidates_[m] = candidates_[m - 1];
+    candidates_[k] = p;
+  }
+
+  /// Notes the waits for those candidates that are not covered by `known` or by one another. An order that keeps all
+  /// edges lists a step before those that wait for it, so the latest candidates cover the earlier ones.
+  void wait_for_candidates(std::size_t i, const std::int32_t* known, std::int32_t* reached) {
+    if (known != reached) join(reached, known);
+    for (std::size_t k = 0; k < candidate_count_; ++k) {
+      const step_id p = candidates_[k];
+      const std::size_t before = at(p) - first_;
+      if (reached[at(slot_of_[before])] >= place_[before]) continue;
+      join(reached, clock(before));
+      if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
+      if (i == count_)
+        out_.last[out_.last_count++] = p;
+      else
+        out_.waits[at(wait_count_++)] = p;
+    }
+  }
+
+  void place(std::size_t i) {
+    const step& s = list_.steps[first_ + i];
+    double begin = 0;
+    std::int32_t* const known = ready();
+    for (std::size_t t = 0; t < slots_; ++t) known[t] = host()[t];
+    for (std::size_t k = 0; k < candidate_count_; ++k) {
+      const std::size_t before = at(candidates_[k]) - first_;
+      join(known, clock(before));
+      if (finish_[before] > begin) begin = finish_[before];
+    }
+    const std::size_t slot = s.kind == step_kind::kernel ? compute_slot(at(s.device))
+                                                         : at(s.device) * (compute_ + 3) + compute_ + at(s.kind) - 2;
+    const step_id tail = tails_[slot];
+    std::int32_t* const own = clock(i);
+    join(own, host());
+    if (tail >= 0) {
+      join(own, clock(at(tail) - first_));
+      if (finish_[at(tail) - first_] > begin) begin = finish_[at(tail) - first_];
+    }
+    wait_for_candidates(i, own, own);
+    out_.first_wait[i + 1] = wait_count_;
+    place_[i] = tail < 0 ? 1 : place_[at(tail) - first_] + 1;
+    own[slot] = place_[i];
+    slot_of_[i] = static_cast<std::int32_t>(slot);
+    finish_[i] = begin + static_cast<double>(s.cost);
+    tails_[slot] = static_cast<step_id>(first_ + i);
+    if (dense_[slot] < 0) open(slot, i);
+    out_.stream_of[i] = dense_[slot];
+  }
+
+  void open(std::size_t slot, std::size_t i) {
+    const std::size_t per_device = compute_ + 3, within = slot % per_device;
+    stream_place& p = out_.streams[out_.stream_count];
+    p.device = static_cast<std::int16_t>(slot / per_device);
+    p.role = within < compute_ ? stream_role::compute : static_cast<stream_role>(within - compute_ + 1);
+    p.index = static_cast<std::int16_t>(within < compute_ ? within : 0);
+    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = static_cast<step_id>(first_ + i);
+    dense_[slot] = static_cast<std::int32_t>(out_.stream_count++);
+  }
+
+  /// The compute stream for a kernel that waits for the candidates: one that ends with such a step, or else one where
+  /// nothing is left to do by then, or else the one that is free first.
+  [[nodiscard]] std::size_t compute_slot(std::size_t device) const {
+    std::size_t best = device * (compute_ + 3);
+    int best_rank = -1;
+    double best_finish = 0;
+    for (std::size_t t = best, end = best + compute_; t < end; ++t) {
+      const step_id tail = tails_[t];
+      const double finish = tail < 0 ? 0 : finish_[at(tail) - first_];
+      int rank = 0;
+      if (tail < 0 || ready()[t] >= place_[at(tail) - first_]) rank = is_candidate(tail) ? 2 : 1;
+      const bool better = rank != best_rank ? rank > best_rank
+                          : rank == 2       ? finish > best_finish
+                                            : rank == 0 && finish < best_finish;
+      if (!better) continue;
+      best = t;
+      best_rank = rank;
+      best_finish = finish;
+    }
+    return best;
+  }
+  [[nodiscard]] bool is_candidate(step_id tail) const {
+    for (std::size_t k = 0; k < candidate_count_; ++k)
+      if (candidates_[k] == tail) return true;
+    return false;
+  }
+
+  const step_list& list_;
+  std::size_t first_, count_, compute_, slots_ = 0;
+  heap_array<std::int32_t> clocks_;   // a row for each step, one for the host, one for a moment
+  heap_array<std::int32_t> place_;    // in its stream, from 1 on
+  heap_array<std::int32_t> slot_of_;  // a stream, used or not
+  heap_array<double> finish_;
+  heap_array<step_id> tails_;  // the last step of each slot so far
+  heap_array<std::int32_t> dense_;
+  heap_array<step_id> candidates_;
+  std::size_t candidate_count_ = 0;
+  std::int32_t wait_count_ = 0;
+  assignment out_;
+};
+
+}  // namespace detail
+
+/// Assigns the steps [first, end) of a list. What they wait for before `first` is taken as done.
+///
+/// A kernel takes the stream of a step that it waits for, so that chains stay on one stream; a second step that waits
+/// for the same one takes another. Where all streams are busy with other branches it takes the one that is free first,
+/// by the costs. An edge becomes an event only if it leads from one stream to another, or to the host, and is implied
+/// neither by the order of streams nor by other events nor by what the host has waited for: for the streams chosen
+/// there is no smaller set of waits.
+/// @param compute_streams the most streams for kernels, of each device
+[[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, std::size_t first, std::size_t end,
+                                                          int compute_streams) {
+  return detail::assigner(list, first, end, compute_streams).work();
+}
+[[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, int compute_streams) {
+  return assign_streams(list, 0, list.size(), compute_streams);
+}
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+
+namespace tagma::device::stream {
+
+/// A copy as a driver does it.
+struct copy_request {
+  runtime::memory_place to;
+  runtime::memory_place from;
+  std::size_t bytes = 0;
+};
+
+/// What the steps of a plan do, for whoever decides when they do it.
+class step_functions {
+ public:
+  /// Puts the kernels of step `s` into a stream; its device is current. May throw.
+  virtual void launch(std::size_t s, runtime::stream_ref stream) = 0;
+  /// What step `s` copies. Memory of the host must be pinned.
+  [[nodiscard]] virtual copy_request copy(std::size_t s) = 0;
+  /// Does step `s` on the calling thread. May throw.
+  virtual void run_host(std::size_t s) = 0;
+  /// "matmul 'hidden/kernel' on /device:GPU:0".
+  [[nodiscard]] virtual std::string describe(std::size_t s) const = 0;
+  /// A number that is another one whenever an address or anything else has changed that the steps [first, end) have
+  /// among their arguments.
+  [[nodiscard]] virtual std::uint64_t arguments(std::size_t first, std::size_t end) const = 0;
+
+ protected:
+  ~step_functions() = default;
+};
+
+struct dispatch_options {
+  int compute_streams = 4;  ///< the most for kernels, of each device
+  bool capture = true;      ///< whether segments are recorded and launched again
+  int least_captured = 2;   ///< steps that a segment must have to be recorded
+};
+
+/// The streams, events and recorded segments of one plan; used by one run at a time.
+///
+/// With capture the plan is cut at the steps of the host, and at those that are not replayable, into segments. A
+/// segment that meets the same arguments in a second run is recorded and launched, and from then on only launched. One
+/// stream, the origin, has all segments in order, so that what a segment needs of earlier ones is done when it begins.
+/// Without capture there is one part, in which every edge has an event of its own where it needs one.
+class dispatcher {
+ public:
+  /// @param steps  the list and what it points to must outlive the dispatcher
+  TAGMA_COLD dispatcher(runtime::stream_driver& driver, const step_list& steps, const dispatch_options& options = {})
+      : driver_(driver), steps_(steps), options_(options) {
+    for (std::size_t s = 0; s < steps.size(); ++s)
+      if (steps.steps[s].kind == step_kind::between) driver.connect(steps.steps[s].device, steps.steps[s].other);
+    cut();
+    for (std::size_t i = 0; i < parts_.size(); ++i) prepare(parts_[i]);
+  }
+  dispatcher(const dispatcher&) = delete;
+  dispatcher& operator=(const dispatcher&) = delete;
+  TAGMA_COLD ~dispatcher() = default;
+
+  /// Does every step once and returns when all are done. Whatever fails is thrown when nothing is left in the streams,
+  /// with the name of the step; steps that were not issued by then are left out.
+  void run(step_functions& functions, const runtime::run_guard& guard) {
+    const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
+    current_ = -1;
+    try {
+      waited_ = -1;
+      for (std::size_t i = 0; i < parts_.size(); ++i) run_part(i, functions, guard);
+      finish(functions, guard);
+    } catch (...) {
+      drain();
+      if (stream_count_ > 0) driver_.restore(before);
+      throw;
+    }
+    if (stream_count_ > 0) driver_.restore(before);
+  }
+
+  /// The stream of step `s`, which is not one of the host; the same in every run.
+  [[nodiscard]] runtime::stream_ref stream_of(std::size_t s) const {
+    std::size_t i = 0;
+    while (parts_[i].end <= s) ++i;
+    return stream_of(parts_[i], static_cast<step_id>(s));
+  }
+  /// Segments that are recorded at present.
+  [[nodiscard]] std::size_t captured() const {
+    std::size_t count = 0;
+    for (const part& p : parts_) count += static_cast<bool>(p.graph);
+    return count;
+  }
+  /// Streams that the steps share, the origin not counted.
+  [[nodiscard]] std::size_t streams() const { return stream_count_; }
+
+ private:
+  struct part {
+    std::size_t first = 0;
+    std::size_t end = 0;
+    bool host = false;        ///< one step of the host by itself
+    bool capturable = false;  ///< false once it could not be recorded
+    bool seen = false;        ///< `arguments` is that of a run
+    std::int32_t needs = -1;  ///< of a step of the host: the last segment that it waits for
+    std::uint64_t arguments = 0;
+    assignment plan;
+    heap_array<runtime::owned_event> events;
+    heap_array<std::size_t> stream_of;  ///< from the streams of `plan` to those of the dispatcher
+    runtime::owned_event ended;         ///< in the origin
+    runtime::owned_graph graph;
+  };
+  struct used_stream {
+    stream_place place;
+    runtime::owned_stream stream;
+  };
+
+  /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
+  TAGMA_COLD void cut() {
+    const std::size_t n = steps_.size();
+    if (!options_.capture) {
+      parts_ = heap_array<part>(n == 0 ? 0 : 1);
+      if (n > 0) parts_[0].end = n;
+      return;
+    }
+    const auto alone = [this](std::size_t s) {
+      return steps_.steps[s].kind == step_kind::host || !steps_.steps[s].replayable;
+    };
+    std::size_t count = 0;
+    const heap_array<std::int32_t> part_of(n);
+    for (std::size_t s = 0; s < n; ++s) {
+      if (s == 0 || alone(s) || alone(s - 1)) ++count;
+      part_of[s] = static_cast<std::int32_t>(count) - 1;
+    }
+    parts_ = heap_array<part>(count);
+    for (std::size_t s = 0; s < n; ++s) {
+      part& p = parts_[static_cast<std::size_t>(part_of[s])];
+      if (p.end == 0) p.first = s;
+      p.end = s + 1;
+      p.host = steps_.steps[s].kind == step_kind::host;
+      p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
+      if (!p.host) continue;
+      for (const step_id w : steps_.waits_of(s)) {
+        const std::int32_t segment = part_of[static_cast<std::size_t>(w)];
+        if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
+      }
+    }
+  }
+
+  /// Assigns streams within a part, and makes what it needs that does not exist yet.
+  TAGMA_COLD void prepare(part& p) {
+    if (p.host) return;
+    p.plan = assign_streams(steps_, p.first, p.end, options_.compute_streams);
+    p.stream_of = heap_array<std::size_t>(p.plan.stream_count);
+    for (std::size_t i = 0; i < p.plan.stream_count; ++i) p.stream_of[i] = stream_at(p.plan.streams[i]);
+    p.events = heap_array<runtime::owned_event>(static_cast<std::size_t>(p.plan.events));
+    for (std::size_t s = p.first; s < p.end; ++s)
+      if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
+        p.events[static_cast<std::size_t>(e)] = make_event(steps_.steps[s].device);
+    if (!options_.capture) return;
+    if (!origin_) {
+      origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
+      forked_ = make_event(origin_.get().device);
+    }
+    p.ended = make_event(origin_.get().device);
+  }
+  TAGMA_COLD runtime::owned_event make_event(int device) { return {driver_, driver_.make_event(device)}; }
+
+  /// The stream of the dispatcher for a place, made when it is asked for first.
+  TAGMA_COLD std::size_t stream_at(const stream_place& place) {
+    for (std::size_t i = 0; i < stream_count_; ++i)
+      if (streams_[i].place == place) return i;
+    if (stream_count_ == streams_.size()) {
+      heap_array<used_stream> more(2 * stream_count_ + 8);
+      for (std::size_t i = 0; i < stream_count_; ++i) more[i] = static_cast<used_stream&&>(streams_[i]);
+      streams_ = static_cast<heap_array<used_stream>&&>(more);
+    }
+    streams_[stream_count_] = {place, {driver_, driver_.make_stream(place.device)}};
+    return stream_count_++;
+  }
+
+  [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
+    return streams_[p.stream_of[static_cast<std::size_t>(p.plan.stream_at(s))]].stream.get();
+  }
+  [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
+    return p.events[static_cast<std::size_t>(p.plan.event_at(s))].get();
+  }
+
+  void run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
+    part& p = parts_[i];
+    if (!options_.capture) return issue(p, functions, guard);
+    if (guard.limited()) guard.check();
+    if (p.host) {
+      if (p.needs > waited_) wait_for(p.needs, functions, guard);
+      return run_host(p.first, functions);
+    }
+    if (p.capturable) {
+      const std::uint64_t arguments = functions.arguments(p.first, p.end);
+      const bool same = p.seen && p.arguments == arguments;
+      p.arguments = arguments;
+      p.seen = true;
+      if (!same) p.graph = {};
+      if (same && !p.graph) capture(p, functions);
+    }
+    if (p.graph) {
+      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
+    } else {
+      in_part(p, functions, [&] { fork(p); });
+      issue(p, functions, guard);
+      in_part(p, functions, [&] { join(p); });
+    }
+    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
+  }
+  template <class Call>
+  static void in_part(const part& p, step_functions& functions, const Call& call) {
+    try {
+      call();
+    } catch (...) {
+      explain(functions, p.first, "with the steps behind it");
+    }
+  }
+
+  /// Issues the steps of a part, each on its stream.
+  void issue(part& p, step_functions& functions, const runtime::run_guard& guard) {
+    const bool limited = guard.limited();
+    for (std::size_t s = p.first; s < p.end; ++s) {
+      if (limited) guard.check();
+      issue_step(p, s, functions, guard);
+    }
+  }
+  void issue_step(const part& p, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
+    const auto id = static_cast<step_id>(s);
+    const step& what = steps_.steps[s];
+    if (what.kind == step_kind::host) {
+      for (const step_id w : p.plan.waits_of(id))
+        wait_for(event_of(p, w), static_cast<std::size_t>(w), functions, guard);
+      return run_host(s, functions);
+    }
+    const runtime::stream_ref stream = stream_of(p, id);
+    try {
+      for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
+      if (what.kind == step_kind::kernel) {
+        if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
+        functions.launch(s, stream);
+      } else {
+        const copy_request c = functions.copy(s);
+        driver_.copy(stream, c.to, c.from, c.bytes);
+      }
+      if (p.plan.event_at(id) >= 0) driver_.record(event_of(p, id), stream);
+    } catch (...) {
+      explain(functions, s, "");
+    }
+  }
+  static void run_host(std::size_t s, step_functions& functions) {
+    try {
+      functions.run_host(s);
+    } catch (...) {
+      explain(functions, s, "");
+    }
+  }
+
+  /// Streams that begin with a step that waits for nothing begin behind what is in the origin.
+  void fork(const part& p) {
+    driver_.record(forked_.get(), origin_.get());
+    for (std::size_t i = 0; i < p.plan.stream_count; ++i)
+      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked_.get());
+  }
+  /// The origin goes on when the part is done.
+  void join(const part& p) {
+    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_.get(), event_of(p, s));
+  }
+
+  /// Records a segment. What cannot be recorded is run step by step, now and later.
+  TAGMA_COLD void capture(part& p, step_functions& functions) {
+    try {
+      driver_.begin_capture(origin_.get());
+      fork(p);
+      for (std::size_t s = p.first; s < p.end; ++s) issue_step(p, s, functions, runtime::run_guard({}));
+      join(p);
+      p.graph = {driver_, driver_.end_capture(origin_.get())};
+    } catch (...) {
+      driver_.abandon_capture(origin_.get());
+      p.capturable = false;
+    }
+  }
+
+  void finish(step_functions& functions, const runtime::run_guard& guard) {
+    if (!options_.capture) {
+      for (const part& p : parts_)
+        for (const step_id s : p.plan.final_waits())
+          wait_for(event_of(p, s), static_cast<std::size_t>(s), functions, guard);
+      return;
+    }
+    for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
+      if (!parts_[static_cast<std::size_t>(i)].host) return wait_for(i, functions, guard);
+  }
+
+  /// Waits until a segment is done, and with it all before.
+  void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
+    const part& p = parts_[static_cast<std::size_t>(segment)];
+    wait_for(p.ended.get(), p.end - 1, functions, guard);
+    waited_ = segment;
+  }
+  void wait_for(runtime::event_ref event, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
+    try {
+      if (!guard.limited()) {
+        static_cast<void>(driver_.host_wait(event, -1));
+        return;
+      }
+      while (!driver_.host_wait(event, 1'000'000)) guard.check();  // then look at the limits again
+    } catch (...) {
+      explain(functions, s, "waiting until it is done");
+    }
+  }
+
+  /// Throws the exception at hand again, with the step in its text.
+  [[noreturn]] TAGMA_COLD static void explain(const step_functions& functions, std::size_t s, std::string_view when) {
+    const auto text = [&](std::string_view what) {
+      std::string all = functions.describe(s);
+      if (!when.empty()) all += sentence({", ", when});
+      return all + sentence({": ", what});
+    };
+    try {
+      throw;
+    } catch (const error& e) {
+      const std::string_view what = e.what();
+      fail(e.code(), text(what.substr(to_string(e.code()).size() + 2)));
+    } catch (const std::exception& e) {
+      fail(status_code::internal, text(e.what()));
+    }
+  }
+
+  /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
+  TAGMA_COLD void drain() noexcept {
+    for (std::size_t i = 0; i < stream_count_; ++i) driver_.drain(streams_[i].stream.get());
+    if (origin_) driver_.drain(origin_.get());
+  }
+
+  runtime::stream_driver& driver_;
+  step_list steps_;
+  dispatch_options options_;
+  runtime::owned_stream origin_;
+  runtime::owned_event forked_;
+  heap_array<used_stream> streams_;
+  std::size_t stream_count_ = 0;
+  heap_array<part> parts_;
+  int current_ = -1;          // the device that is current
+  std::int32_t waited_ = -1;  // the last segment that the host has waited for
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
+// ---- tagma/device/stream/kernel_source.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_KERNEL_SOURCE_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_KERNEL_SOURCE_HPP
+
+/// @file
+/// What devices with streams differ in: how a kernel gets onto a stream, and what kernels must be told of a run.
+
+// ---- tagma/runtime/bound_plan.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
+#define TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
+
+/// @file
+/// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
+/// run with given extents and used again, so that later runs allocate nothing.
+
+#include <cstring>
+#include <string>
+
+// ---- tagma/plan/transfer.hpp
+#ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
+#define TAGMA_SINGLE_PLAN_TRANSFER_HPP
+
+/// @file
+/// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
+/// travels twice in a run; a variable travels again after an update.
+
+// ---- tagma/plan/compile.hpp
+#ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
+#define TAGMA_SINGLE_PLAN_COMPILE_HPP
+
+/// @file
+/// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
+
 // ---- tagma/plan/schedule.hpp
 #ifndef TAGMA_SINGLE_PLAN_SCHEDULE_HPP
 #define TAGMA_SINGLE_PLAN_SCHEDULE_HPP
@@ -12342,664 +12010,6 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_COMPILE_HPP
 
-namespace tagma::device::cuda {
-
-/// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
-template <dtype Type, bool Contiguous>
-struct load_of {
-  using stored_type = stored<Type>;
-  using value = compute_t<stored_type>;
-  static constexpr bool contiguous = Contiguous;
-};
-
-/// An operation of a loop. Operands count loads first, then earlier operations.
-template <const char& Operation, dtype Type, int A, int B, int C>
-struct operation_of {
-  using stored_type = stored<Type>;
-  using value = compute_t<stored_type>;
-};
-
-/// Types in a row.
-template <class...>
-struct types;
-
-namespace detail {
-
-/// Elements that lie side by side in memory.
-template <class T, int Width>
-struct neighbours {
-  T element[static_cast<unsigned>(Width)];
-
-  /// @param aligned the address is a multiple of the size of them all, and there are as many
-  /// @param n how many there are, at most `Width`
-  TAGMA_DEVICE void read(const std::byte* from, bool aligned, int n) {
-    using whole = typename word<sizeof(T) * static_cast<std::size_t>(Width)>::type;
-    if (aligned) {
-      const whole w = *reinterpret_cast<const whole*>(from);
-      memcpy(static_cast<void*>(element), &w, sizeof w);
-      return;
-    }
-    const T* p = reinterpret_cast<const T*>(from);
-    for (int i = 0; i < Width; ++i) element[i] = i < n ? p[i] : T{};
-  }
-  TAGMA_DEVICE void write(std::byte* to, bool aligned, int n) const {
-    using whole = typename word<sizeof(T) * static_cast<std::size_t>(Width)>::type;
-    if (aligned) {
-      whole w;
-      memcpy(&w, element, sizeof w);
-      *reinterpret_cast<whole*>(to) = w;
-      return;
-    }
-    T* p = reinterpret_cast<T*>(to);
-    for (int i = 0; i < Width; ++i)
-      if (i < n) p[i] = element[i];
-  }
-};
-
-template <int Index, class Value>
-struct slot_of {
-  Value value;
-};
-template <class Indices, class... Values>
-struct slots_of;
-template <std::size_t... I, class... Values>
-struct slots_of<std::index_sequence<I...>, Values...> : slot_of<static_cast<int>(I), Values>... {};
-template <int I, class Value>
-TAGMA_DEVICE Value& slot(slot_of<I, Value>& s) {
-  return s.value;
-}
-
-/// Calls the body of an operation with as many operands as it takes.
-template <class Body, class Out, int A, int B, int C, class Slots>
-TAGMA_DEVICE Out call_body(Slots& s) {
-  if constexpr (requires { Body::template apply<Out>(slot<A>(s)); })
-    return Body::template apply<Out>(slot<A>(s));
-  else if constexpr (requires { Body::template apply<Out>(slot<A>(s), slot<B>(s)); })
-    return Body::template apply<Out>(slot<A>(s), slot<B>(s));
-  else
-    return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
-}
-template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
-TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = typename operation_of<Operation, Type, A, B, C>::value;
-  slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
-}
-
-/// The tensors that a loop may read.
-inline constexpr std::size_t most_loads = ir::max_group_loads + 4;
-
-/// Where a loop reads, and how far apart in bytes neighbours along the outer axes are, 0 where they are the same.
-struct loop_load {
-  const std::byte* data = nullptr;
-  std::int64_t strides[max_rank]{};
-};
-
-/// A loop with its extents. Innermost axes along which all tensors step or stand still together are joined into one.
-/// Kernels are given as many loads as they have.
-template <std::size_t Loads>
-struct loop_arguments {
-  std::byte* out = nullptr;
-  std::int64_t inner = 1;           ///< elements of the innermost joined axis
-  std::int64_t chunks_per_row = 1;  ///< pieces of it that one thread takes at a time
-  std::int64_t chunks = 0;
-  std::int64_t extents[max_rank]{};  ///< of the axes around it
-  std::int32_t axes = 0;
-  bool aligned = false;  ///< every whole chunk begins at a multiple of its size
-  loop_load loads[Loads > 0 ? Loads : 1];
-};
-
-/// The chunk of a loop that a thread works at, and where its row begins in each tensor that the loop reads.
-template <std::size_t Loads>
-struct loop_chunk {
-  std::int64_t element;  ///< of the result
-  std::int64_t inner;    ///< within its row
-  std::int64_t rows[Loads > 0 ? Loads : 1];
-
-  TAGMA_DEVICE loop_chunk(const loop_arguments<Loads>& a, std::int64_t chunk, int width) {
-    std::int64_t row = 0;
-    inner = chunk;
-    if (a.axes > 0) {
-      row = quotient(chunk, a.chunks_per_row);
-      inner -= row * a.chunks_per_row;
-    }
-    inner *= width;
-    element = row * a.inner + inner;
-    for (std::size_t l = 0; l < Loads; ++l) rows[l] = 0;
-    for (int axis = a.axes - 1; axis >= 0; --axis) {
-      std::int64_t at = row;
-      if (axis > 0) {
-        row = quotient(row, a.extents[axis]);
-        at -= row * a.extents[axis];
-      }
-      for (std::size_t l = 0; l < Loads; ++l) rows[l] += at * a.loads[l].strides[axis];
-    }
-  }
-};
-
-}  // namespace detail
-
-template <class Loads, class Operations>
-struct fused_loop;
-
-/// What the threads of a loop do.
-template <class... Load, class... Operation>
-struct fused_loop<types<Load...>, types<Operation...>> {
-  static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
-  static constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-  using arguments = detail::loop_arguments<load_count>;
-  using slots = detail::slots_of<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
-                                 typename Operation::value...>;
-  template <class First, class... Rest>
-  struct last_of : last_of<Rest...> {};
-  template <class Only>
-  struct last_of<Only> {
-    using type = typename Only::stored_type;
-  };
-  using result = typename last_of<Operation...>::type;
-
-  /// Elements that a thread takes at a time: 16 bytes of the widest tensor. Long recipes take fewer, since the
-  /// operations of each element are written out.
-  static constexpr int width = [] {
-    std::size_t widest = sizeof(result);
-    ((widest = Load::contiguous && sizeof(typename Load::stored_type) > widest ? sizeof(typename Load::stored_type)
-                                                                               : widest),
-     ...);
-    const int most = operation_count > 6 ? 4 : 8, fits = static_cast<int>(16 / widest);
-    return fits < most ? fits : most;
-  }();
-
-  template <class L>
-  using values_of = detail::neighbours<typename L::stored_type, L::contiguous ? width : 1>;
-
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
-  }
-
-  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&);
-  static void start(const kernel_args& args, const run_context& context);
-  static constexpr kernel_entry entry{&start, &prepare};
-
- private:
-  template <std::size_t... L, std::size_t... O>
-  TAGMA_DEVICE static void run_all(const place& at, const arguments& a, std::index_sequence<L...> l,
-                                   std::index_sequence<O...> o) {
-    for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {
-      const detail::loop_chunk<load_count> chunk(a, c, width);
-      const std::int64_t left = a.inner - chunk.inner;
-      const bool whole = a.aligned && left >= width;
-      const int n = left < width ? static_cast<int>(left) : width;
-      detail::slots_of<std::index_sequence<L...>, values_of<Load>...> in;
-      (read<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L], chunk.inner, whole, n), ...);
-      detail::neighbours<result, width> out;
-      TAGMA_UNROLL
-      for (int i = 0; i < width; ++i) out.element[i] = element(in, i, l, o);
-      out.write(a.out + chunk.element * static_cast<std::int64_t>(sizeof(result)), whole, n);
-    }
-  }
-  template <class L>
-  TAGMA_DEVICE static void read(values_of<L>& to, const std::byte* row, std::int64_t inner, bool whole, int n) {
-    if constexpr (L::contiguous)
-      to.read(row + inner * static_cast<std::int64_t>(sizeof(typename L::stored_type)), whole, n);
-    else
-      to.read(row, true, 1);
-  }
-  template <class In, std::size_t... L, std::size_t... O>
-  TAGMA_DEVICE static result element(In& in, int i, std::index_sequence<L...>, std::index_sequence<O...>) {
-    slots s;
-    ((detail::slot<static_cast<int>(L)>(s) =
-          widen(detail::slot<static_cast<int>(L)>(in).element[Load::contiguous ? i : 0])),
-     ...);
-    (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
-    return narrow<result>(detail::slot<last_slot>(s));
-  }
-};
-
-namespace detail {
-
-/// What a loop knows of its extents; addresses are those of the run.
-struct loop_state final : kernel_state {
-  loop_arguments<most_loads> numbers;
-};
-
-/// Works out the strides of a loop, in the way of the CPU: by the declared shapes.
-/// @param width elements of a chunk
-[[gnu::cold]] inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
-  auto state = make_owned<loop_state>();
-  auto& numbers = state->numbers;
-  const shape &out = args.out.dims, &declared = args.declared_out;
-  const std::size_t loads = args.in.size();
-  const auto stretched = [&](std::size_t l, int axis) {
-    return plan::detail::is_stretched(args.declared[l], declared, axis);
-  };
-  const int joined = plan::detail::innermost_axes(declared, loads, stretched);
-  numbers.axes = out.rank - joined;
-  std::int64_t rows = 1;
-  for (int a = numbers.axes; a < out.rank; ++a) numbers.inner *= out[a];
-  for (int a = 0; a < numbers.axes; ++a) {
-    numbers.extents[a] = out[a];
-    rows *= out[a];
-  }
-  numbers.chunks_per_row = (numbers.inner + width - 1) / width;
-  numbers.chunks = rows * numbers.chunks_per_row;
-  for (std::size_t l = 0; l < loads; ++l) {
-    const shape& in = args.in[l].dims;
-    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
-    for (int a = in.rank - 1; a >= 0; --a) {
-      const int axis = a + out.rank - in.rank;
-      if (axis < numbers.axes) numbers.loads[l].strides[axis] = stretched(l, axis) ? 0 : stride;
-      stride *= in[a];
-    }
-  }
-  return state;
-}
-
-/// True if all whole chunks of a loop begin where words of their size may.
-[[nodiscard]] inline bool chunks_are_aligned(const kernel_args& args, const loop_arguments<most_loads>& numbers,
-                                             int width, const bool* contiguous) {
-  if (numbers.axes > 0 && numbers.inner % width != 0) return false;
-  const auto fits = [width](const operand& o) {
-    return reinterpret_cast<std::uintptr_t>(o.data) % (size_of(o.type) * static_cast<std::size_t>(width)) == 0;
-  };
-  bool all = fits(args.out);
-  for (std::size_t l = 0; l < args.in.size(); ++l) all = all && (!contiguous[l] || fits(args.in[l]));
-  return all;
-}
-
-/// The first loads of a loop's arguments, as many as its kernel takes.
-template <std::size_t Loads>
-[[nodiscard]] loop_arguments<Loads> with_loads(const loop_arguments<most_loads>& all) {
-  loop_arguments<Loads> a;
-  a.out = all.out;
-  a.inner = all.inner;
-  a.chunks_per_row = all.chunks_per_row;
-  a.chunks = all.chunks;
-  for (int axis = 0; axis < max_rank; ++axis) a.extents[axis] = all.extents[axis];
-  a.axes = all.axes;
-  a.aligned = all.aligned;
-  for (std::size_t l = 0; l < Loads; ++l) a.loads[l] = all.loads[l];
-  return a;
-}
-
-}  // namespace detail
-
-template <class... Load, class... Operation>
-owned<kernel_state> fused_loop<types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
-                                                                             const run_context&) {
-  return detail::prepare_loop(args, width);
-}
-
-template <class... Load, class... Operation>
-void fused_loop<types<Load...>, types<Operation...>>::start(const kernel_args& args, const run_context& context) {
-  static constexpr bool contiguous[] = {Load::contiguous..., true};
-  const auto& numbers = static_cast<const detail::loop_state*>(args.state)->numbers;
-  if (numbers.chunks == 0) return;
-  auto a = detail::with_loads<load_count>(numbers);
-  a.out = args.out.data;
-  for (std::size_t l = 0; l < load_count; ++l) a.loads[l].data = args.in[l].data;
-  a.aligned = detail::chunks_are_aligned(args, numbers, width, contiguous);
-  launch<fused_loop>(geometry::over(a.chunks), context, a);
-}
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
-// ---- tagma/device/cuda/kernel/gather.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_GATHER_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_GATHER_HPP
-
-/// @file
-/// Gather, its gradient and one_hot on the GPU.
-
-// ---- tagma/device/cuda/kernel/state.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_STATE_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_STATE_HPP
-
-/// @file
-/// Updates of variables on the GPU. Input 0 is the variable itself.
-
-// ---- tagma/device/cuda/sparse_rows.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
-
-/// @file
-/// Rows that are added to rows of a table, sorted by where they go: threads own rows of the table, and what goes to
-/// one row is added in the order in which it was given. No atomics, so equal inputs give equal bytes.
-
-// ---- tagma/device/cuda/sort.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
-
-/// @file
-/// Sorting on the device, by CUB. Every sort of this library is this one function, since it costs the compiler seconds.
-
-#include <cub/device/device_radix_sort.cuh>
-
-#if TAGMA_CUDA_EMULATION
-#include <algorithm>
-#endif
-
-namespace tagma::device::cuda {
-
-/// Numbers with the positions that they came from.
-struct sort_arrays {
-  const std::uint32_t* keys = nullptr;
-  const std::uint32_t* values = nullptr;
-  std::uint32_t* sorted_keys = nullptr;
-  std::uint32_t* sorted_values = nullptr;
-  std::int64_t count = 0;
-  int bits = 32;  ///< the lowest bits of keys that count
-};
-
-/// Bytes of working memory that `sort` needs.
-[[nodiscard]] TAGMA_COLD inline std::size_t sort_bytes(const sort_arrays& a) {
-  std::size_t bytes = 0;
-  if (a.count == 0 || emulates()) return bytes;
-  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
-                                        a.bits, nullptr),
-        "cub::DeviceRadixSort::SortPairs");
-  return bytes;
-}
-
-/// Sorts by keys; values of equal keys stay in their order.
-inline void sort(const sort_arrays& a, std::byte* memory, std::size_t bytes, const run_context& context) {
-  if (a.count == 0) return;
-#if TAGMA_CUDA_EMULATION
-  if (emulates()) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-    for (std::int64_t i = 0; i < a.count; ++i) pairs.emplace_back(a.keys[i], a.values[i]);
-    const auto mask = a.bits == 32 ? ~0u : (1u << a.bits) - 1;
-    std::stable_sort(pairs.begin(), pairs.end(),
-                     [mask](const auto& x, const auto& y) { return (x.first & mask) < (y.first & mask); });
-    for (std::int64_t i = 0; i < a.count; ++i) {
-      a.sorted_keys[i] = pairs[static_cast<std::size_t>(i)].first;
-      a.sorted_values[i] = pairs[static_cast<std::size_t>(i)].second;
-    }
-    return;
-  }
-#endif
-  check(cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
-                                        a.bits, stream_of(context)),
-        "cub::DeviceRadixSort::SortPairs");
-}
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
-
-namespace tagma::device::cuda {
-
-/// Element `i` of a tensor of indices.
-TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::int64_t i) {
-  switch (type) {
-    case dtype::int64:
-      return reinterpret_cast<const std::int64_t*>(indices)[i];
-    case dtype::int32:
-      return reinterpret_cast<const std::int32_t*>(indices)[i];
-    case dtype::int16:
-      return reinterpret_cast<const std::int16_t*>(indices)[i];
-    case dtype::int8:
-      return reinterpret_cast<const std::int8_t*>(indices)[i];
-    default:
-      return reinterpret_cast<const std::uint8_t*>(indices)[i];
-  }
-}
-
-/// Several tensors of rows, with an index for each row, one behind the other.
-struct row_parts {
-  static constexpr int most = 16;
-  const std::byte* rows[most]{};
-  const std::byte* indices[most]{};
-  dtype types[most]{};
-  std::int64_t first[most + 1]{};  ///< of the rows of each part, among all
-  std::int32_t count = 0;
-
-  void add(const operand& part, const operand& index) {
-    rows[count] = part.data;
-    indices[count] = index.data;
-    types[count] = index.type;
-    first[count + 1] = first[count] + index.elements();
-    ++count;
-  }
-  /// The number of rows.
-  [[nodiscard]] TAGMA_DEVICE std::int64_t total() const { return first[count]; }
-  /// The part that row `i` is in.
-  [[nodiscard]] TAGMA_DEVICE int part_of(std::int64_t i) const {
-    int p = 0;
-    while (i >= first[p + 1]) ++p;
-    return p;
-  }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t index(std::int64_t i) const {
-    const int p = part_of(i);
-    return index_at(indices[p], types[p], i - first[p]);
-  }
-  /// Row `i`, of `width` elements.
-  template <class T>
-  [[nodiscard]] TAGMA_DEVICE const T* row(std::int64_t i, std::int64_t width) const {
-    const int p = part_of(i);
-    return reinterpret_cast<const T*>(rows[p]) + (i - first[p]) * width;
-  }
-};
-
-/// The rows of `row_parts`, sorted. Rows without a place stand behind all others, as if they went to row `table`.
-struct sorted_rows {
-  const std::uint32_t* to = nullptr;    ///< the row of the table
-  const std::uint32_t* from = nullptr;  ///< the row among the parts
-  std::int64_t count = 0;
-  std::int64_t table = 0;
-
-  /// True if the rows from `i` on go to another place than the one before.
-  [[nodiscard]] TAGMA_DEVICE bool begins(std::int64_t i) const {
-    return to[i] < table && (i == 0 || to[i - 1] != to[i]);
-  }
-  /// The first position that goes to `row` or behind.
-  [[nodiscard]] TAGMA_DEVICE std::int64_t find(std::int64_t row) const {
-    std::int64_t low = 0, high = count;
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      if (to[middle] < row)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
-  }
-  /// `total` and element `e` of all rows from position `i` on that go to one place. Loads come several at a time, since
-  /// each takes longer than an addition.
-  template <class T>
-  [[nodiscard]] TAGMA_DEVICE compute_t<T> add_from(std::int64_t i, const row_parts& parts, std::int64_t width,
-                                                   std::int64_t e, compute_t<T> total) const {
-    constexpr int ahead = 8;
-    const std::uint32_t row = to[i];
-    while (i + ahead <= count && to[i + ahead - 1] == row) {
-      compute_t<T> values[ahead];
-      TAGMA_UNROLL
-      for (int k = 0; k < ahead; ++k) values[k] = widen(parts.row<T>(from[i + k], width)[e]);
-      TAGMA_UNROLL
-      for (int k = 0; k < ahead; ++k) total = static_cast<compute_t<T>>(total + values[k]);
-      i += ahead;
-    }
-    for (; i < count && to[i] == row; ++i)
-      total = static_cast<compute_t<T>>(total + widen(parts.row<T>(from[i], width)[e]));
-    return total;
-  }
-};
-
-namespace detail {
-
-struct row_keys_body {
-  struct arguments {
-    row_parts parts;
-    std::uint32_t* keys;
-    std::uint32_t* values;
-    std::int64_t table;
-    run_parameters* run;
-    std::int32_t source;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    for (std::int64_t i = at.index(); i < a.parts.total(); i += at.count()) {
-      const std::int64_t row = a.parts.index(i);
-      const bool good = row >= 0 && row < a.table;
-      if (!good) report_index(a.run, a.source, i - a.parts.first[a.parts.part_of(i)]);
-      a.keys[i] = static_cast<std::uint32_t>(good ? row : a.table);
-      a.values[i] = static_cast<std::uint32_t>(i);
-    }
-  }
-};
-
-/// Where `sort_rows` puts its arrays in working memory.
-struct row_memory {
-  std::int64_t count, table;
-
-  [[nodiscard]] std::size_t array_bytes() const { return (static_cast<std::size_t>(count) * 4 + 255) / 256 * 256; }
-  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
-    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
-    int bits = 1;
-    while ((table >> bits) > 0) ++bits;
-    return {array(0), array(1), array(2), array(3), count, bits};
-  }
-};
-
-}  // namespace detail
-
-/// Reserves what `sort_rows` needs.
-/// @param count rows that go to a table of `table` rows; both below 2^32
-inline void reserve_sort(std::int64_t count, std::int64_t table, const run_context& context) {
-  if ((count >> 32) != 0 || ((table + 1) >> 32) != 0)
-    fail(status_code::unimplemented,
-         {"the GPU adds at most 2^32 rows to tables of at most 2^32, not ", count, " to ", table});
-  const detail::row_memory memory{count, table};
-  resources_of(context).reserve(4 * memory.array_bytes() + sort_bytes(memory.arrays(nullptr)));
-}
-
-/// Sorts rows by where they go; wrong indices are reported. What it returns lies in working memory of the stream.
-inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const kernel_args& args,
-                             const run_context& context) {
-  stream_resources& r = resources_of(context);
-  const detail::row_memory memory{parts.total(), table};
-  const sort_arrays a = memory.arrays(r.workspace());
-  if (a.count == 0) return {nullptr, nullptr, 0, table};
-  launch<detail::row_keys_body>(geometry::over(a.count), context,
-                                {parts, const_cast<std::uint32_t*>(a.keys), const_cast<std::uint32_t*>(a.values), table,
-                                 r.parameters(), args.source});
-  const std::size_t used = 4 * memory.array_bytes();
-  sort(a, r.workspace() + used, r.workspace_size() - used, context);
-  return {a.sorted_keys, a.sorted_values, a.count, table};
-}
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
-// ---- tagma/runtime/initial_value.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
-#define TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
-
-/// @file
-/// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
-
-// ---- tagma/base/random.hpp
-#ifndef TAGMA_SINGLE_BASE_RANDOM_HPP
-#define TAGMA_SINGLE_BASE_RANDOM_HPP
-
-/// @file
-/// Random bits as a pure function: the same key and counter give the same bits on every device and in every process,
-/// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
-/// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
-
-#include <array>
-#include <cstdint>
-
-namespace tagma {
-
-/// Four 32-bit words: a counter, or the bits that Philox makes of one.
-using philox_block = std::array<std::uint32_t, 4>;
-
-/// Philox4x32 with ten rounds.
-/// @param key_lo, key_hi the two words of the key
-/// @param counter        the block to encrypt; different counters give independent bits
-[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
-  for (int r = 0; r < 10; ++r) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_hi, static_cast<std::uint32_t>(a)};
-    key_lo += 0x9E3779B9u;
-    key_hi += 0xBB67AE85u;
-  }
-  return counter;
-}
-
-/// What names a random tensor: elements of equal keys are equal everywhere.
-struct random_key {
-  std::uint64_t seed = 0;    ///< of the graph or of the operation
-  std::uint32_t stream = 0;  ///< which node draws
-  std::uint32_t step = 0;    ///< which run of the graph; 0 for an initialiser
-
-  friend constexpr bool operator==(const random_key&, const random_key&) = default;
-};
-
-/// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block
-/// `i / 4`.
-/// @param block   below 2^48
-/// @param attempt which redraw this is, for distributions that reject
-[[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
-                                                  std::uint16_t attempt = 0) {
-  return philox(
-      static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
-      {static_cast<std::uint32_t>(block),
-       static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step, key.stream});
-}
-
-/// The upper 24 bits as a float in [0, 1).
-[[nodiscard]] constexpr float uniform01(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
-
-/// 53 bits of two words as a double in [0, 1).
-/// @param low, high the upper 21 bits of `low` become the lower bits of the result
-[[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
-  return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
-}
-
-namespace scalar_math {
-inline double sqrt(double x) { return __builtin_sqrt(x); }
-inline double log(double x) { return __builtin_log(x); }
-inline double cos(double x) { return __builtin_cos(x); }
-}  // namespace scalar_math
-
-/// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
-/// on the generation of random normal deviates" (1958).
-/// @tparam T the type of one number
-/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
-/// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
-template <class T, class N>
-TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
-  using scalar_math::cos;
-  using scalar_math::log;
-  using scalar_math::sqrt;
-  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
-}
-
-/// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
-[[nodiscard]] constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {
-  return static_cast<std::uint32_t>((std::uint64_t{bits} * bound) >> 32);
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_RANDOM_HPP
-// ---- tagma/runtime/bound_plan.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
-#define TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
-
-/// @file
-/// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
-/// run with given extents and used again, so that later runs allocate nothing.
-
-#include <cstring>
-#include <string>
-
-// ---- tagma/plan/transfer.hpp
-#ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
-#define TAGMA_SINGLE_PLAN_TRANSFER_HPP
-
-/// @file
-/// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
-/// travels twice in a run; a variable travels again after an update.
-
 namespace tagma::plan {
 
 /// The operation of a copy. No graph has it.
@@ -13232,6 +12242,13 @@ class aligned_bytes {
 
 namespace tagma::runtime {
 
+/// The value of an option of a session. Throws InvalidArgument that names the option if it is below 0.
+/// @param zero what 0 stands for
+TAGMA_COLD inline std::int64_t checked_option(std::string_view name, std::int64_t value, std::string_view zero) {
+  if (value < 0) fail(status_code::invalid_argument, {"the option ", name, " is ", value, "; 0 stands for ", zero});
+  return value;
+}
+
 /// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
   device_spec name;
@@ -13254,12 +12271,14 @@ class device_table {
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
   /// @param others the devices that are no CPUs, or nullptr
-  /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
+  /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
                           bool soft, accelerator* others)
       : table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    checked_option("intra_op_threads", threads, "all threads that the process may use");
+    checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
     const auto host = static_cast<std::size_t>(cpus);
     devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
@@ -13317,198 +12336,6 @@ class device_table {
 /// @file
 /// Runs the steps of a plan in any order that it allows, on one thread or several: each as soon as those that it waits
 /// for are done, the one with most work behind it first.
-
-// ---- tagma/plan/step_graph.hpp
-#ifndef TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
-#define TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
-
-/// @file
-/// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
-/// and writes the same bytes as the order of the plan.
-
-namespace tagma::plan {
-
-class step_graph {
- public:
-  using step_id = std::int32_t;
-
-  /// A step that waits for another one.
-  struct edge {
-    step_id after = 0;
-    std::int32_t next = 0;  ///< of the edges from the same step; 0 ends them
-  };
-
-  step_graph() = default;
-  TAGMA_COLD explicit step_graph(const plan_view& plan) : plan_(&plan), steps_(plan.steps.size()) {
-    add_dependencies();
-    add_storage_order();
-    find_ancestors();
-  }
-
-  [[nodiscard]] std::size_t size() const { return steps_.size(); }
-  /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
-  /// One step may be listed more than once.
-  [[nodiscard]] std::int32_t first_edge(std::size_t s) const { return steps_[s].first; }
-  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[at(e)]; }
-  /// How many edges lead to `s`.
-  [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
-  /// True if `after` cannot begin before `before` is done.
-  [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
-    return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
-  }
-
-  /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
-  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
-  /// @param bytes size of each block
-  /// @param offsets written, one a block of that device
-  [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
-                                                     array_view<std::int64_t> offsets, std::int16_t device = 0) const {
-    const std::size_t blocks = plan_->blocks.size();
-    const heap_array<std::uint64_t> users(blocks * words_);  // one row of bits for each block
-    for (std::size_t s = 0; s < size(); ++s)
-      for (int k = -1; k < plan_->steps[s].operands; ++k) {
-        const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
-        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
-      }
-    const auto ended = [&](std::size_t other, std::size_t b) {
-      if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
-      const std::uint64_t* const done = ancestors_.data() + at(plan_->blocks[b].first) * words_;
-      for (std::size_t w = 0; w < words_; ++w)
-        if ((users[other * words_ + w] & ~done[w]) != 0) return false;
-      return true;
-    };
-    const heap_array<std::size_t> placed(blocks);  // by offset
-    std::size_t count = 0;
-    std::int64_t peak = 0;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      if (plan_->blocks[b].device != device) continue;
-      const std::int64_t size = rounded(bytes[b]);
-      std::int64_t end = 0, offset = -1;
-      for (std::size_t i = 0; i < count && offset < 0; ++i) {
-        const std::size_t other = placed[i];
-        if (ended(other, b)) continue;
-        if (offsets[other] - end >= size) offset = end;
-        const std::int64_t other_end = offsets[other] + rounded(bytes[other]);
-        if (other_end > end) end = other_end;
-      }
-      offsets[b] = offset < 0 ? end : offset;
-      std::size_t place = count++;
-      for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
-      placed[place] = b;
-      if (offsets[b] + size > peak) peak = offsets[b] + size;
-    }
-    return peak;
-  }
-
- private:
-  struct ends {
-    std::int32_t first = 0;
-    std::int32_t waits = 0;
-  };
-
-  template <class Index>
-  [[nodiscard]] static std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-  }
-
-  /// Operand `k` of a step; -1 is what it writes.
-  [[nodiscard]] node_id used_node(const plan_step& step, int k) const {
-    return k < 0 ? step.node : plan_->operands[step.first_operand + k];
-  }
-
-  TAGMA_COLD void add_edge(step_id before, step_id after) {
-    if (before < 0 || before == after) return;
-    if (edge_count_ + 1 >= edges_.size()) {
-      heap_array<edge> more(2 * edges_.size() + 64);
-      for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
-      edges_ = static_cast<heap_array<edge>&&>(more);
-    }
-    edges_[++edge_count_] = {after, steps_[at(before)].first};
-    steps_[at(before)].first = static_cast<std::int32_t>(edge_count_);
-    ++steps_[at(after)].waits;
-  }
-
-  /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
-  TAGMA_COLD void add_dependencies() {
-    const heap_array<std::int32_t> seen(plan_->nodes.size());
-    for (const plan_node& n : plan_->nodes)
-      if (n.step >= 0) add_sources(n, n.step, seen);
-  }
-  TAGMA_COLD void add_sources(const plan_node& n, step_id after, const heap_array<std::int32_t>& seen) {
-    for (int k = 0; k < n.inputs + n.controls; ++k) {
-      if (k < n.inputs && n.op->ignores_elements(k)) continue;
-      const node_id from = plan_->inputs[n.first_input + k];
-      const plan_node& source = plan_->nodes[from];
-      if (source.step >= 0) {
-        add_edge(source.step, after);
-      } else if (seen[at(from)] != after + 1) {
-        seen[at(from)] = after + 1;
-        add_sources(source, after, seen);
-      }
-    }
-  }
-
-  /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
-  TAGMA_COLD void add_storage_order() {
-    std::size_t cells = plan_->blocks.size();
-    for (const plan_node& n : plan_->nodes)
-      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
-        cells = plan_->blocks.size() + at(n.slot) + 1;
-    struct reader {
-      step_id step = 0;
-      std::int32_t next = 0;
-    };
-    const heap_array<step_id> writer(cells);
-    const heap_array<std::int32_t> head(cells);
-    for (std::size_t c = 0; c < cells; ++c) writer[c] = -1;
-    const heap_array<reader> readers(plan_->operands.size() + 1);
-    std::int32_t count = 1;
-    const auto cell_of = [&](const plan_node& n) {
-      return n.storage == storage_kind::arena      ? at(n.slot)
-             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
-                                                   : cells;
-    };
-    for (std::size_t s = 0; s < size(); ++s) {
-      const plan_step& step = plan_->steps[s];
-      const auto self = static_cast<step_id>(s);
-      for (int k = 0; k <= step.operands; ++k) {
-        const bool writes = k == step.operands;  // after its reads
-        const std::size_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
-        if (c == cells) continue;
-        add_edge(writer[c], self);
-        if (!writes) {
-          readers[at(count)] = {self, head[c]};
-          head[c] = count++;
-          continue;
-        }
-        for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
-        head[c] = 0;
-        writer[c] = self;
-      }
-    }
-  }
-
-  TAGMA_COLD void find_ancestors() {
-    words_ = (size() + 63) / 64;
-    ancestors_ = heap_array<std::uint64_t>(size() * words_);
-    for (std::size_t s = 0; s < size(); ++s)
-      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[at(e)].next) {
-        std::uint64_t* const row = ancestors_.data() + at(edges_[at(e)].after) * words_;
-        for (std::size_t w = 0; w <= s / 64; ++w) row[w] |= ancestors_[s * words_ + w];
-        row[s / 64] |= std::uint64_t{1} << (s % 64);
-      }
-  }
-
-  const plan_view* plan_ = nullptr;
-  heap_array<edge> edges_;  // from 1 on
-  std::size_t edge_count_ = 0;
-  heap_array<ends> steps_;
-  heap_array<std::uint64_t> ancestors_;  // one row of bits for each step
-  std::size_t words_ = 0;
-};
-
-}  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
 
 namespace tagma::runtime {
 
@@ -14543,6 +13370,2844 @@ class bound_plan {
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
 
+namespace tagma::device::stream {
+
+/// What the kernels of one plan share on one stream.
+class stream_state {
+ public:
+  stream_state() = default;
+  stream_state(const stream_state&) = delete;
+  stream_state& operator=(const stream_state&) = delete;
+  virtual ~stream_state() = default;
+
+  void* library = nullptr;               ///< for `run_context::library`
+  runtime::executor* threads = nullptr;  ///< for `run_context::threads`
+};
+
+/// The kernels of one kind of device.
+///
+/// Recorded steps are replayed with the arguments that they had. So what differs from run to run, and kernels know, is
+/// in memory of the device, the words of a run: they are written before each run and read after it.
+class kernel_source {
+ public:
+  /// @param words where on the device the words of a run are, or nullptr if no kernel of the plan reads them
+  /// @param pool the memory of the device
+  [[nodiscard]] virtual owned<stream_state> make_state(runtime::stream_ref stream, std::byte* words,
+                                                       memory_pool& pool) = 0;
+  /// Puts the kernel of step `s` into the stream of the context, whose device is current.
+  /// @param context at the same address in each run of the plan, with what is true of that run
+  virtual void launch(const runtime::bound_plan& plan, std::size_t s, const runtime::run_context& context) = 0;
+  /// Bytes of the words of a run.
+  [[nodiscard]] virtual std::size_t words_size() const = 0;
+  virtual void write_words(std::byte* words, const runtime::run_context& context) const = 0;
+  /// Throws if the words tell that something went wrong in a run.
+  virtual void check_words(const std::byte* words, const runtime::bound_plan& plan) const = 0;
+
+ protected:
+  ~kernel_source() = default;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_KERNEL_SOURCE_HPP
+// ---- tagma/device/stream/local_devices.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_LOCAL_DEVICES_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_LOCAL_DEVICES_HPP
+
+/// @file
+/// The devices of one driver that a process sees, and their memory. Sessions share them.
+
+// ---- tagma/device/stream/pinned_pool.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
+
+/// @file
+/// Buffers of the host that devices copy from and to, kept for the next run: pinning memory takes the system longer
+/// than most copies.
+
+namespace tagma::device::stream {
+
+class pinned_pool;
+
+/// A buffer of a pool, given back with this object. The pool must outlive it, and no stream may be using it by then.
+class pinned_buffer {
+ public:
+  pinned_buffer() = default;
+  pinned_buffer(pinned_buffer&& other) noexcept
+      : pool_(other.pool_), data_(other.data_), bytes_(other.bytes_), level_(other.level_) {
+    other.data_ = nullptr;
+  }
+  pinned_buffer& operator=(pinned_buffer&& other) noexcept {
+    pinned_buffer before(static_cast<pinned_buffer&&>(*this));
+    pool_ = other.pool_;
+    data_ = other.data_;
+    bytes_ = other.bytes_;
+    level_ = other.level_;
+    other.data_ = nullptr;
+    return *this;
+  }
+  pinned_buffer(const pinned_buffer&) = delete;
+  pinned_buffer& operator=(const pinned_buffer&) = delete;
+  inline ~pinned_buffer();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  /// What was asked for.
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+
+ private:
+  friend class pinned_pool;
+  pinned_buffer(pinned_pool* pool, std::byte* data, std::size_t bytes, int level)
+      : pool_(pool), data_(data), bytes_(bytes), level_(level) {}
+
+  pinned_pool* pool_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  int level_ = 0;
+};
+
+/// Pinned memory in sizes that are powers of two, from 4 KiB on. What is given back is kept, up to a bound, for whoever
+/// asks for as much next. May be used from several threads.
+class pinned_pool {
+ public:
+  /// @param most_idle bytes of buffers that nobody uses, beyond which they go back to the driver
+  TAGMA_COLD explicit pinned_pool(runtime::stream_driver& driver, std::size_t most_idle = std::size_t{256} << 20)
+      : driver_(driver), most_idle_(most_idle) {}
+  pinned_pool(const pinned_pool&) = delete;
+  pinned_pool& operator=(const pinned_pool&) = delete;
+  TAGMA_COLD ~pinned_pool() { trim(); }
+
+  /// A buffer of at least `bytes`. Throws ResourceExhausted where the system pins no more.
+  [[nodiscard]] TAGMA_COLD pinned_buffer allocate(std::size_t bytes) {
+    if (bytes == 0) return {};
+    int level = 0;
+    while (level < levels && size_of(level) < bytes) ++level;
+    if (level == levels) exhausted(bytes);
+    std::byte* data = nullptr;
+    {
+      const mutex_lock lock(mutex_);
+      if (class_of& c = classes_[level]; c.count > 0) {
+        data = c.idle[--c.count];
+        idle_ -= size_of(level);
+      }
+    }
+    if (data == nullptr) data = driver_.allocate_pinned(size_of(level));
+    if (data == nullptr) {
+      trim();
+      data = driver_.allocate_pinned(size_of(level));
+    }
+    if (data == nullptr) exhausted(bytes);
+    return {this, data, bytes, level};
+  }
+
+  /// Gives all buffers that nobody uses back to the driver.
+  TAGMA_COLD void trim() noexcept {
+    const mutex_lock lock(mutex_);
+    for (class_of& c : classes_)
+      while (c.count > 0) driver_.deallocate_pinned(c.idle[--c.count]);
+    idle_ = 0;
+  }
+
+  /// Bytes of buffers that nobody uses.
+  [[nodiscard]] std::size_t idle() const {
+    const mutex_lock lock(mutex_);
+    return idle_;
+  }
+
+ private:
+  friend class pinned_buffer;
+  static constexpr int levels = 36;             // up to 128 TiB
+  static constexpr std::size_t most_kept = 32;  // buffers of a size
+
+  struct class_of {
+    std::byte* idle[most_kept]{};
+    std::size_t count = 0;
+  };
+
+  [[nodiscard]] static constexpr std::size_t size_of(int level) { return std::size_t{4096} << level; }
+
+  TAGMA_COLD void give_back(std::byte* data, int level) noexcept {
+    {
+      const mutex_lock lock(mutex_);
+      class_of& c = classes_[level];
+      if (c.count < most_kept && idle_ + size_of(level) <= most_idle_) {
+        c.idle[c.count++] = data;
+        idle_ += size_of(level);
+        return;
+      }
+    }
+    driver_.deallocate_pinned(data);
+  }
+
+  [[noreturn]] TAGMA_COLD static void exhausted(std::size_t bytes) {
+    fail(status_code::resource_exhausted,
+         {"the system does not pin ", bytes, " bytes of the host's memory for copies to and from devices"});
+  }
+
+  runtime::stream_driver& driver_;
+  const std::size_t most_idle_;
+  mutable mutex mutex_;
+  class_of classes_[levels];
+  std::size_t idle_ = 0;
+};
+
+inline pinned_buffer::~pinned_buffer() {
+  if (data_ != nullptr) pool_->give_back(data_, level_);
+}
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
+
+namespace tagma::device::stream {
+
+class local_devices {
+ public:
+  /// Touches no device. Throws InvalidArgument if the visible devices are no list of different devices that exist.
+  TAGMA_COLD local_devices(runtime::stream_driver& driver, std::string_view type, const gpu_options& options)
+      : driver_(driver), pinned_(driver) {
+    const int existing = driver.devices();
+    const array_view<const int> visible = options.visible_devices.numbers();
+    check_visible_devices(visible, existing);
+    numbers_ = heap_array<int>(visible.empty() ? static_cast<std::size_t>(existing) : visible.size());
+    pools_ = heap_array<owned<memory_pool>>(numbers_.size());
+    const memory_options memory{options.memory_fraction, options.memory_cap, options.allow_growth};
+    for (std::size_t d = 0; d < numbers_.size(); ++d) {
+      numbers_[d] = visible.empty() ? static_cast<int>(d) : visible[d];
+      pools_[d] = make_owned<memory_pool>(driver, numbers_[d], sentence({"/device:", type, ":", d}), memory);
+    }
+  }
+
+  [[nodiscard]] runtime::stream_driver& driver() const { return driver_; }
+  [[nodiscard]] int count() const { return static_cast<int>(numbers_.size()); }
+  /// What the driver calls device `d` of the process.
+  [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] memory_pool& pool(int d) { return *pools_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] pinned_pool& pinned() { return pinned_; }
+
+ private:
+  runtime::stream_driver& driver_;
+  heap_array<int> numbers_;
+  heap_array<owned<memory_pool>> pools_;
+  pinned_pool pinned_;
+};
+
+/// The devices of a driver for all sessions that live at the same time. The first of them decides what the options say
+/// of memory and of visible devices; when the last is gone, the memory goes back to the driver.
+class shared_devices {
+ public:
+  TAGMA_COLD shared_devices(runtime::stream_driver& driver, std::string_view type) : driver_(driver), type_(type) {}
+  shared_devices(const shared_devices&) = delete;
+  shared_devices& operator=(const shared_devices&) = delete;
+
+  /// The part of a session. What it is made of must outlive it.
+  class lease {
+   public:
+    /// Throws FailedPrecondition if sessions live that have other options, and as `local_devices`.
+    TAGMA_COLD lease(shared_devices& shared, const gpu_options& options) : shared_(shared) {
+      const mutex_lock lock(shared.mutex_);
+      if (shared.sessions_ == 0) {
+        shared.devices_ = make_owned<local_devices>(shared.driver_, shared.type_, options);
+        shared.options_ = options;
+      } else if (!equal(shared.options_, options)) {
+        fail(status_code::failed_precondition,
+             {"the options gpu.memory_fraction, memory_cap, allow_growth and visible_devices of a session differ from "
+              "those of a session that lives: all of a process share the memory of its ",
+              shared.type_, " devices"});
+      }
+      ++shared.sessions_;
+    }
+    lease(const lease&) = delete;
+    lease& operator=(const lease&) = delete;
+    TAGMA_COLD ~lease() {
+      const mutex_lock lock(shared_.mutex_);
+      if (--shared_.sessions_ == 0) shared_.devices_ = {};
+    }
+    [[nodiscard]] local_devices& operator*() const { return *shared_.devices_; }
+
+   private:
+    shared_devices& shared_;
+  };
+
+  [[nodiscard]] std::string_view type() const { return type_; }
+
+ private:
+  [[nodiscard]] static bool equal(const gpu_options& a, const gpu_options& b) {
+    const array_view<const int> x = a.visible_devices.numbers(), y = b.visible_devices.numbers();
+    bool same = a.memory_fraction == b.memory_fraction && a.memory_cap == b.memory_cap &&
+                a.allow_growth == b.allow_growth && x.size() == y.size();
+    for (std::size_t i = 0; same && i < x.size(); ++i) same = x[i] == y[i];
+    return same;
+  }
+
+  runtime::stream_driver& driver_;
+  std::string_view type_;
+  mutex mutex_;
+  owned<local_devices> devices_;
+  gpu_options options_;
+  int sessions_ = 0;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_LOCAL_DEVICES_HPP
+
+namespace tagma::device::stream {
+
+/// Before the steps of the plan go those that bring the words of a run to the devices whose kernels read them, behind
+/// them those that fetch the words.
+class plan_steps final : public runtime::accelerated_steps, step_functions {
+ public:
+  TAGMA_COLD plan_steps(kernel_source& source, local_devices& devices, const gpu_options& options,
+                        runtime::bound_plan& plan, const runtime::run_context& context)
+      : source_(source), devices_(devices), plan_(plan) {
+    find_words();
+    list_steps();
+    list_waits();
+    const step_list list{steps_, first_wait_, waits_};
+    dispatcher_ = make_owned<dispatcher>(
+        devices_.driver(), list, dispatch_options{.compute_streams = options.streams, .capture = options.graphs});
+    prepare(context);
+  }
+
+  void run(runtime::run_steps& host, const runtime::run_context& context) override {
+    host_ = &host;
+    control_ = context.control;
+    for (std::size_t i = 0; i < stream_count_; ++i) streams_[i].take(context);
+    for (const device_words& w : words_) source_.write_words(w.host.data(), context);
+    dispatcher_->run(*this, context.control->guard());
+    for (const device_words& w : words_) source_.check_words(w.host.data(), plan_);
+  }
+
+ private:
+  struct used_stream {
+    runtime::stream_ref stream;
+    owned<stream_state> state;
+    runtime::run_context context;
+
+    void take(const runtime::run_context& of_run) {
+      context = of_run;
+      context.stream = stream.native;
+      context.library = state->library;
+      if (state->threads != nullptr) context.threads = state->threads;
+    }
+  };
+  struct device_words {
+    int device = 0;  ///< of the driver
+    device_block block;
+    pinned_buffer host;
+  };
+
+  [[nodiscard]] std::size_t plan_size() const { return plan_.graph().size(); }
+  [[nodiscard]] bool is_of_plan(std::size_t s) const { return s >= words_.size() && s - words_.size() < plan_size(); }
+  /// Of a step of this list, the step of the plan; only if it is one.
+  [[nodiscard]] std::size_t in_plan(std::size_t s) const { return s - words_.size(); }
+  [[nodiscard]] const device_words& words_of(std::size_t s) const {
+    return words_[s < words_.size() ? s : s - words_.size() - plan_size()];
+  }
+  [[nodiscard]] bool reads_run(std::size_t s) const {
+    return plan_.device_of(s).number >= 0 && plan_.device_kernel(s).reads_run;
+  }
+  [[nodiscard]] int driver_number(const runtime::session_device& device) const {
+    return devices_.number(device.number);
+  }
+
+  /// Memory for the words of a run, on every device that has a kernel which reads them.
+  TAGMA_COLD void find_words() {
+    const std::size_t size = source_.words_size();
+    if (size == 0) return;
+    const heap_array<bool> reads(static_cast<std::size_t>(devices_.count()));
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < plan_size(); ++s) {
+      if (!reads_run(s)) continue;
+      bool& known = reads[static_cast<std::size_t>(plan_.device_of(s).number)];
+      count += !known;
+      known = true;
+    }
+    words_ = heap_array<device_words>(count);
+    for (std::size_t d = 0, w = 0; d < reads.size(); ++d) {
+      if (!reads[d]) continue;
+      const auto number = static_cast<int>(d);
+      words_[w++] = {devices_.number(number),
+                     devices_.pool(number).allocate(static_cast<std::int64_t>(size), "the words of a run"),
+                     devices_.pinned().allocate(size)};
+    }
+  }
+
+  TAGMA_COLD void list_steps() {
+    const std::size_t before = words_.size();
+    steps_ = heap_array<step>(plan_size() + 2 * before);
+    for (std::size_t w = 0; w < before; ++w) {
+      const auto device = static_cast<std::int16_t>(words_[w].device);
+      steps_[w] = {.kind = step_kind::to_device, .device = device};
+      steps_[before + plan_size() + w] = {.kind = step_kind::to_host, .device = device};
+    }
+    for (std::size_t s = 0; s < plan_size(); ++s) {
+      const int from = driver_number(plan_.source_of(s)), to = driver_number(plan_.device_of(s));
+      step& made = steps_[before + s];
+      made.cost = static_cast<float>(plan_.cost_of(s));
+      made.device = static_cast<std::int16_t>(from >= 0 ? from : to);
+      made.other = static_cast<std::int16_t>(to);
+      if (from < 0 && to < 0)
+        made.kind = step_kind::host, made.device = made.other = 0;
+      else if (!plan_.is_transfer(s))
+        made.kind = step_kind::kernel;
+      else
+        made.kind = from < 0 ? step_kind::to_device : to < 0 ? step_kind::to_host : step_kind::between;
+    }
+  }
+
+  /// The waits of the plan; kernels that read the words wait for them, and who fetches the words waits for those.
+  TAGMA_COLD void list_waits() {
+    const wait_lists of_plan(plan_.graph());
+    const std::size_t before = words_.size(), n = plan_size();
+    std::size_t readers = 0;
+    for (std::size_t s = 0; s < n; ++s) readers += reads_run(s);
+    first_wait_ = heap_array<std::int32_t>(steps_.size() + 1);
+    waits_ = heap_array<step_id>(of_plan.waits.size() + 2 * readers);
+    std::size_t count = 0;
+    const auto wait_for = [&](std::size_t s) { waits_[count++] = static_cast<step_id>(s); };
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      first_wait_[s] = static_cast<std::int32_t>(count);
+      if (is_of_plan(s)) {
+        const std::size_t p = in_plan(s);
+        for (std::int32_t w = of_plan.first_wait[p]; w < of_plan.first_wait[p + 1]; ++w)
+          wait_for(before + static_cast<std::size_t>(of_plan.waits[static_cast<std::size_t>(w)]));
+        for (std::size_t w = 0; w < before && reads_run(p); ++w)
+          if (words_[w].device == steps_[s].device) wait_for(w);
+      } else if (s >= before) {
+        for (std::size_t p = 0; p < n; ++p)
+          if (reads_run(p) && steps_[before + p].device == steps_[s].device) wait_for(before + p);
+      }
+    }
+    first_wait_[steps_.size()] = static_cast<std::int32_t>(count);
+  }
+
+  /// Prepares the kernels, each with the stream that its runs will have.
+  TAGMA_COLD void prepare(const runtime::run_context& context) {
+    streams_ = heap_array<used_stream>(dispatcher_->streams());
+    stream_of_ = heap_array<used_stream*>(plan_size());
+    runtime::stream_driver& driver = devices_.driver();
+    int before = -1;
+    try {
+      for (std::size_t p = 0; p < plan_size(); ++p) {
+        const std::size_t s = words_.size() + p;
+        if (steps_[s].kind != step_kind::kernel) continue;
+        const int current = driver.make_current(steps_[s].device);
+        if (before < 0) before = current;
+        used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
+        on.take(context);
+        stream_of_[p] = &on;
+        plan_.prepare(p, plan_.device_kernel(p), on.context);
+      }
+    } catch (...) {
+      if (before >= 0) driver.restore(before);
+      throw;
+    }
+    if (before >= 0) driver.restore(before);
+  }
+  TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream, int device) {
+    for (std::size_t i = 0; i < stream_count_; ++i)
+      if (streams_[i].stream.native == stream.native) return streams_[i];
+    std::byte* words = nullptr;
+    for (const device_words& w : words_)
+      if (w.device == stream.device) words = w.block.data();
+    used_stream& made = streams_[stream_count_++];
+    made.stream = stream;
+    made.state = source_.make_state(stream, words, devices_.pool(device));
+    return made;
+  }
+
+  void launch(std::size_t s, runtime::stream_ref) override {
+    source_.launch(plan_, in_plan(s), stream_of_[in_plan(s)]->context);
+  }
+  [[nodiscard]] copy_request copy(std::size_t s) override {
+    if (!is_of_plan(s)) {
+      const device_words& w = words_of(s);
+      const runtime::memory_place there{w.block.data(), w.device}, here{w.host.data(), runtime::on_host};
+      return s < words_.size() ? copy_request{there, here, source_.words_size()}
+                               : copy_request{here, there, source_.words_size()};
+    }
+    const std::size_t p = in_plan(s);
+    const runtime::kernel_args& call = plan_.call(p);
+    return {{call.out.data, driver_number(plan_.device_of(p))},
+            {call.in[0].data, driver_number(plan_.source_of(p))},
+            static_cast<std::size_t>(call.out.elements()) * size_of(call.out.type)};
+  }
+  void run_host(std::size_t s) override {
+    const std::size_t p = in_plan(s);
+    if (!plan_.is_asynchronous(p)) return host_->step(p);
+    waiting_step waiting;
+    host_->start(p, runtime::completion(waiting, static_cast<std::int32_t>(p)));
+    waiting.wait(*control_);
+  }
+  [[nodiscard]] TAGMA_COLD std::string describe(std::size_t s) const override {
+    return is_of_plan(s) ? plan_.step_text(in_plan(s)) : "the numbers of the run";
+  }
+  /// Addresses are those of the plan in every run: feeds are copied to where copies to devices find them.
+  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return 1; }
+
+  /// An asynchronous step of the host, for which the thread that runs the plan waits.
+  class waiting_step final : public runtime::completion_target {
+   public:
+    void complete(std::int32_t, std::exception_ptr error) noexcept override {
+      error_ = static_cast<std::exception_ptr&&>(error);
+      const mutex_lock lock(mutex_);  // once it is done, the waiting thread may leave
+      done_.store(true, memory_order::release);
+      word_.change(true);
+    }
+    void wait(runtime::run_control& control) {
+      for (;;) {
+        const std::uint32_t seen = word_.load(memory_order::acquire);
+        if (done_.load(memory_order::acquire)) break;
+        if (control.stopping()) control.tell();
+        control.wait(word_, seen);
+      }
+      const mutex_lock lock(mutex_);
+      if (error_ != nullptr) std::rethrow_exception(error_);
+    }
+
+   private:
+    atomic<bool> done_{false};
+    runtime::wait_word word_;
+    mutex mutex_;
+    std::exception_ptr error_;
+  };
+
+  kernel_source& source_;
+  local_devices& devices_;
+  runtime::bound_plan& plan_;
+  heap_array<device_words> words_;  // one for each device that has some
+  heap_array<step> steps_;
+  heap_array<std::int32_t> first_wait_;
+  heap_array<step_id> waits_;
+  owned<dispatcher> dispatcher_;
+  heap_array<used_stream> streams_;
+  std::size_t stream_count_ = 0;
+  heap_array<used_stream*> stream_of_;  // of each step of the plan that is a kernel
+  runtime::run_steps* host_ = nullptr;
+  runtime::run_control* control_ = nullptr;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+
+namespace tagma::device::stream {
+
+class accelerator : public runtime::accelerator, public kernel_source {
+ public:
+  accelerator(shared_devices& shared, const gpu_options& options)
+      : type_(shared.type()), lease_(shared, options), devices_(*lease_), options_(options) {
+    if (options.streams < 1)
+      fail(status_code::invalid_argument,
+           {"the option gpu.streams is ", options.streams, "; a device has at least one"});
+  }
+
+  [[nodiscard]] std::string_view type() const override { return type_; }
+  [[nodiscard]] int devices() override { return devices_.count(); }
+  [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
+                                                                 const std::string& purpose) override {
+    if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
+    return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, purpose));
+  }
+  /// Through pinned memory: copies of streams want that.
+  TAGMA_COLD void copy(runtime::memory_place to, runtime::memory_place from, std::size_t bytes) override {
+    if (bytes == 0) return;
+    const int device = devices_.number(to.device < 0 ? from.device : to.device);
+    runtime::stream_driver& driver = devices_.driver();
+    const pinned_buffer between = devices_.pinned().allocate(bytes);
+    const runtime::owned_stream stream(driver, driver.make_stream(device));
+    const runtime::owned_event done(driver, driver.make_event(device));
+    const runtime::memory_place here{between.data(), runtime::on_host};
+    if (from.device < 0) {
+      std::memcpy(between.data(), from.data, bytes);
+      driver.copy(stream.get(), {to.data, device}, here, bytes);
+    } else {
+      driver.copy(stream.get(), here, {from.data, device}, bytes);
+    }
+    driver.record(done.get(), stream.get());
+    static_cast<void>(driver.host_wait(done.get(), -1));
+    if (to.device < 0) std::memcpy(to.data, between.data(), bytes);
+  }
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_steps> bind(runtime::bound_plan& plan,
+                                                                  const runtime::run_context& context) override {
+    return make_owned<plan_steps>(*this, devices_, options_, plan, context);
+  }
+
+ private:
+  template <class Buffer>
+  struct held final : runtime::memory_block {
+    explicit held(Buffer&& b) : buffer(static_cast<Buffer&&>(b)) { data = buffer.data(); }
+    Buffer buffer;
+  };
+
+  std::string_view type_;
+  shared_devices::lease lease_;
+  local_devices& devices_;
+  gpu_options options_;
+};
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_ACCELERATOR_HPP
+
+namespace tagma::device::cuda {
+
+/// What the kernels of CUDA share on a stream, and what they are told of a run.
+struct shared_by_kernels {
+  struct state final : stream::stream_state {
+    state(runtime::stream_ref stream, std::byte* words, stream::memory_pool& pool)
+        : resources(stream.native, reinterpret_cast<run_parameters*>(words), &pool) {
+      library = &resources;
+    }
+    stream_resources resources;
+  };
+
+  static void write_words(std::byte* words, const run_context& context) {
+    const run_parameters p{context.seed, context.step, no_failure};
+    std::memcpy(words, &p, sizeof p);
+  }
+  static void check_words(const std::byte* words, const runtime::bound_plan& plan) {
+    run_parameters p;
+    std::memcpy(&p, words, sizeof p);
+    check_run(p.failure, [&](std::int32_t source) {
+      for (std::size_t s = 0; s < plan.step_count(); ++s)
+        if (plan.call(s).source == source) return plan.step_text(s);
+      return sentence({"node #", source});
+    });
+  }
+};
+
+class accelerator final : public stream::accelerator {
+ public:
+  using stream::accelerator::accelerator;
+
+  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref stream, std::byte* words,
+                                                       stream::memory_pool& pool) override {
+    return make_owned<shared_by_kernels::state>(stream, words, pool);
+  }
+  void launch(const runtime::bound_plan& plan, std::size_t s, const run_context& context) override {
+    plan.device_kernel(s).run(plan.call(s), context);
+  }
+  [[nodiscard]] std::size_t words_size() const override { return sizeof(run_parameters); }
+  void write_words(std::byte* words, const run_context& context) const override {
+    shared_by_kernels::write_words(words, context);
+  }
+  void check_words(const std::byte* words, const runtime::bound_plan& plan) const override {
+    shared_by_kernels::check_words(words, plan);
+  }
+};
+
+/// The GPUs of this machine, for all sessions of the process. They are never destroyed: a session may end after the
+/// driver of CUDA has shut down.
+[[nodiscard]] inline stream::shared_devices& shared_gpus() {
+  static driver* const all = new driver;
+  static stream::shared_devices* const shared = new stream::shared_devices(*all, "GPU");
+  return *shared;
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_ACCELERATOR_HPP
+// ---- tagma/device/cuda/kernel_table.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TABLE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TABLE_HPP
+
+/// @file
+/// Picks the kernel of the GPU for every step of a plan, as device/cpu/kernel_table.hpp does for the CPU. Recipes of
+/// loops and operations with their element types are the only template arguments that reach a kernel, never a plan.
+
+// ---- tagma/device/cuda/kernel/concat.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
+
+/// @file
+/// Concatenation and repetition on the GPU.
+
+// ---- tagma/device/cuda/kernel/reduce.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
+
+/// @file
+/// Reductions on the GPU. The order in which elements are joined follows from the extents alone, without atomics, so
+/// that equal inputs give equal bytes in every run.
+
+// ---- tagma/device/cuda/kernel/reduce_axes.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
+
+/// @file
+/// The extents of a reduction, and how its work is divided.
+
+// ---- tagma/device/cuda/kernel/kernel.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
+
+/// @file
+/// How a kernel of the GPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
+/// element-wise one. Operations of a user's own are registered the same way, outside these headers.
+///
+/// Operands are addresses of the device. A kernel puts its work on the stream of the run and returns: it neither waits
+/// nor allocates, so that a run can be recorded as a graph and replayed. What it needs beyond its operands is made by
+/// `prepare`, which is called with the stream that runs will have.
+
+/// nvcc 13 writes the name of a second variable among template arguments as `tagma::ir::tagma::ir::key`; with this name
+/// that is right, too.
+namespace tagma::ir {
+namespace tagma = ::tagma;
+}
+
+namespace tagma::device::cuda {
+
+/// The kernel of an operation on the GPU. A specialisation has
+/// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
+template <const char& Operation>
+struct kernel {
+  static constexpr bool missing = true;
+};
+
+/// The body of an element-wise operation: `template <class Out, class... In> TAGMA_DEVICE static Out apply(In...)` over
+/// single numbers, where 16-bit floats are float.
+template <const char& Operation>
+struct scalar_kernel {
+  static constexpr bool missing = true;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_KERNEL_HPP
+
+namespace tagma::device::cuda::detail {
+
+/// Axes with their distances in memory.
+struct strided_axes {
+  static constexpr int most = 2 * max_rank;
+  std::int64_t extents[most]{};
+  std::int64_t strides[most]{};
+  std::int32_t count = 0;
+
+  void add(std::int64_t extent, std::int64_t stride) {
+    extents[count] = extent;
+    strides[count++] = stride;
+  }
+  [[nodiscard]] std::int64_t elements() const {
+    std::int64_t n = 1;
+    for (int a = 0; a < count; ++a) n *= extents[a];
+    return n;
+  }
+  /// How far element `index`, counted along the last axis first, is from element 0.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t offset(std::int64_t index) const {
+    std::int64_t offset = 0;
+    unravel(index, extents, count, [&](int a, std::int64_t at) { offset += at * strides[a]; });
+    return offset;
+  }
+};
+
+/// The axes of a tensor, outermost first, neighbours of one kind joined; those of extent 1 do not count.
+class reduction_axes {
+ public:
+  void add(std::int64_t extent, bool reduced) {
+    if (extent == 1) return;
+    if (count_ > 0 && reduced_[count_ - 1] == reduced) {
+      extents_[count_ - 1] *= extent;
+    } else {
+      extents_[count_] = extent;
+      reduced_[count_++] = reduced;
+    }
+  }
+  /// Calls `some(extent, stride, reduced)` for all axes.
+  template <class Some>
+  void each(const Some& some) const {
+    for (int a = 0; a < count_; ++a) {
+      std::int64_t stride = 1;
+      for (int i = a + 1; i < count_; ++i) stride *= extents_[i];
+      some(extents_[a], stride, reduced_[a]);
+    }
+  }
+  [[nodiscard]] bool last_is_reduced() const { return count_ > 0 && reduced_[count_ - 1]; }
+
+ private:
+  std::int64_t extents_[strided_axes::most]{};
+  bool reduced_[strided_axes::most]{};
+  int count_ = 0;
+};
+
+/// The axes of a tensor of which those in `mask` are reduced.
+[[nodiscard]] inline reduction_axes axes_of(const shape& dims, std::uint64_t mask) {
+  reduction_axes axes;
+  for (int i = 0; i < dims.rank; ++i) axes.add(dims[i], ((mask >> i) & 1) != 0);
+  return axes;
+}
+
+/// How a reduction is divided. It follows from the extents alone, and so does the order in which numbers are added.
+struct reduction_plan {
+  strided_axes kept, reduced;
+  std::int64_t results = 1, joined = 1;
+  std::int64_t splits = 1;     ///< parts of the elements behind one result, joined in a second pass
+  std::int64_t per_split = 1;  ///< elements of a part
+  std::int32_t lanes = 1;      ///< threads that share a result; a power of two
+  bool lanes_are_neighbours = false;
+
+  explicit reduction_plan(const reduction_axes& axes) {
+    axes.each([this](std::int64_t extent, std::int64_t stride, bool is_reduced) {
+      (is_reduced ? reduced : kept).add(extent, stride);
+    });
+    divide(axes.last_is_reduced());
+    // Enough blocks to fill a large device, if threads have something left to do.
+    constexpr std::int64_t enough_blocks = 256, least_work = 16;
+    const std::int64_t columns = block_threads / lanes, tiles = pieces(results, columns);
+    const std::int64_t wanted = tiles > 0 ? enough_blocks / tiles : 1, worth = joined / (lanes * least_work);
+    splits = wanted < worth ? wanted : worth;
+    if (splits < 1) splits = 1;
+    per_split = pieces(joined, splits);
+    if (per_split > 0) splits = pieces(joined, per_split);
+  }
+  /// Joins `count` parts of each result, which follow each other in memory.
+  [[nodiscard]] static reduction_plan of_parts(std::int64_t count, std::int64_t results) {
+    reduction_plan p;
+    p.kept.add(results, 1);
+    p.reduced.add(count, results);
+    p.divide(false);
+    p.per_split = count;
+    return p;
+  }
+
+ private:
+  reduction_plan() = default;
+  void divide(bool last_is_reduced) {
+    results = kept.elements();
+    joined = reduced.elements();
+    lanes_are_neighbours = last_is_reduced;
+    const std::int64_t most = last_is_reduced ? block_threads : 8;
+    while (2 * lanes <= most && 4 * lanes <= joined) lanes *= 2;
+  }
+};
+
+}  // namespace tagma::device::cuda::detail
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_AXES_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// How two values join, and what joins with nothing. `load` makes a value of an element at position `r` among those
+/// that are joined.
+template <class C>
+struct join_numbers {
+  static constexpr bool of_nothing = true;  ///< something comes of no elements
+  using value = C;
+  TAGMA_DEVICE static value load(C x, std::int64_t) { return x; }
+  TAGMA_DEVICE static C result(value v) { return v; }
+};
+template <class C>
+struct join_sum : join_numbers<C> {
+  TAGMA_DEVICE static C neutral() { return C(0); }
+  TAGMA_DEVICE static C join(C a, C b) { return static_cast<C>(a + b); }
+};
+template <class C>
+struct join_product : join_numbers<C> {
+  TAGMA_DEVICE static C neutral() { return C(1); }
+  TAGMA_DEVICE static C join(C a, C b) { return static_cast<C>(a * b); }
+};
+template <class C>
+struct join_max : join_numbers<C> {
+  TAGMA_DEVICE static C neutral() { return lowest<C>(); }
+  TAGMA_DEVICE static C join(C a, C b) { return larger(a, b); }
+};
+template <class C>
+struct join_min : join_numbers<C> {
+  TAGMA_DEVICE static C neutral() { return highest<C>(); }
+  TAGMA_DEVICE static C join(C a, C b) { return smaller(a, b); }
+};
+struct join_all : join_numbers<bool> {
+  TAGMA_DEVICE static bool neutral() { return true; }
+  TAGMA_DEVICE static bool join(bool a, bool b) { return a && b; }
+};
+struct join_any : join_numbers<bool> {
+  TAGMA_DEVICE static bool neutral() { return false; }
+  TAGMA_DEVICE static bool join(bool a, bool b) { return a || b; }
+};
+
+/// An element and its position; no element has position -1.
+template <class C>
+struct candidate {
+  C number;
+  std::int64_t position;
+};
+/// The first of the largest or smallest elements. NaN is beyond all numbers.
+template <class C, bool Largest>
+struct join_positions {
+  static constexpr bool of_nothing = false;
+  using value = candidate<C>;
+  TAGMA_DEVICE static value neutral() { return {C(0), -1}; }
+  TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, r}; }
+  TAGMA_DEVICE static value load(const value& v, std::int64_t) { return v; }
+  TAGMA_DEVICE static value join(const value& a, const value& b) {
+    if (a.position < 0) return b;
+    if (b.position < 0) return a;
+    const bool a_is_nan = a.number != a.number, b_is_nan = b.number != b.number;
+    if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
+    if (Largest ? a.number > b.number : a.number < b.number) return a;
+    if (Largest ? b.number > a.number : b.number < a.number) return b;
+    return a.position < b.position ? a : b;
+  }
+  TAGMA_DEVICE static std::int64_t result(const value& v) { return v.position; }
+};
+
+/// Joins elements of type From. A block has several lanes for each of several results; what the lanes have joined, it
+/// joins in a tree.
+template <class Join, class From, class To>
+struct reduce_body {
+  using value = typename Join::value;
+  struct arguments {
+    const From* from;
+    To* to;
+    reduction_plan plan;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const reduction_plan& p = a.plan;
+    auto* values = reinterpret_cast<value*>(at.shared);
+    const int columns = at.threads / p.lanes;
+    const int lane = p.lanes_are_neighbours ? at.thread % p.lanes : at.thread / columns;
+    const int column = p.lanes_are_neighbours ? at.thread / p.lanes : at.thread % columns;
+    const int step = p.lanes_are_neighbours ? 1 : columns;  // from a lane to the next, in threads
+    const std::int64_t tiles = pieces(p.results, columns);
+    for (std::int64_t b = at.block; b < tiles * p.splits; b += at.blocks) {
+      const std::int64_t split = quotient(b, tiles), result = (b - split * tiles) * columns + column;
+      value total = Join::neutral();
+      if (result < p.results) {
+        const From* from = a.from + p.kept.offset(result);
+        const std::int64_t first = split * p.per_split, rest = p.joined - first;
+        const std::int64_t last = first + (rest < p.per_split ? rest : p.per_split);
+        for (std::int64_t r = first + lane; r < last; r += p.lanes)
+          total = Join::join(total, Join::load(widen(from[p.reduced.offset(r)]), r));
+      }
+      values[at.thread] = total;
+      for (int half = p.lanes / 2; half > 0; half /= 2) {
+        at.wait();
+        if (lane < half) values[at.thread] = Join::join(values[at.thread], values[at.thread + half * step]);
+      }
+      if (lane == 0 && result < p.results) {
+        if constexpr (std::is_same_v<To, value>)
+          a.to[split * p.results + result] = values[at.thread];
+        else
+          a.to[split * p.results + result] = narrow<To>(Join::result(values[at.thread]));
+      }
+      at.wait();
+    }
+  }
+};
+
+template <class Join, class From, class To>
+void launch_reduction(const From* from, To* to, const reduction_plan& p, const run_context& context) {
+  using body = reduce_body<Join, From, To>;
+  launch<body>(geometry::blocks_for(pieces(p.results, block_threads / p.lanes) * p.splits,
+                                    block_threads * sizeof(typename Join::value)),
+               context, {from, to, p});
+}
+
+/// Joins elements, in two passes where there are few results of many.
+template <class Join, class T, class To>
+void reduce(const T* from, To* to, const reduction_plan& p, const run_context& context) {
+  using value = typename Join::value;
+  if (p.results == 0) return;
+  if (p.splits == 1) return launch_reduction<Join>(from, to, p, context);
+  auto* parts = reinterpret_cast<value*>(resources_of(context).workspace());
+  launch_reduction<Join>(from, parts, p, context);
+  launch_reduction<Join>(static_cast<const value*>(parts), to, reduction_plan::of_parts(p.splits, p.results), context);
+}
+
+/// Bytes that `reduce` needs in between.
+template <class Join>
+[[nodiscard]] std::size_t reduction_bytes(const reduction_plan& p) {
+  return p.splits == 1 ? 0 : static_cast<std::size_t>(p.splits * p.results) * sizeof(typename Join::value);
+}
+
+[[nodiscard]] inline reduction_plan plan_of(const kernel_args& args) {
+  return reduction_plan(axes_of(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0])));
+}
+
+template <class Join, class T, class To>
+struct reduction_kernel {
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
+    const reduction_plan p = plan_of(args);
+    if constexpr (!Join::of_nothing)
+      if (p.joined == 0 && p.results > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
+    return reserve_workspace(context, reduction_bytes<Join>(p));
+  }
+  static void run(const kernel_args& args, const run_context& context) {
+    reduce<Join>(args.in[0].as<const T>(), args.out.as<To>(), plan_of(args), context);
+  }
+  static constexpr kernel_entry entry{&run, &prepare};
+};
+
+/// Writes a number that the host knows.
+template <class T>
+struct fill_body {
+  struct arguments {
+    T* to;
+    std::int64_t count;
+    T value;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) a.to[i] = a.value;
+  }
+};
+
+template <class T>
+void fraction(const kernel_args& args, const run_context& context) {
+  const extent count = op::fraction::elements(args.in[0].dims, args.attributes[0]);
+  launch<fill_body<T>>({1, 1, 0}, context,
+                       {args.out.as<T>(), 1, narrow<T>(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)))});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::sum>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_sum<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+};
+template <>
+struct kernel<ir::key<op::product>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_product<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+};
+template <>
+struct kernel<ir::key<op::reduce_max>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_max<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+};
+template <>
+struct kernel<ir::key<op::reduce_min>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_min<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+};
+template <>
+struct kernel<ir::key<op::fraction>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
+};
+template <>
+struct kernel<ir::key<op::all>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_all, bool, bool>::entry;
+};
+template <>
+struct kernel<ir::key<op::any>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_any, bool, bool>::entry;
+};
+template <>
+struct kernel<ir::key<op::argmax>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, true>, stored<In>, std::int64_t>::entry;
+};
+template <>
+struct kernel<ir::key<op::argmin>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry =
+      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, false>, stored<In>, std::int64_t>::entry;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_REDUCE_HPP
+// ---- tagma/device/cuda/move.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
+
+/// @file
+/// Moves elements between places of the device, whatever their type: boxes of tensors, repetitions, transpositions.
+
+namespace tagma::device::cuda {
+
+/// Words of 1 to 16 bytes, in which memory is moved.
+template <std::size_t Bytes>
+struct word;
+template <>
+struct word<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct word<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct word<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct word<8> {
+  using type = uint2;
+};
+template <>
+struct word<16> {
+  using type = uint4;
+};
+
+/// Calls `some(word)` with a zero of the type of `bytes` bytes.
+template <class Some>
+void with_word(std::size_t bytes, const Some& some) {
+  switch (bytes) {
+    case 1:
+      return some(word<1>::type{});
+    case 2:
+      return some(word<2>::type{});
+    case 4:
+      return some(word<4>::type{});
+    case 8:
+      return some(word<8>::type{});
+    default:
+      return some(word<16>::type{});
+  }
+}
+
+/// The largest word that divides all of these numbers of bytes.
+[[nodiscard]] constexpr std::size_t common_word(std::uint64_t bytes) {
+  const std::uint64_t lowest_bit = bytes & (~bytes + 1);
+  return lowest_bit == 0 || lowest_bit > 16 ? 16 : static_cast<std::size_t>(lowest_bit);
+}
+
+/// A box of elements: its axes, outermost first, and how far apart their neighbours are on both sides.
+struct moved_box {
+  static constexpr int most = 2 * max_rank;
+  std::int64_t extents[most]{};
+  std::int64_t from[most]{};
+  std::int64_t to[most]{};
+  std::int32_t count = 0;
+
+  /// Adds an axis inside of those that are there. Neighbours that stay neighbours on both sides are joined.
+  void add(std::int64_t extent, std::int64_t step_from, std::int64_t step_to) {
+    if (extent == 1) return;
+    if (count > 0 && from[count - 1] == step_from * extent && to[count - 1] == step_to * extent)
+      --count, extent *= extents[count];
+    extents[count] = extent;
+    from[count] = step_from;
+    to[count++] = step_to;
+  }
+  [[nodiscard]] std::int64_t elements() const {
+    std::int64_t n = 1;
+    for (int a = 0; a < count; ++a) n *= extents[a];
+    return n;
+  }
+  /// Counts in words instead of elements; returns the bytes of a word. They are as large as all rows and both addresses
+  /// allow.
+  [[nodiscard]] std::size_t widen(const void* source, const void* target, std::size_t size) {
+    const int last = count - 1;
+    if (count == 0 || from[last] != 1 || to[last] != 1) return size;
+    std::uint64_t all = reinterpret_cast<std::uintptr_t>(source) | reinterpret_cast<std::uintptr_t>(target);
+    all |= static_cast<std::uint64_t>(extents[last]) * size;
+    for (int a = 0; a < last; ++a)
+      all |= (static_cast<std::uint64_t>(from[a]) * size) | (static_cast<std::uint64_t>(to[a]) * size);
+    const std::size_t bytes = common_word(all);
+    if (bytes <= size) return size;
+    const auto each = static_cast<std::int64_t>(bytes / size);
+    extents[last] /= each;
+    for (int a = 0; a < last; ++a) from[a] /= each, to[a] /= each;
+    return bytes;
+  }
+  /// Where element `index` is on both sides, counted along the last axis first.
+  TAGMA_DEVICE void find(std::int64_t index, std::int64_t& source, std::int64_t& target) const {
+    source = target = 0;
+    unravel(index, extents, count, [&](int a, std::int64_t at) {
+      source += at * from[a];
+      target += at * to[a];
+    });
+  }
+};
+
+namespace detail {
+
+template <class Word>
+struct move_body {
+  struct arguments {
+    const Word* from;
+    Word* to;
+    moved_box box;
+    std::int64_t count;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      std::int64_t source, target;
+      a.box.find(i, source, target);
+      a.to[target] = a.from[source];
+    }
+  }
+};
+
+/// Moves squares of 32 times 32 elements by way of the memory of a block, so that neighbouring threads read neighbours
+/// and write neighbours although these are not the same.
+template <class Word>
+struct transpose_body {
+  static constexpr int side = 32;
+  struct arguments {
+    const Word* from;
+    Word* to;
+    moved_box others;                    ///< all axes but the two
+    std::int64_t rows, columns;          ///< rows run along neighbours of the source, columns along those of the target
+    std::int64_t row_step, column_step;  ///< from a row to the next in the target, from a column in the source
+    std::int64_t row_tiles, column_tiles, tiles;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    auto* square = reinterpret_cast<Word*>(at.shared);
+    const int x = at.thread % side, y = at.thread / side, step = at.threads / side;
+    for (std::int64_t b = at.block; b < a.tiles; b += at.blocks) {
+      const std::int64_t rest = quotient(b, a.column_tiles), outer = quotient(rest, a.row_tiles);
+      const std::int64_t column = (b - rest * a.column_tiles) * side, row = (rest - outer * a.row_tiles) * side;
+      std::int64_t source, target;
+      a.others.find(outer, source, target);
+      for (int i = y; i < side; i += step)
+        if (row + x < a.rows && column + i < a.columns)
+          square[i * (side + 1) + x] = a.from[source + row + x + (column + i) * a.column_step];
+      at.wait();
+      for (int i = y; i < side; i += step)
+        if (row + i < a.rows && column + x < a.columns)
+          a.to[target + (row + i) * a.row_step + column + x] = square[x * (side + 1) + i];
+      at.wait();
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Moves a box of elements of `size` bytes. Every element of the target is written once.
+inline void move(const void* from, void* to, moved_box box, std::size_t size, const run_context& context) {
+  const std::int64_t elements = box.elements();
+  if (elements == 0) return;
+  int near = -1;  // the axis along which the source is dense
+  const int last = box.count - 1;
+  for (int a = 0; a < last; ++a)
+    if (box.from[a] == 1) near = a;
+  if (near >= 0 && box.to[last] == 1 && box.from[last] != 1 && box.extents[near] >= 8 && box.extents[last] >= 8) {
+    moved_box others;
+    for (int a = 0; a < last; ++a)
+      if (a != near) others.add(box.extents[a], box.from[a], box.to[a]);
+    with_word(size, [&](auto zero) {
+      using element = decltype(zero);
+      using body = detail::transpose_body<element>;
+      constexpr std::int64_t side = body::side;
+      const std::int64_t rows = box.extents[near], columns = box.extents[last];
+      const std::int64_t row_tiles = pieces(rows, side), column_tiles = pieces(columns, side);
+      const std::int64_t tiles = others.elements() * row_tiles * column_tiles;
+      launch<body>(geometry::blocks_for(tiles, side * (side + 1) * sizeof(element)), context,
+                   {static_cast<const element*>(from), static_cast<element*>(to), others, rows, columns, box.to[near],
+                    box.from[last], row_tiles, column_tiles, tiles});
+    });
+    return;
+  }
+  const std::size_t bytes = box.widen(from, to, size);
+  with_word(bytes, [&](auto zero) {
+    using element = decltype(zero);
+    const std::int64_t count = box.elements();
+    launch<detail::move_body<element>>(geometry::over(count), context,
+                                       {static_cast<const element*>(from), static_cast<element*>(to), box, count});
+  });
+}
+
+/// Where a box begins that has no place of its own.
+inline constexpr extent at_the_front[max_rank]{};
+
+/// Moves the elements of a box of these extents from one tensor to another.
+/// @param from_first,to_first where the box begins in each of them
+inline void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,
+                     const shape& extents, const run_context& context) {
+  const std::size_t size = size_of(to.type);
+  const std::byte* source = from.data;
+  std::byte* target = to.data;
+  moved_box box;
+  for (int a = 0; a < extents.rank; ++a) {
+    const extent f = from.dims.sub(a + 1, from.dims.rank).elements(), t = to.dims.sub(a + 1, to.dims.rank).elements();
+    source += from_first[a] * f * static_cast<std::int64_t>(size);
+    target += to_first[a] * t * static_cast<std::int64_t>(size);
+    box.add(extents[a], f, t);
+  }
+  move(source, target, box, size, context);
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_MOVE_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+inline void concat(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent to_first[max_rank]{};
+  for (const operand& o : args.in) {
+    move_box(o, at_the_front, args.out, to_first, o.dims, context);
+    to_first[axis] += o.dims[axis];
+  }
+}
+
+inline void part_of_whole(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent first[max_rank]{};
+  first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
+  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
+}
+
+inline void part_into_whole(const kernel_args& args, const run_context& context) {
+  const auto axis = static_cast<int>(args.attributes[0]);
+  extent first[max_rank]{};
+  first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
+  clear_on_device(args.out, context);
+  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
+}
+
+inline void tile(const kernel_args& args, const run_context& context) {
+  const shape &in = args.in[0].dims, &out = args.out.dims;
+  if (args.out.elements() == 0) return;
+  moved_box box;
+  for (int a = 0; a < in.rank; ++a) {
+    const extent from = in.sub(a + 1, in.rank).elements(), to = out.sub(a + 1, out.rank).elements();
+    box.add(out[a] / in[a], 0, to * in[a]);
+    box.add(in[a], from, to);
+  }
+  move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
+}
+
+/// The sum over the copies: each axis is one of copies and one of positions.
+[[nodiscard]] inline reduction_plan sum_of_copies(const kernel_args& args) {
+  reduction_axes axes;
+  for (int a = 0; a < args.out.dims.rank; ++a) {
+    axes.add(args.attributes[static_cast<std::size_t>(a)], true);
+    axes.add(args.out.dims[a], false);
+  }
+  return reduction_plan(axes);
+}
+
+template <class T>
+owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context& context) {
+  return reserve_workspace(context, reduction_bytes<join_sum<compute_t<T>>>(sum_of_copies(args)));
+}
+
+template <class T>
+void tile_gradient(const kernel_args& args, const run_context& context) {
+  reduce<join_sum<compute_t<T>>>(args.in[0].as<const T>(), args.out.as<T>(), sum_of_copies(args), context);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::concat>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::concat};
+};
+template <>
+struct kernel<ir::key<op::part_of_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_of_whole};
+};
+template <>
+struct kernel<ir::key<op::part_into_whole>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::part_into_whole};
+};
+template <>
+struct kernel<ir::key<op::tile>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{&detail::tile};
+};
+template <>
+struct kernel<ir::key<op::tile_gradient>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONCAT_HPP
+// ---- tagma/device/cuda/kernel/conv.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
+
+/// @file
+/// Convolutions on the GPU: by cuDNN, and by plain loops where it has no algorithm that always gives the same bytes.
+
+// ---- tagma/device/cuda/dnn.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+
+/// @file
+/// Convolutions by cuDNN, with algorithms that give the same bytes in every run. Images have the channels last, as
+/// here; filters are [filters, height, width, channels] there, so that they are rearranged on the way. cuDNN pads both
+/// ends equally: where that does not do, images are copied between explicit zeros.
+
+#include <cudnn.h>
+
+// ---- tagma/device/cuda/blas.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+
+/// @file
+/// Products of matrices by cuBLASLt. What it needs is made once for given extents, the choice among its algorithms
+/// included. Matrices are row-major here and column-major there, where a matrix is therefore its own transpose: the
+/// product a * b is asked for as the transpose of b times the transpose of a.
+
+#include <cublasLt.h>
+
+/// 1 lets products and convolutions of float round their operands to 19 bits (TF32), which is several times as fast.
+#if !defined(TAGMA_CUDA_TF32)
+#define TAGMA_CUDA_TF32 0
+#endif
+
+namespace tagma::device::cuda {
+
+/// What becomes of a product before it is stored.
+enum class epilogue : std::uint8_t { none, relu, bias, bias_relu };
+
+/// A product of matrices, or several of matrices that are equally far apart.
+struct product_problem {
+  dtype type = dtype::float32;
+  std::int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;  ///< a is [k, m], b is [n, k]
+  std::int64_t batch = 1;
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< elements from a matrix to the next, 0: the same
+  epilogue after = epilogue::none;                        ///< a bias has n elements
+  std::uint32_t alignment = 16;                           ///< bytes that divide the addresses of every call
+};
+
+inline void check_blas(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    fail(status_code::internal, {"cuBLASLt refused ", what, ": ", cublasLtGetStatusString(status)});
+}
+
+namespace detail {
+
+using blas_layout = library_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using blas_operation = library_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+using blas_preference = library_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+
+struct blas_handle final : library_handle {
+  blas_handle() { check_blas(cublasLtCreate(handle.place()), "a handle"); }
+  library_object<cublasLtHandle_t, &cublasLtDestroy> handle;
+};
+
+[[nodiscard]] constexpr cudaDataType_t blas_type(dtype type) {
+  return type == dtype::float64    ? CUDA_R_64F
+         : type == dtype::float16  ? CUDA_R_16F
+         : type == dtype::bfloat16 ? CUDA_R_16BF
+                                   : CUDA_R_32F;
+}
+[[nodiscard]] constexpr cublasComputeType_t blas_compute_type(dtype type) {
+  if (type == dtype::float64) return CUBLAS_COMPUTE_64F;
+  return type == dtype::float32 && TAGMA_CUDA_TF32 != 0 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+[[nodiscard]] constexpr cublasLtEpilogue_t blas_epilogue(epilogue after) {
+  return after == epilogue::relu        ? CUBLASLT_EPILOGUE_RELU
+         : after == epilogue::bias      ? CUBLASLT_EPILOGUE_BIAS
+         : after == epilogue::bias_relu ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                        : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+}  // namespace detail
+
+/// The handle of cuBLASLt for a stream; made when it is asked for first.
+[[nodiscard]] inline cublasLtHandle_t blas_of(stream_resources& r) {
+  if (r.blas == nullptr) r.blas = make_owned<detail::blas_handle>();
+  return static_cast<detail::blas_handle*>(r.blas.get())->handle.get();
+}
+
+/// A matrix as cuBLASLt sees it: its rows are our columns.
+struct blas_matrix {
+  std::uint64_t rows = 0, columns = 0;
+  std::int64_t distance = 0;  ///< elements from a column to the next
+  std::int64_t stride = 0;    ///< elements from a matrix to the next
+
+  /// The matrices of a product: first its left operand there, which is b here.
+  [[nodiscard]] static constexpr blas_matrix left(const product_problem& p) {
+    return p.transpose_b ? of(p.n, p.k, p.stride_b) : of(p.k, p.n, p.stride_b);
+  }
+  [[nodiscard]] static constexpr blas_matrix right(const product_problem& p) {
+    return p.transpose_a ? of(p.k, p.m, p.stride_a) : of(p.m, p.k, p.stride_a);
+  }
+  [[nodiscard]] static constexpr blas_matrix result(const product_problem& p) { return of(p.m, p.n, p.stride_c); }
+
+ private:
+  static constexpr blas_matrix of(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+    return {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows), columns, stride};
+  }
+};
+
+/// A product of given extents with its algorithm.
+class blas_product {
+ public:
+  /// A null pointer if cuBLASLt has no algorithm for the problem, or cannot count its matrices. Its working memory is
+  /// reserved on the stream.
+  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context) {
+    if (p.batch > 0x7fffffff) return nullptr;
+    auto made = owned<blas_product>(new blas_product(p));
+    return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
+  }
+
+  /// c = a * b, and what follows it.
+  /// @param bias n elements, or nullptr where the epilogue needs none
+  void run(const void* a, const void* b, void* c, const void* bias, const run_context& context) const {
+    stream_resources& r = resources_of(context);
+    if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    const library_factors by(type_);
+    check_blas(
+        cublasLtMatmul(blas_of(r), operation_.get(), by.one(), b, left_.get(), a, right_.get(), by.zero(), c,
+                       result_.get(), c, result_.get(), &algorithm_, r.workspace(), workspace_, stream_of(context)),
+        "a matrix product");
+  }
+
+ private:
+  /// Bytes of working memory that an algorithm may ask for.
+  static constexpr std::size_t most_workspace = std::size_t{32} << 20;
+
+  explicit blas_product(const product_problem& p) : type_(p.type), alignment_(p.alignment) {
+    check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
+                                        p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
+               "a matrix product");
+    set(CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, detail::blas_epilogue(p.after));
+    if (p.after == epilogue::bias || p.after == epilogue::bias_relu)
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, detail::blas_type(p.type));
+    describe(left_, blas_matrix::left(p), p.batch);
+    describe(right_, blas_matrix::right(p), p.batch);
+    describe(result_, blas_matrix::result(p), p.batch);
+  }
+
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t what, const T& value) const {
+    check_blas(cublasLtMatmulDescSetAttribute(operation_.get(), what, &value, sizeof value), "a matrix product");
+  }
+  void describe(detail::blas_layout& layout, const blas_matrix& m, std::int64_t batch) const {
+    check_blas(cublasLtMatrixLayoutCreate(layout.place(), detail::blas_type(type_), m.rows, m.columns, m.distance),
+               "a layout");
+    const auto count = static_cast<std::int32_t>(batch);
+    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+               "a batch");
+    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.stride,
+                                                sizeof m.stride),
+               "a batch");
+  }
+
+  [[nodiscard]] bool choose(stream_resources& r) {
+    detail::blas_preference preference;
+    check_blas(cublasLtMatmulPreferenceCreate(preference.place()), "a preference");
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
+      check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), what, &value, sizeof value), "a preference");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_);
+    // Partial sums are added as they were computed: in float, where elements have 16 bits.
+    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    cublasLtMatmulHeuristicResult_t best{};
+    int found = 0;
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(blas_of(r), operation_.get(), left_.get(), right_.get(), result_.get(),
+                                       result_.get(), preference.get(), 1, &best, &found);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || found == 0) return false;
+    check_blas(status, "a choice of algorithms");
+    algorithm_ = best.algo;
+    workspace_ = best.workspaceSize;
+    r.reserve(workspace_);
+    return true;
+  }
+
+  dtype type_;
+  std::uint32_t alignment_;
+  detail::blas_operation operation_;
+  detail::blas_layout left_, right_, result_;
+  cublasLtMatmulAlgo_t algorithm_{};
+  std::size_t workspace_ = 0;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+// ---- tagma/device/cuda/conv_problem.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+
+/// @file
+/// Windows that slide over images, in numbers: for convolutions and for pooling.
+
+namespace tagma::device::cuda {
+
+/// One axis: input extent, output extent, window extent, and how the window moves.
+struct conv_axis {
+  std::int64_t in = 0, out = 0, size = 0, stride = 1, dilation = 1;
+  std::int64_t before = 0, after = 0;  ///< zeros around the input that a window sees
+
+  conv_axis() = default;
+  conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
+      : in(extent), out(positions), size(w.size), stride(w.stride), dilation(w.dilation), before(w.lead(extent)) {
+    const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
+    after = end > 0 ? end : 0;
+  }
+  /// The input position that window element `a` sees at output position `o`; outside of the input for padding.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t seen(std::int64_t o, std::int64_t a) const {
+    return o * stride - before + a * dilation;
+  }
+  /// The window elements `first` to `last`, exclusive, that see the input at output position `o`.
+  TAGMA_DEVICE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
+    const std::int64_t at = o * stride - before;
+    first = at >= 0 ? 0 : quotient(-at + dilation - 1, dilation);
+    last = at >= in ? 0 : quotient(in - at + dilation - 1, dilation);
+    if (last > size) last = size;
+    if (first > last) first = last;
+  }
+  /// The output position whose window element `a` sees input position `i`, or -1.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t seeing(std::int64_t i, std::int64_t a) const {
+    const std::int64_t at = i + before - a * dilation;
+    if (at < 0) return -1;
+    const std::int64_t o = quotient(at, stride);
+    return o * stride == at && o < out ? o : -1;
+  }
+  /// The output positions `first` to `last`, exclusive, whose windows without dilation see input position `i`.
+  TAGMA_DEVICE void covering(std::int64_t i, std::int64_t& first, std::int64_t& last) const {
+    const std::int64_t at = i + before;
+    first = at < size ? 0 : quotient(at - size, stride) + 1;
+    last = quotient(at, stride) + 1;
+    if (last > out) last = out;
+    if (first > last) first = last;
+  }
+};
+
+/// A convolution of `images` images with `channels` channels by `filters` filters.
+struct conv_problem {
+  conv_axis rows, columns;
+  std::int64_t images = 0, channels = 0, filters = 0, groups = 1;
+
+  conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes)
+      : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
+    const op::window_plane plane = op::convolution::plane(attributes, filter);
+    rows = {plane.rows, x[1], y[1]};
+    columns = {plane.columns, x[2], y[2]};
+  }
+  /// Channels and filters of one group.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t own_channels() const { return quotient(channels, groups); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t own_filters() const { return quotient(filters, groups); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * filters; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const {
+    return rows.size * columns.size * own_channels() * filters;
+  }
+};
+
+/// Pooling.
+struct pool_problem {
+  conv_axis rows, columns;
+  std::int64_t images = 0, channels = 0;
+
+  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
+    const op::window_plane plane = op::pooling::plane(attributes);
+    rows = {plane.rows, x[1], y[1]};
+    columns = {plane.columns, x[2], y[2]};
+  }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * channels; }
+};
+
+/// An element of images: which image, row, column and channel.
+struct image_position {
+  std::int64_t image, row, column, channel;
+
+  TAGMA_DEVICE image_position(std::int64_t index, std::int64_t rows, std::int64_t columns, std::int64_t channels) {
+    const std::int64_t pixel = quotient(index, channels), line = quotient(pixel, columns);
+    channel = index - pixel * channels;
+    column = pixel - line * columns;
+    image = quotient(line, rows);
+    row = line - image * rows;
+  }
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+
+namespace tagma::device::cuda {
+
+inline void check_dnn(cudnnStatus_t status, const char* what) {
+  if (status != CUDNN_STATUS_SUCCESS)
+    fail(status_code::internal, {"cuDNN refused ", what, ": ", cudnnGetErrorString(status)});
+}
+
+/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
+enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
+
+/// One axis of the images that cuDNN is given.
+struct dnn_axis {
+  std::int64_t in = 0;       ///< extent of the images
+  std::int64_t padding = 0;  ///< at both ends, by cuDNN
+  std::int64_t before = 0;   ///< zeros in front that are part of the images
+
+  explicit dnn_axis(const conv_axis& a) : in(a.in), padding(a.before) {
+    const std::int64_t room = a.in + 2 * a.before - (a.size - 1) * a.dilation - 1;
+    if (room >= 0 && room / a.stride + 1 == a.out) return;
+    in = a.before + a.in + a.after;
+    padding = 0;
+    before = a.before;
+  }
+};
+
+namespace detail {
+
+struct dnn_handle final : library_handle {
+  explicit dnn_handle(void* stream) {
+    check_dnn(cudnnCreate(handle.place()), "a handle");
+    check_dnn(cudnnSetStream(handle.get(), static_cast<cudaStream_t>(stream)), "a stream");
+  }
+  library_object<cudnnHandle_t, &cudnnDestroy> handle;
+};
+
+[[nodiscard]] constexpr cudnnDataType_t dnn_type(dtype type) {
+  return type == dtype::float64    ? CUDNN_DATA_DOUBLE
+         : type == dtype::float16  ? CUDNN_DATA_HALF
+         : type == dtype::bfloat16 ? CUDNN_DATA_BFLOAT16
+                                   : CUDNN_DATA_FLOAT;
+}
+
+}  // namespace detail
+
+/// The handle of cuDNN for a stream; made when it is asked for first.
+[[nodiscard]] inline cudnnHandle_t dnn_of(stream_resources& r) {
+  if (r.dnn == nullptr) r.dnn = make_owned<detail::dnn_handle>(r.stream());
+  return static_cast<detail::dnn_handle*>(r.dnn.get())->handle.get();
+}
+
+/// A convolution of given extents with its algorithm.
+class dnn_convolution {
+ public:
+  /// A null pointer if cuDNN has no algorithm for the problem that gives the same bytes in every run. Its working
+  /// memory is reserved on the stream.
+  [[nodiscard]] TAGMA_COLD static owned<dnn_convolution> make(const conv_problem& p, conv_role role, dtype type,
+                                                              const run_context& context) {
+    auto made = owned<dnn_convolution>(new dnn_convolution(p, role, type));
+    if (!made->fits() || !made->describe() || !made->choose(resources_of(context))) return nullptr;
+    resources_of(context).reserve(made->library_bytes() + made->filter_bytes() + made->padded_bytes());
+    return made;
+  }
+
+  /// @param a images, or for the gradient by images that of the output
+  /// @param b the filter, or for the gradient by the filter that of the output
+  void run(const operand& a, const operand& b, const operand& out, const run_context& context) const {
+    stream_resources& r = resources_of(context);
+    std::byte* const arranged = r.workspace() + library_bytes();
+    std::byte* const images = arranged + filter_bytes();
+    const library_factors by(type_);
+    if (role_ == conv_role::forward) {
+      arrange(b.data, arranged, context);
+      const void* x = padded_images(a.data, images, context);
+      check_dnn(
+          cudnnConvolutionForward(dnn_of(r), by.one(), images_.get(), x, filter_.get(), arranged, convolution_.get(),
+                                  forward_, r.workspace(), bytes_, by.zero(), output_.get(), out.data),
+          "a convolution");
+    } else if (role_ == conv_role::input_gradient) {
+      arrange(b.data, arranged, context);
+      void* to = is_padded() ? images : out.data;
+      check_dnn(cudnnConvolutionBackwardData(dnn_of(r), by.one(), filter_.get(), arranged, output_.get(), a.data,
+                                             convolution_.get(), by_images_, r.workspace(), bytes_, by.zero(),
+                                             images_.get(), to),
+                "a gradient by images");
+      if (is_padded()) move_images(images, out.data, false, context);
+    } else {
+      const void* x = padded_images(a.data, images, context);
+      check_dnn(cudnnConvolutionBackwardFilter(dnn_of(r), by.one(), images_.get(), x, output_.get(), b.data,
+                                               convolution_.get(), by_filter_, r.workspace(), bytes_, by.zero(),
+                                               filter_.get(), arranged),
+                "a gradient by a filter");
+      move(arranged, out.data, from_theirs(), size(), context);
+    }
+  }
+
+ private:
+  using tensor_object = library_object<cudnnTensorDescriptor_t, &cudnnDestroyTensorDescriptor>;
+  using filter_object = library_object<cudnnFilterDescriptor_t, &cudnnDestroyFilterDescriptor>;
+  using convolution_object = library_object<cudnnConvolutionDescriptor_t, &cudnnDestroyConvolutionDescriptor>;
+
+  dnn_convolution(const conv_problem& p, conv_role role, dtype type)
+      : p_(p), role_(role), type_(type), rows_(p.rows), columns_(p.columns) {
+    check_dnn(cudnnCreateTensorDescriptor(images_.place()), "a tensor");
+    check_dnn(cudnnCreateTensorDescriptor(output_.place()), "a tensor");
+    check_dnn(cudnnCreateFilterDescriptor(filter_.place()), "a filter");
+    check_dnn(cudnnCreateConvolutionDescriptor(convolution_.place()), "a convolution");
+  }
+
+  [[nodiscard]] std::size_t size() const { return size_of(type_); }
+  [[nodiscard]] std::size_t library_bytes() const { return workspace_part(bytes_); }
+  [[nodiscard]] std::size_t filter_bytes() const {
+    return workspace_part(static_cast<std::size_t>(p_.filter_elements()) * size());
+  }
+  [[nodiscard]] std::int64_t padded_elements() const { return p_.images * rows_.in * columns_.in * p_.channels; }
+  [[nodiscard]] std::size_t padded_bytes() const {
+    return is_padded() ? workspace_part(static_cast<std::size_t>(padded_elements()) * size()) : 0;
+  }
+  [[nodiscard]] bool is_padded() const { return rows_.in != p_.rows.in || columns_.in != p_.columns.in; }
+
+  /// cuDNN counts with 32 bits here.
+  [[nodiscard]] bool fits() const {
+    return padded_elements() < 0x7fffffff && p_.output_elements() < 0x7fffffff && p_.filter_elements() < 0x7fffffff;
+  }
+
+  /// False where cuDNN does not know such a convolution.
+  [[nodiscard]] bool describe() {
+    const auto narrow = [](std::int64_t x) { return static_cast<int>(x); };
+    const cudnnDataType_t type = detail::dnn_type(type_);
+    const bool described =
+        cudnnSetTensor4dDescriptor(images_.get(), CUDNN_TENSOR_NHWC, type, narrow(p_.images), narrow(p_.channels),
+                                   narrow(rows_.in), narrow(columns_.in)) == CUDNN_STATUS_SUCCESS &&
+        cudnnSetTensor4dDescriptor(output_.get(), CUDNN_TENSOR_NHWC, type, narrow(p_.images), narrow(p_.filters),
+                                   narrow(p_.rows.out), narrow(p_.columns.out)) == CUDNN_STATUS_SUCCESS &&
+        cudnnSetFilter4dDescriptor(filter_.get(), type, CUDNN_TENSOR_NHWC, narrow(p_.filters),
+                                   narrow(p_.own_channels()), narrow(p_.rows.size),
+                                   narrow(p_.columns.size)) == CUDNN_STATUS_SUCCESS &&
+        cudnnSetConvolution2dDescriptor(
+            convolution_.get(), narrow(rows_.padding), narrow(columns_.padding), narrow(p_.rows.stride),
+            narrow(p_.columns.stride), narrow(p_.rows.dilation), narrow(p_.columns.dilation), CUDNN_CROSS_CORRELATION,
+            type_ == dtype::float64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT) == CUDNN_STATUS_SUCCESS &&
+        cudnnSetConvolutionGroupCount(convolution_.get(), narrow(p_.groups)) == CUDNN_STATUS_SUCCESS;
+    if (!described) return false;
+    check_dnn(
+        cudnnSetConvolutionMathType(
+            convolution_.get(), type_ == dtype::float32 && TAGMA_CUDA_TF32 == 0 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH),
+        "a kind of arithmetic");
+    int n = 0, c = 0, h = 0, w = 0;
+    return cudnnGetConvolution2dForwardOutputDim(convolution_.get(), images_.get(), filter_.get(), &n, &c, &h, &w) ==
+               CUDNN_STATUS_SUCCESS &&
+           h == narrow(p_.rows.out) && w == narrow(p_.columns.out);
+  }
+
+  static constexpr int most_algorithms = 16;
+  static constexpr std::size_t most_workspace = std::size_t{1} << 30;
+
+  /// The quickest algorithm by cuDNN's own estimate that always gives the same bytes.
+  template <class Estimate, class Ask, class Bytes, class Algorithm>
+  [[nodiscard]] bool pick(Algorithm& to, const Ask& ask, const Bytes& bytes) {
+    Estimate estimates[most_algorithms];
+    int count = 0;
+    if (ask(most_algorithms, &count, static_cast<Estimate*>(estimates)) != CUDNN_STATUS_SUCCESS) return false;
+    for (int i = 0; i < count; ++i) {
+      const Estimate& e = estimates[i];
+      if (e.status != CUDNN_STATUS_SUCCESS || e.determinism != CUDNN_DETERMINISTIC) continue;
+      if (type_ != dtype::float32 || TAGMA_CUDA_TF32 != 0)
+        check_dnn(cudnnSetConvolutionMathType(convolution_.get(), e.mathType), "a kind of arithmetic");
+      std::size_t needed = 0;
+      if (bytes(e.algo, &needed) != CUDNN_STATUS_SUCCESS || needed > most_workspace) continue;
+      to = e.algo;
+      bytes_ = needed;
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool choose(stream_resources& r) {
+    const cudnnHandle_t h = dnn_of(r);
+    const auto x = images_.get();
+    const auto y = output_.get();
+    const auto f = filter_.get();
+    const auto c = convolution_.get();
+    if (role_ == conv_role::forward)
+      return pick<cudnnConvolutionFwdAlgoPerf_t>(
+          forward_,
+          [&](int most, int* count, auto* to) {
+            return cudnnGetConvolutionForwardAlgorithm_v7(h, x, f, c, y, most, count, to);
+          },
+          [&](auto algorithm, std::size_t* to) {
+            return cudnnGetConvolutionForwardWorkspaceSize(h, x, f, c, y, algorithm, to);
+          });
+    if (role_ == conv_role::input_gradient)
+      return pick<cudnnConvolutionBwdDataAlgoPerf_t>(
+          by_images_,
+          [&](int most, int* count, auto* to) {
+            return cudnnGetConvolutionBackwardDataAlgorithm_v7(h, f, y, c, x, most, count, to);
+          },
+          [&](auto algorithm, std::size_t* to) {
+            return cudnnGetConvolutionBackwardDataWorkspaceSize(h, f, y, c, x, algorithm, to);
+          });
+    return pick<cudnnConvolutionBwdFilterAlgoPerf_t>(
+        by_filter_,
+        [&](int most, int* count, auto* to) {
+          return cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, x, y, c, f, most, count, to);
+        },
+        [&](auto algorithm, std::size_t* to) {
+          return cudnnGetConvolutionBackwardFilterWorkspaceSize(h, x, y, c, f, algorithm, to);
+        });
+  }
+
+  /// Filters from our order to theirs.
+  void arrange(const void* from, void* to, const run_context& context) const {
+    const std::int64_t c = p_.own_channels(), f = p_.filters;
+    moved_box box;
+    box.add(f, 1, p_.rows.size * p_.columns.size * c);
+    box.add(p_.rows.size * p_.columns.size, c * f, c);
+    box.add(c, f, 1);
+    move(from, to, box, size(), context);
+  }
+  [[nodiscard]] moved_box from_theirs() const {
+    const std::int64_t c = p_.own_channels(), f = p_.filters, window = p_.rows.size * p_.columns.size;
+    moved_box box;
+    box.add(window, c, c * f);
+    box.add(c, 1, f);
+    box.add(f, window * c, 1);
+    return box;
+  }
+
+  /// Images between zeros, or as they are.
+  [[nodiscard]] const void* padded_images(const void* x, void* memory, const run_context& context) const {
+    if (!is_padded()) return x;
+    clear_on_device(memory, static_cast<std::size_t>(padded_elements()) * size(), context);
+    move_images(x, memory, true, context);
+    return memory;
+  }
+  /// Moves images to where they lie between zeros, or back.
+  void move_images(const void* from, void* to, bool there, const run_context& context) const {
+    const std::int64_t row = columns_.in * p_.channels, own_row = p_.columns.in * p_.channels;
+    const auto first = static_cast<std::size_t>(rows_.before * row + columns_.before * p_.channels) * size();
+    moved_box box;
+    const auto add = [&](std::int64_t extent, std::int64_t ours, std::int64_t theirs) {
+      box.add(extent, there ? ours : theirs, there ? theirs : ours);
+    };
+    add(p_.images, p_.rows.in * own_row, rows_.in * row);
+    add(p_.rows.in, own_row, row);
+    add(own_row, 1, 1);
+    move(static_cast<const std::byte*>(from) + (there ? 0 : first), static_cast<std::byte*>(to) + (there ? first : 0),
+         box, size(), context);
+  }
+
+  conv_problem p_;
+  conv_role role_;
+  dtype type_;
+  dnn_axis rows_, columns_;
+  tensor_object images_, output_;
+  filter_object filter_;
+  convolution_object convolution_;
+  cudnnConvolutionFwdAlgo_t forward_{};
+  cudnnConvolutionBwdDataAlgo_t by_images_{};
+  cudnnConvolutionBwdFilterAlgo_t by_filter_{};
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// Convolutions by plain loops. Of the gradient by the filter, a block makes an element; else a thread does.
+template <class T, conv_role Role>
+struct conv_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* a;
+    const T* b;
+    const T* bias;
+    T* out;
+    conv_problem p;
+    bool relu;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& g) {
+    if constexpr (Role == conv_role::filter_gradient) {
+      auto* sums = reinterpret_cast<C*>(at.shared);
+      for (std::int64_t i = at.block; i < g.p.filter_elements(); i += at.blocks) {
+        sums[at.thread] = filter_share(at, g, i);
+        for (int half = at.threads / 2; half > 0; half /= 2) {
+          at.wait();
+          if (at.thread < half) sums[at.thread] += sums[at.thread + half];
+        }
+        if (at.thread == 0) g.out[i] = narrow<T>(sums[0]);
+        at.wait();
+      }
+    } else {
+      const std::int64_t count = Role == conv_role::forward ? g.p.output_elements() : g.p.input_elements();
+      for (std::int64_t i = at.index(); i < count; i += at.count())
+        g.out[i] = narrow<T>(Role == conv_role::forward ? forward(g, i) : input_gradient(g, i));
+    }
+  }
+
+ private:
+  TAGMA_DEVICE static std::int64_t input_at(const conv_problem& p, std::int64_t image, std::int64_t row,
+                                            std::int64_t column) {
+    return ((image * p.rows.in + row) * p.columns.in + column) * p.channels;
+  }
+  TAGMA_DEVICE static std::int64_t output_at(const conv_problem& p, std::int64_t image, std::int64_t row,
+                                             std::int64_t column) {
+    return ((image * p.rows.out + row) * p.columns.out + column) * p.filters;
+  }
+
+  TAGMA_DEVICE static C forward(const arguments& g, std::int64_t index) {
+    const conv_problem& p = g.p;
+    const image_position at(index, p.rows.out, p.columns.out, p.filters);
+    const std::int64_t channels = p.own_channels(), first = quotient(at.channel, p.own_filters()) * channels;
+    std::int64_t top, bottom, left, right;
+    p.rows.visible(at.row, top, bottom);
+    p.columns.visible(at.column, left, right);
+    C total = 0;
+    for (std::int64_t a = top; a < bottom; ++a)
+      for (std::int64_t b = left; b < right; ++b) {
+        const T* x = g.a + input_at(p, at.image, p.rows.seen(at.row, a), p.columns.seen(at.column, b)) + first;
+        const T* filter = g.b + (a * p.columns.size + b) * channels * p.filters + at.channel;
+        for (std::int64_t c = 0; c < channels; ++c) total += widen(x[c]) * widen(filter[c * p.filters]);
+      }
+    if (g.bias != nullptr) total += widen(g.bias[at.channel]);
+    return g.relu ? larger(total, C(0)) : total;
+  }
+
+  TAGMA_DEVICE static C input_gradient(const arguments& g, std::int64_t index) {
+    const conv_problem& p = g.p;
+    const image_position at(index, p.rows.in, p.columns.in, p.channels);
+    const std::int64_t channels = p.own_channels(), filters = p.own_filters();
+    const std::int64_t group = quotient(at.channel, channels), c = at.channel - group * channels;
+    C total = 0;
+    for (std::int64_t a = 0; a < p.rows.size; ++a) {
+      const std::int64_t i = p.rows.seeing(at.row, a);
+      if (i < 0) continue;
+      for (std::int64_t b = 0; b < p.columns.size; ++b) {
+        const std::int64_t j = p.columns.seeing(at.column, b);
+        if (j < 0) continue;
+        const T* dy = g.a + output_at(p, at.image, i, j) + group * filters;
+        const T* filter = g.b + ((a * p.columns.size + b) * channels + c) * p.filters + group * filters;
+        for (std::int64_t f = 0; f < filters; ++f) total += widen(dy[f]) * widen(filter[f]);
+      }
+    }
+    return total;
+  }
+
+  /// What this thread adds to an element of the filter: its share of all positions.
+  TAGMA_DEVICE static C filter_share(const place& thread, const arguments& g, std::int64_t index) {
+    const conv_problem& p = g.p;
+    const image_position at(index, p.rows.size, p.columns.size, p.own_channels() * p.filters);
+    const std::int64_t c = quotient(at.channel, p.filters), f = at.channel - c * p.filters;
+    const std::int64_t channel = quotient(f, p.own_filters()) * p.own_channels() + c;
+    C total = 0;
+    for (std::int64_t k = thread.thread; k < p.images * p.rows.out * p.columns.out; k += thread.threads) {
+      const image_position o(k, p.rows.out, p.columns.out, 1);
+      const std::int64_t row = p.rows.seen(o.row, at.row), column = p.columns.seen(o.column, at.column);
+      if (row < 0 || row >= p.rows.in || column < 0 || column >= p.columns.in) continue;
+      total += widen(g.a[input_at(p, o.image, row, column) + channel]) * widen(g.b[k * p.filters + f]);
+    }
+    return total;
+  }
+};
+
+/// y = y + bias, and then max(y, 0) if `relu`.
+template <class T>
+struct add_bias_body {
+  struct arguments {
+    T* y;
+    const T* bias;
+    std::int64_t count, n;
+    bool relu;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    using C = compute_t<T>;
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const C sum = widen(a.y[i]) + widen(a.bias[i - quotient(i, a.n) * a.n]);
+      a.y[i] = narrow<T>(a.relu ? larger(sum, C(0)) : sum);
+    }
+  }
+};
+
+[[nodiscard]] inline conv_problem problem_of(const kernel_args& args, conv_role role) {
+  const shape &in0 = args.in[0].dims, &in1 = args.in[1].dims, &out = args.out.dims;
+  return role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
+         : role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
+                                             : conv_problem(in0, out, in1, args.attributes);
+}
+
+struct conv_state final : kernel_state {
+  owned<dnn_convolution> library;
+};
+
+template <conv_role Role>
+owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
+  auto state = make_owned<conv_state>();
+  const conv_problem p = problem_of(args, Role);
+  if (!emulates() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
+    state->library = dnn_convolution::make(p, Role, args.out.type, context);
+  return state;
+}
+
+template <class T, conv_role Role>
+void convolve(const kernel_args& args, const run_context& context) {
+  const auto& s = *static_cast<const conv_state*>(args.state);
+  const std::int64_t count = args.out.elements();
+  if (count == 0) return;
+  const conv_problem p = problem_of(args, Role);
+  const bool biased = Role == conv_role::forward && args.in.size() == 3, relu = biased && args.attributes[3] != 0;
+  const T* bias = biased ? args.in[2].as<const T>() : nullptr;
+  if (s.library != nullptr) {
+    s.library->run(args.in[0], args.in[1], args.out, context);
+    if (biased)
+      launch<add_bias_body<T>>(geometry::over(count), context, {args.out.as<T>(), bias, count, p.filters, relu});
+    return;
+  }
+  const geometry g = Role == conv_role::filter_gradient
+                         ? geometry::blocks_for(count, block_threads * sizeof(compute_t<T>))
+                         : geometry::over(count);
+  launch<conv_body<T, Role>>(g, context,
+                             {args.in[0].as<const T>(), args.in[1].as<const T>(), bias, args.out.as<T>(), p, relu});
+}
+
+template <conv_role Role>
+struct conv_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&convolve<stored<Out>, Role>, &prepare_convolution<Role>};
+};
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::conv2d>> : detail::conv_kernel<conv_role::forward> {};
+template <>
+struct kernel<ir::key<op::conv2d_bias>> : detail::conv_kernel<conv_role::forward> {};
+template <>
+struct kernel<ir::key<op::conv2d_input_gradient>> : detail::conv_kernel<conv_role::input_gradient> {};
+template <>
+struct kernel<ir::key<op::conv2d_filter_gradient>> : detail::conv_kernel<conv_role::filter_gradient> {};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_CONV_HPP
+// ---- tagma/device/cuda/kernel/elementwise.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
+
+/// @file
+/// Bodies of the element-wise operations on the GPU, over single numbers.
+
+namespace tagma::device::cuda {
+
+/// A body of one number `x`, or of two, `a` and `b`, of one type T.
+#define TAGMA_BODY_OF_ONE(operation, ...)    \
+  template <>                                \
+  struct scalar_kernel<ir::key<operation>> { \
+    template <class Out, class T>            \
+    TAGMA_DEVICE static Out apply(T x) {     \
+      return static_cast<Out>(__VA_ARGS__);  \
+    }                                        \
+  };
+#define TAGMA_BODY_OF_TWO(operation, ...)     \
+  template <>                                 \
+  struct scalar_kernel<ir::key<operation>> {  \
+    template <class Out, class T>             \
+    TAGMA_DEVICE static Out apply(T a, T b) { \
+      return static_cast<Out>(__VA_ARGS__);   \
+    }                                         \
+  };
+
+TAGMA_BODY_OF_TWO(op::add, a + b)
+TAGMA_BODY_OF_TWO(op::subtract, a - b)
+TAGMA_BODY_OF_TWO(op::multiply, a* b)
+TAGMA_BODY_OF_TWO(op::divide, divide(a, b))
+TAGMA_BODY_OF_TWO(op::maximum, larger(a, b))
+TAGMA_BODY_OF_TWO(op::minimum, smaller(a, b))
+TAGMA_BODY_OF_TWO(op::power, raise(a, b))
+
+TAGMA_BODY_OF_TWO(op::equal, a == b)
+TAGMA_BODY_OF_TWO(op::not_equal, a != b)
+TAGMA_BODY_OF_TWO(op::less, a < b)
+TAGMA_BODY_OF_TWO(op::less_equal, a <= b)
+TAGMA_BODY_OF_TWO(op::greater, a > b)
+TAGMA_BODY_OF_TWO(op::greater_equal, a >= b)
+TAGMA_BODY_OF_TWO(op::logical_and, a&& b)
+TAGMA_BODY_OF_TWO(op::logical_or, a || b)
+TAGMA_BODY_OF_ONE(op::logical_not, !x)
+
+TAGMA_BODY_OF_ONE(op::cast, convert<Out>(x))
+TAGMA_BODY_OF_ONE(op::broadcast_like, x)
+TAGMA_BODY_OF_ONE(op::negate, -x)
+TAGMA_BODY_OF_ONE(op::square, x* x)
+TAGMA_BODY_OF_ONE(op::floor, round_down(x))
+TAGMA_BODY_OF_ONE(op::ceil, round_up(x))
+TAGMA_BODY_OF_ONE(op::round, round_to_even(x))
+TAGMA_BODY_OF_ONE(op::exp, exponential(x))
+TAGMA_BODY_OF_ONE(op::log, logarithm(x))
+TAGMA_BODY_OF_ONE(op::log1p, logarithm_of_1_plus(x))
+TAGMA_BODY_OF_ONE(op::expm1, exponential_minus_1(x))
+TAGMA_BODY_OF_ONE(op::sqrt, square_root(x))
+TAGMA_BODY_OF_ONE(op::rsqrt, T(1) / square_root(x))
+TAGMA_BODY_OF_ONE(op::tanh, hyperbolic_tangent(x))
+TAGMA_BODY_OF_ONE(op::erf, error_function(x))
+TAGMA_BODY_OF_ONE(op::sin, sine(x))
+TAGMA_BODY_OF_ONE(op::cos, cosine(x))
+TAGMA_BODY_OF_ONE(op::relu, larger(x, T(0)))
+TAGMA_BODY_OF_ONE(op::sigmoid, logistic(x))
+TAGMA_BODY_OF_ONE(op::softplus, softened(x))
+TAGMA_BODY_OF_TWO(op::relu_gradient, b > T(0) ? a : T(0))
+#undef TAGMA_BODY_OF_ONE
+#undef TAGMA_BODY_OF_TWO
+
+template <>
+struct scalar_kernel<ir::key<op::abs>> {
+  template <class Out, class T>
+  TAGMA_DEVICE static Out apply(T x) {
+    if constexpr (std::is_floating_point_v<T>)
+      return magnitude(x);
+    else if constexpr (std::is_signed_v<T>)
+      return x < T(0) ? static_cast<Out>(-x) : x;
+    else
+      return x;
+  }
+};
+template <>
+struct scalar_kernel<ir::key<op::sign>> {
+  template <class Out, class T>
+  TAGMA_DEVICE static Out apply(T x) {
+    if constexpr (std::is_signed_v<T> || std::is_floating_point_v<T>)
+      if (x < T(0)) return Out(-1);
+    return x > T(0) ? Out(1) : x;
+  }
+};
+template <>
+struct scalar_kernel<ir::key<op::select>> {
+  template <class Out, class C, class T>
+  TAGMA_DEVICE static Out apply(C condition, T a, T b) {
+    return condition ? a : b;
+  }
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_ELEMENTWISE_HPP
+// ---- tagma/device/cuda/kernel/fused.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
+
+/// @file
+/// Fused element-wise loops on the GPU. The type of a loop is its recipe, as on the CPU; extents and strides reach it
+/// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
+
+namespace tagma::device::cuda {
+
+/// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
+template <dtype Type, bool Contiguous>
+struct load_of {
+  using stored_type = stored<Type>;
+  using value = compute_t<stored_type>;
+  static constexpr bool contiguous = Contiguous;
+};
+
+/// An operation of a loop. Operands count loads first, then earlier operations.
+template <const char& Operation, dtype Type, int A, int B, int C>
+struct operation_of {
+  using stored_type = stored<Type>;
+  using value = compute_t<stored_type>;
+};
+
+/// Types in a row.
+template <class...>
+struct types;
+
+namespace detail {
+
+/// Elements that lie side by side in memory.
+template <class T, int Width>
+struct neighbours {
+  T element[static_cast<unsigned>(Width)];
+
+  /// @param aligned the address is a multiple of the size of them all, and there are as many
+  /// @param n how many there are, at most `Width`
+  TAGMA_DEVICE void read(const std::byte* from, bool aligned, int n) {
+    using whole = typename word<sizeof(T) * static_cast<std::size_t>(Width)>::type;
+    if (aligned) {
+      const whole w = *reinterpret_cast<const whole*>(from);
+      memcpy(static_cast<void*>(element), &w, sizeof w);
+      return;
+    }
+    const T* p = reinterpret_cast<const T*>(from);
+    for (int i = 0; i < Width; ++i) element[i] = i < n ? p[i] : T{};
+  }
+  TAGMA_DEVICE void write(std::byte* to, bool aligned, int n) const {
+    using whole = typename word<sizeof(T) * static_cast<std::size_t>(Width)>::type;
+    if (aligned) {
+      whole w;
+      memcpy(&w, element, sizeof w);
+      *reinterpret_cast<whole*>(to) = w;
+      return;
+    }
+    T* p = reinterpret_cast<T*>(to);
+    for (int i = 0; i < Width; ++i)
+      if (i < n) p[i] = element[i];
+  }
+};
+
+template <int Index, class Value>
+struct slot_of {
+  Value value;
+};
+template <class Indices, class... Values>
+struct slots_of;
+template <std::size_t... I, class... Values>
+struct slots_of<std::index_sequence<I...>, Values...> : slot_of<static_cast<int>(I), Values>... {};
+template <int I, class Value>
+TAGMA_DEVICE Value& slot(slot_of<I, Value>& s) {
+  return s.value;
+}
+
+/// Calls the body of an operation with as many operands as it takes.
+template <class Body, class Out, int A, int B, int C, class Slots>
+TAGMA_DEVICE Out call_body(Slots& s) {
+  if constexpr (requires { Body::template apply<Out>(slot<A>(s)); })
+    return Body::template apply<Out>(slot<A>(s));
+  else if constexpr (requires { Body::template apply<Out>(slot<A>(s), slot<B>(s)); })
+    return Body::template apply<Out>(slot<A>(s), slot<B>(s));
+  else
+    return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
+}
+template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
+TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
+  using out = typename operation_of<Operation, Type, A, B, C>::value;
+  slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
+}
+
+/// The tensors that a loop may read.
+inline constexpr std::size_t most_loads = ir::max_group_loads + 4;
+
+/// Where a loop reads, and how far apart in bytes neighbours along the outer axes are, 0 where they are the same.
+struct loop_load {
+  const std::byte* data = nullptr;
+  std::int64_t strides[max_rank]{};
+};
+
+/// A loop with its extents. Innermost axes along which all tensors step or stand still together are joined into one.
+/// Kernels are given as many loads as they have.
+template <std::size_t Loads>
+struct loop_arguments {
+  std::byte* out = nullptr;
+  std::int64_t inner = 1;           ///< elements of the innermost joined axis
+  std::int64_t chunks_per_row = 1;  ///< pieces of it that one thread takes at a time
+  std::int64_t chunks = 0;
+  std::int64_t extents[max_rank]{};  ///< of the axes around it
+  std::int32_t axes = 0;
+  bool aligned = false;  ///< every whole chunk begins at a multiple of its size
+  loop_load loads[Loads > 0 ? Loads : 1];
+};
+
+/// The chunk of a loop that a thread works at, and where its row begins in each tensor that the loop reads.
+template <std::size_t Loads>
+struct loop_chunk {
+  std::int64_t element;  ///< of the result
+  std::int64_t inner;    ///< within its row
+  std::int64_t rows[Loads > 0 ? Loads : 1];
+
+  TAGMA_DEVICE loop_chunk(const loop_arguments<Loads>& a, std::int64_t chunk, int width) {
+    std::int64_t row = 0;
+    inner = chunk;
+    if (a.axes > 0) {
+      row = quotient(chunk, a.chunks_per_row);
+      inner -= row * a.chunks_per_row;
+    }
+    inner *= width;
+    element = row * a.inner + inner;
+    for (std::size_t l = 0; l < Loads; ++l) rows[l] = 0;
+    unravel(row, a.extents, a.axes, [&](int axis, std::int64_t at) {
+      for (std::size_t l = 0; l < Loads; ++l) rows[l] += at * a.loads[l].strides[axis];
+    });
+  }
+};
+
+}  // namespace detail
+
+template <class Loads, class Operations>
+struct fused_loop;
+
+/// What the threads of a loop do.
+template <class... Load, class... Operation>
+struct fused_loop<types<Load...>, types<Operation...>> {
+  static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
+  static constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
+  using arguments = detail::loop_arguments<load_count>;
+  using slots = detail::slots_of<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
+                                 typename Operation::value...>;
+  template <class First, class... Rest>
+  struct last_of : last_of<Rest...> {};
+  template <class Only>
+  struct last_of<Only> {
+    using type = typename Only::stored_type;
+  };
+  using result = typename last_of<Operation...>::type;
+
+  /// Elements that a thread takes at a time: 16 bytes of the widest tensor. Long recipes take fewer, since the
+  /// operations of each element are written out.
+  static constexpr int width = [] {
+    std::size_t widest = sizeof(result);
+    ((widest = Load::contiguous && sizeof(typename Load::stored_type) > widest ? sizeof(typename Load::stored_type)
+                                                                               : widest),
+     ...);
+    const int most = operation_count > 6 ? 4 : 8, fits = static_cast<int>(16 / widest);
+    return fits < most ? fits : most;
+  }();
+
+  template <class L>
+  using values_of = detail::neighbours<typename L::stored_type, L::contiguous ? width : 1>;
+
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
+  }
+
+  [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&);
+  static void run_loop(const kernel_args& args, const run_context& context);
+  static constexpr kernel_entry entry{&run_loop, &prepare};
+
+ private:
+  template <std::size_t... L, std::size_t... O>
+  TAGMA_DEVICE static void run_all(const place& at, const arguments& a, std::index_sequence<L...> l,
+                                   std::index_sequence<O...> o) {
+    for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {
+      const detail::loop_chunk<load_count> chunk(a, c, width);
+      const std::int64_t left = a.inner - chunk.inner;
+      const bool whole = a.aligned && left >= width;
+      const int n = left < width ? static_cast<int>(left) : width;
+      detail::slots_of<std::index_sequence<L...>, values_of<Load>...> in;
+      (read<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L], chunk.inner, whole, n), ...);
+      detail::neighbours<result, width> out;
+      TAGMA_UNROLL
+      for (int i = 0; i < width; ++i) out.element[i] = element(in, i, l, o);
+      out.write(a.out + chunk.element * static_cast<std::int64_t>(sizeof(result)), whole, n);
+    }
+  }
+  template <class L>
+  TAGMA_DEVICE static void read(values_of<L>& to, const std::byte* row, std::int64_t inner, bool whole, int n) {
+    if constexpr (L::contiguous)
+      to.read(row + inner * static_cast<std::int64_t>(sizeof(typename L::stored_type)), whole, n);
+    else
+      to.read(row, true, 1);
+  }
+  template <class In, std::size_t... L, std::size_t... O>
+  TAGMA_DEVICE static result element(In& in, int i, std::index_sequence<L...>, std::index_sequence<O...>) {
+    slots s;
+    ((detail::slot<static_cast<int>(L)>(s) =
+          widen(detail::slot<static_cast<int>(L)>(in).element[Load::contiguous ? i : 0])),
+     ...);
+    (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+    return narrow<result>(detail::slot<last_slot>(s));
+  }
+};
+
+namespace detail {
+
+/// What a loop knows of its extents; addresses are those of the run.
+struct loop_state final : kernel_state {
+  loop_arguments<most_loads> numbers;
+};
+
+/// Works out the strides of a loop, in the way of the CPU: by the declared shapes.
+/// @param width elements of a chunk
+TAGMA_COLD inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
+  auto state = make_owned<loop_state>();
+  auto& numbers = state->numbers;
+  const shape &out = args.out.dims, &declared = args.declared_out;
+  const std::size_t loads = args.in.size();
+  const auto stretched = [&](std::size_t l, int axis) {
+    return plan::detail::is_stretched(args.declared[l], declared, axis);
+  };
+  const int joined = plan::detail::innermost_axes(declared, loads, stretched);
+  numbers.axes = out.rank - joined;
+  std::int64_t rows = 1;
+  for (int a = numbers.axes; a < out.rank; ++a) numbers.inner *= out[a];
+  for (int a = 0; a < numbers.axes; ++a) {
+    numbers.extents[a] = out[a];
+    rows *= out[a];
+  }
+  numbers.chunks_per_row = pieces(numbers.inner, width);
+  numbers.chunks = rows * numbers.chunks_per_row;
+  for (std::size_t l = 0; l < loads; ++l) {
+    const shape& in = args.in[l].dims;
+    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
+    for (int a = in.rank - 1; a >= 0; --a) {
+      const int axis = a + out.rank - in.rank;
+      if (axis < numbers.axes) numbers.loads[l].strides[axis] = stretched(l, axis) ? 0 : stride;
+      stride *= in[a];
+    }
+  }
+  return state;
+}
+
+/// True if all whole chunks of a loop begin where words of their size may.
+[[nodiscard]] inline bool chunks_are_aligned(const kernel_args& args, const loop_arguments<most_loads>& numbers,
+                                             int width, const bool* contiguous) {
+  if (numbers.axes > 0 && numbers.inner % width != 0) return false;
+  const auto fits = [width](const operand& o) {
+    return reinterpret_cast<std::uintptr_t>(o.data) % (size_of(o.type) * static_cast<std::size_t>(width)) == 0;
+  };
+  bool all = fits(args.out);
+  for (std::size_t l = 0; l < args.in.size(); ++l) all = all && (!contiguous[l] || fits(args.in[l]));
+  return all;
+}
+
+/// The first loads of a loop's arguments, as many as its kernel takes.
+template <std::size_t Loads>
+[[nodiscard]] loop_arguments<Loads> with_loads(const loop_arguments<most_loads>& all) {
+  loop_arguments<Loads> a;
+  a.out = all.out;
+  a.inner = all.inner;
+  a.chunks_per_row = all.chunks_per_row;
+  a.chunks = all.chunks;
+  for (int axis = 0; axis < max_rank; ++axis) a.extents[axis] = all.extents[axis];
+  a.axes = all.axes;
+  a.aligned = all.aligned;
+  for (std::size_t l = 0; l < Loads; ++l) a.loads[l] = all.loads[l];
+  return a;
+}
+
+}  // namespace detail
+
+template <class... Load, class... Operation>
+owned<kernel_state> fused_loop<types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
+                                                                             const run_context&) {
+  return detail::prepare_loop(args, width);
+}
+
+template <class... Load, class... Operation>
+void fused_loop<types<Load...>, types<Operation...>>::run_loop(const kernel_args& args, const run_context& context) {
+  static constexpr bool contiguous[] = {Load::contiguous..., true};
+  const auto& numbers = static_cast<const detail::loop_state*>(args.state)->numbers;
+  if (numbers.chunks == 0) return;
+  auto a = detail::with_loads<load_count>(numbers);
+  a.out = args.out.data;
+  for (std::size_t l = 0; l < load_count; ++l) a.loads[l].data = args.in[l].data;
+  a.aligned = detail::chunks_are_aligned(args, numbers, width, contiguous);
+  launch<fused_loop>(geometry::over(a.chunks), context, a);
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_FUSED_HPP
+// ---- tagma/device/cuda/kernel/gather.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_GATHER_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_GATHER_HPP
+
+/// @file
+/// Gather, its gradient and one_hot on the GPU.
+
+// ---- tagma/device/cuda/kernel/state.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_STATE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_STATE_HPP
+
+/// @file
+/// Updates of variables on the GPU. Input 0 is the variable itself.
+
+// ---- tagma/device/cuda/sparse_rows.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
+
+/// @file
+/// Rows that are added to rows of a table, sorted by where they go: threads own rows of the table, and what goes to
+/// one row is added in the order in which it was given. No atomics, so equal inputs give equal bytes.
+
+// ---- tagma/device/cuda/sort.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
+
+/// @file
+/// Sorting on the device, by CUB. Every sort of this library is this one function, since it costs the compiler seconds.
+
+#include <cub/device/device_radix_sort.cuh>
+
+#if TAGMA_CUDA_EMULATION
+#include <algorithm>
+#include <utility>
+#include <vector>
+#endif
+
+namespace tagma::device::cuda {
+
+/// Numbers with the positions that they came from.
+struct sort_arrays {
+  std::uint32_t* keys = nullptr;
+  std::uint32_t* values = nullptr;
+  std::uint32_t* sorted_keys = nullptr;
+  std::uint32_t* sorted_values = nullptr;
+  std::int64_t count = 0;
+  int bits = 32;  ///< the lowest bits of keys that count
+};
+
+/// Bytes of working memory that `sort` needs.
+[[nodiscard]] TAGMA_COLD inline std::size_t sort_bytes(const sort_arrays& a) {
+  std::size_t bytes = 0;
+  if (a.count == 0 || emulates()) return bytes;
+  check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
+                                        a.bits, nullptr),
+        "cub::DeviceRadixSort::SortPairs");
+  return bytes;
+}
+
+/// Sorts by keys; values of equal keys stay in their order.
+inline void sort(const sort_arrays& a, std::byte* memory, std::size_t bytes, const run_context& context) {
+  if (a.count == 0) return;
+#if TAGMA_CUDA_EMULATION
+  if (emulates()) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+    for (std::int64_t i = 0; i < a.count; ++i) pairs.emplace_back(a.keys[i], a.values[i]);
+    const auto mask = a.bits == 32 ? ~0u : (1u << a.bits) - 1;
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [mask](const auto& x, const auto& y) { return (x.first & mask) < (y.first & mask); });
+    for (std::int64_t i = 0; i < a.count; ++i) {
+      a.sorted_keys[i] = pairs[static_cast<std::size_t>(i)].first;
+      a.sorted_values[i] = pairs[static_cast<std::size_t>(i)].second;
+    }
+    return;
+  }
+#endif
+  check(cub::DeviceRadixSort::SortPairs(memory, bytes, a.keys, a.sorted_keys, a.values, a.sorted_values, a.count, 0,
+                                        a.bits, stream_of(context)),
+        "cub::DeviceRadixSort::SortPairs");
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
+
+namespace tagma::device::cuda {
+
+/// Element `i` of a tensor of indices.
+TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::int64_t i) {
+  switch (type) {
+    case dtype::int64:
+      return reinterpret_cast<const std::int64_t*>(indices)[i];
+    case dtype::int32:
+      return reinterpret_cast<const std::int32_t*>(indices)[i];
+    case dtype::int16:
+      return reinterpret_cast<const std::int16_t*>(indices)[i];
+    case dtype::int8:
+      return reinterpret_cast<const std::int8_t*>(indices)[i];
+    default:
+      return reinterpret_cast<const std::uint8_t*>(indices)[i];
+  }
+}
+
+/// Several tensors of rows, with an index for each row, one behind the other.
+struct row_parts {
+  static constexpr int most = 16;
+  const std::byte* rows[most]{};
+  const std::byte* indices[most]{};
+  dtype types[most]{};
+  std::int64_t first[most + 1]{};  ///< of the rows of each part, among all
+  std::int32_t count = 0;
+
+  void add(const operand& part, const operand& index) {
+    rows[count] = part.data;
+    indices[count] = index.data;
+    types[count] = index.type;
+    first[count + 1] = first[count] + index.elements();
+    ++count;
+  }
+  /// The number of rows.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t total() const { return first[count]; }
+  /// The part that row `i` is in.
+  [[nodiscard]] TAGMA_DEVICE int part_of(std::int64_t i) const {
+    int p = 0;
+    while (i >= first[p + 1]) ++p;
+    return p;
+  }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t index(std::int64_t i) const {
+    const int p = part_of(i);
+    return index_at(indices[p], types[p], i - first[p]);
+  }
+  /// Row `i`, of `width` elements.
+  template <class T>
+  [[nodiscard]] TAGMA_DEVICE const T* row(std::int64_t i, std::int64_t width) const {
+    const int p = part_of(i);
+    return reinterpret_cast<const T*>(rows[p]) + (i - first[p]) * width;
+  }
+};
+
+/// The rows of `row_parts`, sorted. Rows without a place stand behind all others, as if they went to row `table`.
+struct sorted_rows {
+  const std::uint32_t* to = nullptr;    ///< the row of the table
+  const std::uint32_t* from = nullptr;  ///< the row among the parts
+  std::int64_t count = 0;
+  std::int64_t table = 0;
+
+  /// True if the rows from `i` on go to another place than the one before.
+  [[nodiscard]] TAGMA_DEVICE bool begins(std::int64_t i) const {
+    return to[i] < table && (i == 0 || to[i - 1] != to[i]);
+  }
+  /// The first position that goes to `row` or behind.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t find(std::int64_t row) const {
+    std::int64_t low = 0, high = count;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (to[middle] < row)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  /// `total` and element `e` of all rows from position `i` on that go to one place. Loads come several at a time, since
+  /// each takes longer than an addition.
+  template <class T>
+  [[nodiscard]] TAGMA_DEVICE compute_t<T> add_from(std::int64_t i, const row_parts& parts, std::int64_t width,
+                                                   std::int64_t e, compute_t<T> total) const {
+    constexpr int ahead = 8;
+    const std::uint32_t row = to[i];
+    while (i + ahead <= count && to[i + ahead - 1] == row) {
+      compute_t<T> values[ahead];
+      TAGMA_UNROLL
+      for (int k = 0; k < ahead; ++k) values[k] = widen(parts.row<T>(from[i + k], width)[e]);
+      TAGMA_UNROLL
+      for (int k = 0; k < ahead; ++k) total = static_cast<compute_t<T>>(total + values[k]);
+      i += ahead;
+    }
+    for (; i < count && to[i] == row; ++i)
+      total = static_cast<compute_t<T>>(total + widen(parts.row<T>(from[i], width)[e]));
+    return total;
+  }
+};
+
+namespace detail {
+
+struct row_keys_body {
+  struct arguments {
+    row_parts parts;
+    std::uint32_t* keys;
+    std::uint32_t* values;
+    std::int64_t table;
+    run_parameters* run;
+    std::int32_t source;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.parts.total(); i += at.count()) {
+      const std::int64_t row = a.parts.index(i);
+      const bool good = row >= 0 && row < a.table;
+      if (!good) report_index(a.run, a.source, i - a.parts.first[a.parts.part_of(i)]);
+      a.keys[i] = static_cast<std::uint32_t>(good ? row : a.table);
+      a.values[i] = static_cast<std::uint32_t>(i);
+    }
+  }
+};
+
+/// Where `sort_rows` puts its arrays in working memory.
+struct row_memory {
+  std::int64_t count, table;
+
+  [[nodiscard]] std::size_t array_bytes() const {
+    return workspace_part(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+  }
+  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
+    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
+    int bits = 1;
+    while ((table >> bits) > 0) ++bits;
+    return {array(0), array(1), array(2), array(3), count, bits};
+  }
+};
+
+}  // namespace detail
+
+/// Reserves what `sort_rows` needs.
+/// @param count rows that go to a table of `table` rows; both below 2^32
+inline void reserve_sort(std::int64_t count, std::int64_t table, const run_context& context) {
+  if ((count >> 32) != 0 || ((table + 1) >> 32) != 0)
+    fail(status_code::unimplemented,
+         {"the GPU adds at most 2^32 rows to tables of at most 2^32, not ", count, " to ", table});
+  const detail::row_memory memory{count, table};
+  resources_of(context).reserve(4 * memory.array_bytes() + sort_bytes(memory.arrays(nullptr)));
+}
+
+/// Sorts rows by where they go; wrong indices are reported. What it returns lies in working memory of the stream.
+inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const kernel_args& args,
+                             const run_context& context) {
+  stream_resources& r = resources_of(context);
+  const detail::row_memory memory{parts.total(), table};
+  const sort_arrays a = memory.arrays(r.workspace());
+  if (a.count == 0) return {nullptr, nullptr, 0, table};
+  launch<detail::row_keys_body>(geometry::over(a.count), context,
+                                {parts, a.keys, a.values, table, r.parameters(), args.source});
+  const std::size_t used = 4 * memory.array_bytes();
+  sort(a, r.workspace() + used, r.workspace_size() - used, context);
+  return {a.sorted_keys, a.sorted_values, a.count, table};
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_SPARSE_ROWS_HPP
+// ---- tagma/runtime/initial_value.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+#define TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
+
+/// @file
+/// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
+
+// ---- tagma/base/random.hpp
+#ifndef TAGMA_SINGLE_BASE_RANDOM_HPP
+#define TAGMA_SINGLE_BASE_RANDOM_HPP
+
+/// @file
+/// Random bits as a pure function: the same key and counter give the same bits on every device and in every process,
+/// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
+/// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+
+#include <array>
+#include <cstdint>
+
+namespace tagma {
+
+/// Four 32-bit words: a counter, or the bits that Philox makes of one.
+using philox_block = std::array<std::uint32_t, 4>;
+
+/// Philox4x32 with ten rounds.
+/// @param key_lo, key_hi the two words of the key
+/// @param counter        the block to encrypt; different counters give independent bits
+[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
+  for (int r = 0; r < 10; ++r) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
+               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_hi, static_cast<std::uint32_t>(a)};
+    key_lo += 0x9E3779B9u;
+    key_hi += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+/// What names a random tensor: elements of equal keys are equal everywhere.
+struct random_key {
+  std::uint64_t seed = 0;    ///< of the graph or of the operation
+  std::uint32_t stream = 0;  ///< which node draws
+  std::uint32_t step = 0;    ///< which run of the graph; 0 for an initialiser
+
+  friend constexpr bool operator==(const random_key&, const random_key&) = default;
+};
+
+/// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block
+/// `i / 4`.
+/// @param block   below 2^48
+/// @param attempt which redraw this is, for distributions that reject
+[[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
+                                                  std::uint16_t attempt = 0) {
+  return philox(
+      static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
+      {static_cast<std::uint32_t>(block),
+       static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step, key.stream});
+}
+
+/// The upper 24 bits as a float in [0, 1).
+[[nodiscard]] constexpr float uniform01(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+
+/// 53 bits of two words as a double in [0, 1).
+/// @param low, high the upper 21 bits of `low` become the lower bits of the result
+[[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
+  return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
+}
+
+namespace scalar_math {
+inline double sqrt(double x) { return __builtin_sqrt(x); }
+inline double log(double x) { return __builtin_log(x); }
+inline double cos(double x) { return __builtin_cos(x); }
+}  // namespace scalar_math
+
+/// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
+/// on the generation of random normal deviates" (1958).
+/// @tparam T the type of one number
+/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
+/// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
+template <class T, class N>
+TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
+  using scalar_math::cos;
+  using scalar_math::log;
+  using scalar_math::sqrt;
+  return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
+}
+
+/// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
+[[nodiscard]] constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {
+  return static_cast<std::uint32_t>((std::uint64_t{bits} * bound) >> 32);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_RANDOM_HPP
+
 namespace tagma::runtime {
 
 /// Counts the elements that a weight joins to one output, and the outputs that one element feeds.
@@ -14758,7 +16423,7 @@ struct kernel<ir::key<op::assign_sub>> {
 template <>
 struct kernel<ir::key<op::scatter_add>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>>, &detail::prepare_scatter_add};
+  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>>, &detail::prepare_scatter_add, nullptr, true};
 };
 
 }  // namespace tagma::device::cuda
@@ -14767,15 +16432,6 @@ struct kernel<ir::key<op::scatter_add>> {
 namespace tagma::device::cuda {
 
 namespace detail {
-
-/// A tensor seen as [outer, axis, inner].
-struct around_axis {
-  std::int64_t outer, count, inner;
-  around_axis(const shape& dims, ir::attribute axis)
-      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
-        count(dims[static_cast<int>(axis)]),
-        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
-};
 
 /// Rows without a source are zero.
 template <class Word>
@@ -14801,7 +16457,7 @@ struct gather_body {
 };
 
 inline void gather(const kernel_args& args, const run_context& context) {
-  const around_axis from(args.in[0].dims, args.attributes[0]);
+  const op::around_axis from(args.in[0].dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   if (args.out.elements() == 0) return;
   const std::size_t size = size_of(args.out.type), row = static_cast<std::size_t>(from.inner) * size;
@@ -14818,13 +16474,13 @@ inline void gather(const kernel_args& args, const run_context& context) {
 }
 
 inline owned<kernel_state> prepare_scatter_rows(const kernel_args& args, const run_context& context) {
-  reserve_sort(args.in[1].elements(), around_axis(args.out.dims, args.attributes[0]).count, context);
+  reserve_sort(args.in[1].elements(), op::around_axis(args.out.dims, args.attributes[0]).count, context);
   return nullptr;
 }
 
 template <class T>
 void scatter_rows(const kernel_args& args, const run_context& context) {
-  const around_axis to(args.out.dims, args.attributes[0]);
+  const op::around_axis to(args.out.dims, args.attributes[0]);
   clear_on_device(args.out, context);
   row_parts parts;
   parts.add(args.in[0], args.in[1]);
@@ -14863,12 +16519,12 @@ void one_hot(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::gather>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::gather};
+  static constexpr kernel_entry entry{&detail::gather, nullptr, nullptr, true};
 };
 template <>
 struct kernel<ir::key<op::scatter_rows>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>>, &detail::prepare_scatter_rows};
+  static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>>, &detail::prepare_scatter_rows, nullptr, true};
 };
 template <>
 struct kernel<ir::key<op::one_hot>> {
@@ -14924,6 +16580,11 @@ struct batched_product {
     problem.stride_c = outer[longest].c;
     for (int i = longest + 1; i < axes; ++i) outer[i - 1] = outer[i];
     --axes;
+    // Operands begin where every word may; the matrices of later calls perhaps do not.
+    std::int64_t steps = 0;
+    for (int i = 0; i < axes; ++i) steps |= outer[i].a | outer[i].b | outer[i].c;
+    problem.alignment =
+        static_cast<std::uint32_t>(common_word(static_cast<std::uint64_t>(steps) * size_of(problem.type)));
   }
 
   /// Calls of `problem`.
@@ -15384,7 +17045,7 @@ struct update_kernel {
 template <class Update>
 struct row_update_kernel {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&apply_rows<Update, stored<Out>>, &sparse_inputs<Update>::prepare};
+  static constexpr kernel_entry entry{&apply_rows<Update, stored<Out>>, &sparse_inputs<Update>::prepare, nullptr, true};
 };
 
 }  // namespace detail
@@ -15592,7 +17253,8 @@ struct kernel<ir::key<op::average_pool_gradient>> {
 
 /// @file
 /// Random tensors on the GPU. An element depends on the seed, the node, the run and its own position alone. Seed and
-/// run are read from memory of the device, where `begin_run` wrote them: a recorded graph draws anew in every replay.
+/// run are read from memory of the device, where they are written before the run: a recorded graph draws anew in every
+/// replay.
 
 // ---- tagma/device/cuda/distributions.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CUDA_DISTRIBUTIONS_HPP
@@ -15755,7 +17417,7 @@ void random(const kernel_args& args, const run_context& context) {
   const std::int64_t n = args.out.elements();
   if (n == 0) return;
   launch<random_body<T, Which>>(
-      geometry::over((n + width - 1) / width), context,
+      geometry::over(pieces(n, width)), context,
       {args.out.as<T>(), n, resources_of(context).parameters(), static_cast<std::uint32_t>(args.source)});
 }
 
@@ -15764,17 +17426,20 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>, nullptr, nullptr,
+                                      true};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>, nullptr, nullptr,
+                                      true};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>, nullptr, nullptr,
+                                      true};
 };
 
 }  // namespace tagma::device::cuda
@@ -15790,27 +17455,17 @@ namespace tagma::device::cuda {
 
 namespace detail {
 
-/// The first position of each range, of axes of these extents.
-inline void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
-  for (int i = 0; i < dims.rank; ++i) {
-    const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
-    first[i] = at < 0 ? at + dims[i] : at;
-  }
-}
-
 inline void slice(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
-  const extent front[max_rank]{};
-  first_positions(args.in[0].dims, args.attributes, first);
-  move_box(args.in[0], first, args.out, front, args.out.dims, context);
+  op::slice::first_positions(args.in[0].dims, args.attributes, first);
+  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
 }
 
 inline void slice_gradient(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
-  const extent front[max_rank]{};
-  first_positions(args.out.dims, args.attributes, first);
+  op::slice::first_positions(args.out.dims, args.attributes, first);
   clear_on_device(args.out, context);
-  move_box(args.in[0], front, args.out, first, args.in[0].dims, context);
+  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
 }
 
 /// Writes one element everywhere.
@@ -15836,9 +17491,8 @@ inline void pad(const kernel_args& args, const run_context& context) {
                                  {args.out.as<element>(), args.in[1].as<const element>(), count});
   });
   extent first[max_rank]{};
-  const extent front[max_rank]{};
   for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
-  move_box(args.in[0], front, args.out, first, args.in[0].dims, context);
+  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
 }
 
 }  // namespace detail
@@ -15875,6 +17529,7 @@ namespace detail {
 /// The threads that share a row.
 struct row_threads {
   static constexpr int warp = 32;
+  static constexpr int of_block = block_threads / warp;  ///< warps of a block
   const place& at;
   bool whole_block;
 
@@ -15953,7 +17608,7 @@ struct row_body {
       }
     }
     if constexpr (Kind == row_kind::entropy) {
-      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) + top - widen(x[label]));
+      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) - (widen(x[label]) - top));
     } else {
       C scale = C(1) / total, upstream = 0;
       if constexpr (Kind == row_kind::log_softmax) scale = logarithm(total);
@@ -15975,18 +17630,21 @@ struct row_body {
 
 template <class T, row_kind Kind, class Label = std::uint8_t>
 void over_rows(const kernel_args& args, const run_context& context) {
+  using C = compute_t<T>;
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
   if (rows == 0 || (n == 0 && Kind != row_kind::entropy)) return;
-  constexpr std::int64_t short_row = 1024, most = std::int64_t{1} << 20;
+  constexpr std::int64_t short_row = 1024;
   typename row_body<T, Kind, Label>::arguments a{
-      args.in[0].as<const T>(),           args.out.as<T>(), rows,         n, nullptr, nullptr,
-      resources_of(context).parameters(), args.source,      n > short_row};
-  if constexpr (Kind == row_kind::entropy || Kind == row_kind::entropy_gradient)
+      args.in[0].as<const T>(), args.out.as<T>(), rows, n, nullptr, nullptr, nullptr, args.source, n > short_row};
+  if constexpr (Kind == row_kind::entropy || Kind == row_kind::entropy_gradient) {
     a.labels = args.in[1].as<const Label>();
+    a.run = resources_of(context).parameters();
+  }
   if constexpr (Kind == row_kind::entropy_gradient) a.upstream = args.in[2].as<const T>();
-  const std::int64_t each = a.whole_block ? 1 : block_threads / row_threads::warp, blocks = (rows + each - 1) / each;
-  launch<row_body<T, Kind, Label>>({blocks < most ? blocks : most, block_threads, 128}, context, a);
+  launch<row_body<T, Kind, Label>>(
+      geometry::blocks_for(pieces(rows, a.whole_block ? 1 : row_threads::of_block), row_threads::of_block * sizeof(C)),
+      context, a);
 }
 
 }  // namespace detail
@@ -16004,13 +17662,14 @@ struct kernel<ir::key<op::log_softmax>> {
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>};
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>,
+                                      nullptr, nullptr, true};
 };
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>};
+      &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>, nullptr, nullptr, true};
 };
 
 }  // namespace tagma::device::cuda
@@ -16078,9 +17737,8 @@ void top_k_indices(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
   if (rows == 0 || k == 0) return;
-  constexpr std::int64_t most = std::int64_t{1} << 20;
-  constexpr std::size_t shared = block_threads / row_threads::warp * sizeof(ranked<compute_t<T>>);
-  launch<top_k_body<T>>({rows < most ? rows : most, block_threads, shared}, context,
+  constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
+  launch<top_k_body<T>>(geometry::blocks_for(rows, shared), context,
                         {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
 }
 
@@ -16220,11 +17878,22 @@ constexpr bool has_loop_bodies(std::index_sequence<O...>) {
 
 }  // namespace detail
 
-/// The kernel of a step of a plan; empty where the GPU has none.
+namespace detail {
+/// True if a step of a plan is placed on a GPU.
+template <class Plan, std::size_t Step>
+inline constexpr bool is_on_gpu =
+    Plan::view.devices[static_cast<std::size_t>(Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].device)]
+        .name.type == device_text("GPU");
+}  // namespace detail
+
+/// The kernel of a step of a plan; empty where it is elsewhere.
 template <class Plan, std::size_t Step>
 [[nodiscard]] constexpr kernel_entry step_entry() {
   constexpr auto operands = static_cast<std::size_t>(Plan::steps[Step].operands);
-  if constexpr (Plan::steps[Step].fused) {
+  if constexpr (!detail::is_on_gpu<Plan, Step> ||
+                Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op == &ir::info<plan::transfer>) {
+    return {};
+  } else if constexpr (Plan::steps[Step].fused) {
     constexpr auto operations = static_cast<std::size_t>(Plan::raw.operation_count[Step]);
     if constexpr (detail::has_loop_bodies<Plan, Step>(std::make_index_sequence<operations>{}))
       return decltype(detail::loop_type<Plan, Step>(
@@ -16244,1091 +17913,62 @@ constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequ
 }
 }  // namespace detail
 
-/// The kernels of the steps of a plan, in their order; those that the GPU lacks are empty.
+/// The kernels of the steps of a plan, in their order; those that are elsewhere are empty.
 template <class Plan>
 inline constexpr auto kernel_entries = detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
+
+namespace detail {
+
+/// True if a GPU has a kernel for a node of a graph. What only says where bytes are needs none.
+template <class Graph, std::size_t I>
+[[nodiscard]] constexpr bool has_kernel_for() {
+  constexpr const ir::op_info* info = Graph::flat.nodes[I].op->info;
+  if constexpr (Graph::flat.nodes[I].spec.type == dtype::string)
+    return false;
+  else if constexpr (info->kind == ir::op_kind::elementwise)
+    return diagnose::cuda_has_loop_body<*info->key>;
+  else if constexpr (info->kind == ir::op_kind::compute || info->kind == ir::op_kind::update)
+    return diagnose::cuda_has_kernel<*info->key>;
+  else
+    return true;
+}
+
+template <class Graph, std::size_t... I>
+constexpr fixed_array<bool, sizeof...(I)> find_kernels(std::index_sequence<I...>) {
+  fixed_array<bool, sizeof...(I)> found{{has_kernel_for<Graph, I>()...}};
+  for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+    for (const ir::node_id in : Graph::view.inputs(i))
+      if (Graph::view[in].spec.type == dtype::string) found[i] = false;
+  return found;
+}
+
+}  // namespace detail
+
+/// For each node of a graph, whether a GPU has a kernel for it.
+template <class Graph>
+inline constexpr auto nodes_with_kernel = detail::find_kernels<Graph>(std::make_index_sequence<Graph::nodes>{});
 
 }  // namespace device::cuda
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TABLE_HPP
-// ---- tagma/device/stream/dispatch.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
 
-/// @file
-/// Runs the steps of a plan on the streams of devices: issues them in order, waits only for what the host reads, and
-/// launches recorded segments where nothing has changed since the last run.
+namespace tagma {
 
-#include <exception>
-#include <string>
-
-// ---- tagma/device/stream/assign.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
-
-/// @file
-/// Which stream does which step, and where one stream has to wait for another. Functions over tables; no device is
-/// asked.
-
-// ---- tagma/device/stream/steps.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-
-/// @file
-/// What the assignment to streams needs to know of the steps of a plan.
-
-#include <cstdint>
-
-namespace tagma::device::stream {
-
-using step_id = plan::step_graph::step_id;
-
-/// Who does a step: a kernel of a device, the host, or the part of a device that copies.
-enum class step_kind : std::uint8_t { kernel, host, to_device, to_host, between };
-
-/// One step as streams see it.
-struct step {
-  step_kind kind = step_kind::kernel;
-  /// False if it must be launched anew for every run: its arguments are other ones each time.
-  bool replayable = true;
-  std::int16_t device = 0;  ///< whose stream it takes; of a copy between devices, the one that sends
-  std::int16_t other = 0;   ///< of a copy between devices, the one that receives
-  float cost = 1;           ///< how long it takes, in any unit that all steps share
-};
-
-/// Steps in an order in which one thread could do them, and which earlier ones each waits for.
-struct step_list {
-  array_view<const step> steps;
-  array_view<const std::int32_t> first_wait;  ///< where those of each step begin in `waits`; one more ends the last
-  array_view<const step_id> waits;
-
-  [[nodiscard]] std::size_t size() const { return steps.size(); }
-  [[nodiscard]] array_view<const step_id> waits_of(std::size_t s) const {
-    const auto first = static_cast<std::size_t>(first_wait[s]);
-    return waits.subspan(first, static_cast<std::size_t>(first_wait[s + 1]) - first);
-  }
-};
-
-/// Storage for the waits of a `step_list`, from the graph of a plan, which has them the other way around.
-struct wait_lists {
-  heap_array<std::int32_t> first_wait;
-  heap_array<step_id> waits;
-
-  TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
-    for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
-    waits = heap_array<step_id>(static_cast<std::size_t>(first_wait[graph.size()]));
-    const heap_array<std::int32_t> filled(graph.size());
-    for (std::size_t s = 0; s < graph.size(); ++s)
-      for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
-        const auto after = static_cast<std::size_t>(graph[e].after);
-        waits[static_cast<std::size_t>(first_wait[after] + filled[after]++)] = static_cast<step_id>(s);
-      }
-  }
-  [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }
-};
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_STEPS_HPP
-
-namespace tagma::device::stream {
-
-/// What a stream of a device is for. Copies have a stream for each way, since devices copy both ways at once.
-enum class stream_role : std::uint8_t { compute, to_device, to_host, between };
-
-struct stream_place {
-  std::int16_t device = 0;
-  stream_role role = stream_role::compute;
-  std::int16_t index = 0;  ///< among the compute streams of the device
-
-  friend bool operator==(const stream_place&, const stream_place&) = default;
-};
-
-/// Streams and events of the steps of a range of a `step_list`. Arrays have an entry for each step of the range; steps
-/// are named by their position in the list.
-///
-/// Whoever issues the steps walks them in order. Before a step of a device its stream waits for the events of
-/// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
-/// steps of the range that a step waits for are done when it begins.
-struct assignment {
-  std::size_t first = 0;               ///< the first step of the range
-  heap_array<stream_place> streams;    ///< those that are used
-  std::size_t stream_count = 0;        ///< of which there are so many
-  heap_array<std::int32_t> stream_of;  ///< an entry of `streams`; -1 for a step of the host
-  heap_array<std::int32_t> event_of;   ///< the event that is recorded behind a step, or -1
-  std::int32_t events = 0;
-  heap_array<std::int32_t> first_wait;
-  heap_array<step_id> waits;
-  heap_array<step_id> roots;  ///< for each stream its first step if that waits for nothing in the range, or -1
-  heap_array<step_id> last;   ///< whoever waits for their events knows that all is done
-  std::size_t last_count = 0;
-
-  [[nodiscard]] array_view<const step_id> waits_of(step_id s) const {
-    const std::size_t i = static_cast<std::size_t>(s) - first;
-    const auto begin = static_cast<std::size_t>(first_wait[i]);
-    return {waits.data() + begin, static_cast<std::size_t>(first_wait[i + 1]) - begin};
-  }
-  [[nodiscard]] array_view<const step_id> final_waits() const { return {last.data(), last_count}; }
-  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[static_cast<std::size_t>(s) - first]; }
-  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[static_cast<std::size_t>(s) - first]; }
-};
-
-namespace detail {
-
-/// Walks the steps once. Of every step it is known how far each stream has come by the time the step ends: a vector
-/// clock (F. Mattern, Virtual Time and Global States of Distributed Systems, 1989). What the clock of a step covers
-/// needs no event.
-class assigner {
- public:
-  assigner(const step_list& list, std::size_t first, std::size_t end, int compute_streams)
-      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : at(compute_streams)) {
-    std::size_t devices = 0, edges = 0;
-    for (std::size_t s = first; s < end; ++s) {
-      if (at(list.steps[s].device) >= devices) devices = at(list.steps[s].device) + 1;
-      edges += list.waits_of(s).size();
+/// Programs of a file that includes this know of GPUs.
+template <class Graph>
+  requires true struct ir::accelerator_of<Graph> {
+    static constexpr bool exists = true;
+    static constexpr std::string_view type = "GPU";
+    static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
+    template <class Plan>
+    [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
+      return device::cuda::kernel_entries<Plan>;
     }
-    slots_ = devices * (compute_ + 3);
-    clocks_ = heap_array<std::int32_t>((count_ + 2) * slots_);
-    place_ = heap_array<std::int32_t>(count_);
-    slot_of_ = heap_array<std::int32_t>(count_);
-    finish_ = heap_array<double>(count_);
-    tails_ = heap_array<step_id>(slots_);
-    dense_ = heap_array<std::int32_t>(slots_);
-    candidates_ = heap_array<step_id>(edges + slots_);
-    for (std::size_t t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
-    out_.first = first;
-    out_.streams = heap_array<stream_place>(slots_);
-    out_.stream_of = heap_array<std::int32_t>(count_);
-    out_.event_of = heap_array<std::int32_t>(count_);
-    out_.first_wait = heap_array<std::int32_t>(count_ + 1);
-    out_.waits = heap_array<step_id>(edges);
-    out_.roots = heap_array<step_id>(slots_);
-    out_.last = heap_array<step_id>(slots_);
-    for (std::size_t i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
-    for (std::size_t t = 0; t < slots_; ++t) out_.roots[t] = -1;
-  }
-
-  [[nodiscard]] assignment work() {
-    for (std::size_t i = 0; i < count_; ++i) {
-      collect(i);
-      if (list_.steps[first_ + i].kind == step_kind::host) {
-        wait_for_candidates(i, host(), host());
-        out_.first_wait[i + 1] = wait_count_;
-      } else {
-        place(i);
-      }
+    [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
+      return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
     }
-    candidate_count_ = 0;
-    for (std::size_t t = 0; t < slots_; ++t)
-      if (tails_[t] >= 0) add_candidate(tails_[t]);
-    wait_for_candidates(count_, host(), host());
-    return static_cast<assignment&&>(out_);
-  }
-
- private:
-  template <class Index>
-  [[nodiscard]] static std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-  }
-  [[nodiscard]] std::int32_t* clock(std::size_t i) const { return clocks_.data() + i * slots_; }
-  [[nodiscard]] std::int32_t* host() const { return clock(count_); }
-  [[nodiscard]] std::int32_t* ready() const { return clock(count_ + 1); }
-  void join(std::int32_t* to, const std::int32_t* from) const {
-    for (std::size_t t = 0; t < slots_; ++t)
-      if (from[t] > to[t]) to[t] = from[t];
-  }
-
-  /// The steps of devices that step `i` waits for, the latest first, each once.
-  void collect(std::size_t i) {
-    candidate_count_ = 0;
-    for (const step_id p : list_.waits_of(first_ + i))
-      if (at(p) >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
-  }
-  void add_candidate(step_id p) {
-    std::size_t k = candidate_count_;
-    for (; k > 0 && candidates_[k - 1] <= p; --k)
-      if (candidates_[k - 1] == p) return;
-    for (std::size_t m = candidate_count_++; m > k; --m) candidates_[m] = candidates_[m - 1];
-    candidates_[k] = p;
-  }
-
-  /// Notes the waits for those candidates that are not covered by `known` or by one another. An order that keeps all
-  /// edges lists a step before those that wait for it, so the latest candidates cover the earlier ones.
-  void wait_for_candidates(std::size_t i, const std::int32_t* known, std::int32_t* reached) {
-    if (known != reached) join(reached, known);
-    for (std::size_t k = 0; k < candidate_count_; ++k) {
-      const step_id p = candidates_[k];
-      const std::size_t before = at(p) - first_;
-      if (reached[at(slot_of_[before])] >= place_[before]) continue;
-      join(reached, clock(before));
-      if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
-      if (i == count_)
-        out_.last[out_.last_count++] = p;
-      else
-        out_.waits[at(wait_count_++)] = p;
-    }
-  }
-
-  void place(std::size_t i) {
-    const step& s = list_.steps[first_ + i];
-    double begin = 0;
-    std::int32_t* const known = ready();
-    for (std::size_t t = 0; t < slots_; ++t) known[t] = host()[t];
-    for (std::size_t k = 0; k < candidate_count_; ++k) {
-      const std::size_t before = at(candidates_[k]) - first_;
-      join(known, clock(before));
-      if (finish_[before] > begin) begin = finish_[before];
-    }
-    const std::size_t slot = s.kind == step_kind::kernel ? compute_slot(at(s.device))
-                                                         : at(s.device) * (compute_ + 3) + compute_ + at(s.kind) - 2;
-    const step_id tail = tails_[slot];
-    std::int32_t* const own = clock(i);
-    join(own, host());
-    if (tail >= 0) {
-      join(own, clock(at(tail) - first_));
-      if (finish_[at(tail) - first_] > begin) begin = finish_[at(tail) - first_];
-    }
-    wait_for_candidates(i, own, own);
-    out_.first_wait[i + 1] = wait_count_;
-    place_[i] = tail < 0 ? 1 : place_[at(tail) - first_] + 1;
-    own[slot] = place_[i];
-    slot_of_[i] = static_cast<std::int32_t>(slot);
-    finish_[i] = begin + static_cast<double>(s.cost);
-    tails_[slot] = static_cast<step_id>(first_ + i);
-    if (dense_[slot] < 0) open(slot, i);
-    out_.stream_of[i] = dense_[slot];
-  }
-
-  void open(std::size_t slot, std::size_t i) {
-    const std::size_t per_device = compute_ + 3, within = slot % per_device;
-    stream_place& p = out_.streams[out_.stream_count];
-    p.device = static_cast<std::int16_t>(slot / per_device);
-    p.role = within < compute_ ? stream_role::compute : static_cast<stream_role>(within - compute_ + 1);
-    p.index = static_cast<std::int16_t>(within < compute_ ? within : 0);
-    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = static_cast<step_id>(first_ + i);
-    dense_[slot] = static_cast<std::int32_t>(out_.stream_count++);
-  }
-
-  /// The compute stream for a kernel that waits for the candidates: one that ends with such a step, or else one where
-  /// nothing is left to do by then, or else the one that is free first.
-  [[nodiscard]] std::size_t compute_slot(std::size_t device) const {
-    std::size_t best = device * (compute_ + 3);
-    int best_rank = -1;
-    double best_finish = 0;
-    for (std::size_t t = best, end = best + compute_; t < end; ++t) {
-      const step_id tail = tails_[t];
-      const double finish = tail < 0 ? 0 : finish_[at(tail) - first_];
-      int rank = 0;
-      if (tail < 0 || ready()[t] >= place_[at(tail) - first_]) rank = is_candidate(tail) ? 2 : 1;
-      const bool better = rank != best_rank ? rank > best_rank
-                          : rank == 2       ? finish > best_finish
-                                            : rank == 0 && finish < best_finish;
-      if (!better) continue;
-      best = t;
-      best_rank = rank;
-      best_finish = finish;
-    }
-    return best;
-  }
-  [[nodiscard]] bool is_candidate(step_id tail) const {
-    for (std::size_t k = 0; k < candidate_count_; ++k)
-      if (candidates_[k] == tail) return true;
-    return false;
-  }
-
-  const step_list& list_;
-  std::size_t first_, count_, compute_, slots_ = 0;
-  heap_array<std::int32_t> clocks_;   // a row for each step, one for the host, one for a moment
-  heap_array<std::int32_t> place_;    // in its stream, from 1 on
-  heap_array<std::int32_t> slot_of_;  // a stream, used or not
-  heap_array<double> finish_;
-  heap_array<step_id> tails_;  // the last step of each slot so far
-  heap_array<std::int32_t> dense_;
-  heap_array<step_id> candidates_;
-  std::size_t candidate_count_ = 0;
-  std::int32_t wait_count_ = 0;
-  assignment out_;
-};
-
-}  // namespace detail
-
-/// Assigns the steps [first, end) of a list. What they wait for before `first` is taken as done.
-///
-/// A kernel takes the stream of a step that it waits for, so that chains stay on one stream; a second step that waits
-/// for the same one takes another. Where all streams are busy with other branches it takes the one that is free first,
-/// by the costs. An edge becomes an event only if it leads from one stream to another, or to the host, and is implied
-/// neither by the order of streams nor by other events nor by what the host has waited for: for the streams chosen
-/// there is no smaller set of waits.
-/// @param compute_streams the most streams for kernels, of each device
-[[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, std::size_t first, std::size_t end,
-                                                          int compute_streams) {
-  return detail::assigner(list, first, end, compute_streams).work();
-}
-[[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, int compute_streams) {
-  return assign_streams(list, 0, list.size(), compute_streams);
-}
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
-
-namespace tagma::device::stream {
-
-/// A copy as a driver does it.
-struct copy_request {
-  runtime::memory_place to;
-  runtime::memory_place from;
-  std::size_t bytes = 0;
-};
-
-/// What the steps of a plan do, for whoever decides when they do it.
-class step_functions {
- public:
-  /// Puts the kernels of step `s` into a stream; its device is current. May throw.
-  virtual void launch(std::size_t s, runtime::stream_ref stream) = 0;
-  /// What step `s` copies. Memory of the host must be pinned.
-  [[nodiscard]] virtual copy_request copy(std::size_t s) = 0;
-  /// Does step `s` on the calling thread. May throw.
-  virtual void run_host(std::size_t s) = 0;
-  /// "matmul 'hidden/kernel' on /device:GPU:0".
-  [[nodiscard]] virtual std::string describe(std::size_t s) const = 0;
-  /// A number that is another one whenever an address or anything else has changed that the steps [first, end) have
-  /// among their arguments.
-  [[nodiscard]] virtual std::uint64_t arguments(std::size_t first, std::size_t end) const = 0;
-
- protected:
-  ~step_functions() = default;
-};
-
-struct dispatch_options {
-  int compute_streams = 4;  ///< the most for kernels, of each device
-  bool capture = true;      ///< whether segments are recorded and launched again
-  int least_captured = 2;   ///< steps that a segment must have to be recorded
-};
-
-/// The streams, events and recorded segments of one plan; used by one run at a time.
-///
-/// With capture the plan is cut at the steps of the host, and at those that are not replayable, into segments. A
-/// segment that meets the same arguments in a second run is recorded and launched, and from then on only launched. One
-/// stream, the origin, has all segments in order, so that what a segment needs of earlier ones is done when it begins.
-/// Without capture there is one part, in which every edge has an event of its own where it needs one.
-class dispatcher {
- public:
-  /// @param steps  the list and what it points to must outlive the dispatcher
-  TAGMA_COLD dispatcher(runtime::stream_driver& driver, const step_list& steps, const dispatch_options& options = {})
-      : driver_(driver), steps_(steps), options_(options) {
-    for (std::size_t s = 0; s < steps.size(); ++s)
-      if (steps.steps[s].kind == step_kind::between) driver.connect(steps.steps[s].device, steps.steps[s].other);
-    cut();
-    for (std::size_t i = 0; i < parts_.size(); ++i) prepare(parts_[i]);
-  }
-  dispatcher(const dispatcher&) = delete;
-  dispatcher& operator=(const dispatcher&) = delete;
-  TAGMA_COLD ~dispatcher() = default;
-
-  /// Does every step once and returns when all are done. Whatever fails is thrown when nothing is left in the streams,
-  /// with the name of the step; steps that were not issued by then are left out.
-  void run(step_functions& functions, const runtime::run_guard& guard) {
-    const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
-    current_ = -1;
-    try {
-      waited_ = -1;
-      for (std::size_t i = 0; i < parts_.size(); ++i) run_part(i, functions, guard);
-      finish(functions, guard);
-    } catch (...) {
-      drain();
-      if (stream_count_ > 0) driver_.restore(before);
-      throw;
-    }
-    if (stream_count_ > 0) driver_.restore(before);
-  }
-
-  /// The stream of step `s`, which is not one of the host; the same in every run.
-  [[nodiscard]] runtime::stream_ref stream_of(std::size_t s) const {
-    std::size_t i = 0;
-    while (parts_[i].end <= s) ++i;
-    return stream_of(parts_[i], static_cast<step_id>(s));
-  }
-  /// Segments that are recorded at present.
-  [[nodiscard]] std::size_t captured() const {
-    std::size_t count = 0;
-    for (const part& p : parts_) count += static_cast<bool>(p.graph);
-    return count;
-  }
-  /// Streams that the steps share, the origin not counted.
-  [[nodiscard]] std::size_t streams() const { return stream_count_; }
-
- private:
-  struct part {
-    std::size_t first = 0;
-    std::size_t end = 0;
-    bool host = false;        ///< one step of the host by itself
-    bool capturable = false;  ///< false once it could not be recorded
-    bool seen = false;        ///< `arguments` is that of a run
-    std::int32_t needs = -1;  ///< of a step of the host: the last segment that it waits for
-    std::uint64_t arguments = 0;
-    assignment plan;
-    heap_array<runtime::owned_event> events;
-    heap_array<std::size_t> stream_of;  ///< from the streams of `plan` to those of the dispatcher
-    runtime::owned_event ended;         ///< in the origin
-    runtime::owned_graph graph;
-  };
-  struct used_stream {
-    stream_place place;
-    runtime::owned_stream stream;
   };
 
-  /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
-  TAGMA_COLD void cut() {
-    const std::size_t n = steps_.size();
-    if (!options_.capture) {
-      parts_ = heap_array<part>(n == 0 ? 0 : 1);
-      if (n > 0) parts_[0].end = n;
-      return;
-    }
-    const auto alone = [this](std::size_t s) {
-      return steps_.steps[s].kind == step_kind::host || !steps_.steps[s].replayable;
-    };
-    std::size_t count = 0;
-    const heap_array<std::int32_t> part_of(n);
-    for (std::size_t s = 0; s < n; ++s) {
-      if (s == 0 || alone(s) || alone(s - 1)) ++count;
-      part_of[s] = static_cast<std::int32_t>(count) - 1;
-    }
-    parts_ = heap_array<part>(count);
-    for (std::size_t s = 0; s < n; ++s) {
-      part& p = parts_[static_cast<std::size_t>(part_of[s])];
-      if (p.end == 0) p.first = s;
-      p.end = s + 1;
-      p.host = steps_.steps[s].kind == step_kind::host;
-      p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
-      if (!p.host) continue;
-      for (const step_id w : steps_.waits_of(s)) {
-        const std::int32_t segment = part_of[static_cast<std::size_t>(w)];
-        if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
-      }
-    }
-  }
-
-  /// Assigns streams within a part, and makes what it needs that does not exist yet.
-  TAGMA_COLD void prepare(part& p) {
-    if (p.host) return;
-    p.plan = assign_streams(steps_, p.first, p.end, options_.compute_streams);
-    p.stream_of = heap_array<std::size_t>(p.plan.stream_count);
-    for (std::size_t i = 0; i < p.plan.stream_count; ++i) p.stream_of[i] = stream_at(p.plan.streams[i]);
-    p.events = heap_array<runtime::owned_event>(static_cast<std::size_t>(p.plan.events));
-    for (std::size_t s = p.first; s < p.end; ++s)
-      if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
-        p.events[static_cast<std::size_t>(e)] = make_event(steps_.steps[s].device);
-    if (!options_.capture) return;
-    if (!origin_) {
-      origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
-      forked_ = make_event(origin_.get().device);
-    }
-    p.ended = make_event(origin_.get().device);
-  }
-  TAGMA_COLD runtime::owned_event make_event(int device) { return {driver_, driver_.make_event(device)}; }
-
-  /// The stream of the dispatcher for a place, made when it is asked for first.
-  TAGMA_COLD std::size_t stream_at(const stream_place& place) {
-    for (std::size_t i = 0; i < stream_count_; ++i)
-      if (streams_[i].place == place) return i;
-    if (stream_count_ == streams_.size()) {
-      heap_array<used_stream> more(2 * stream_count_ + 8);
-      for (std::size_t i = 0; i < stream_count_; ++i) more[i] = static_cast<used_stream&&>(streams_[i]);
-      streams_ = static_cast<heap_array<used_stream>&&>(more);
-    }
-    streams_[stream_count_] = {place, {driver_, driver_.make_stream(place.device)}};
-    return stream_count_++;
-  }
-
-  [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
-    return streams_[p.stream_of[static_cast<std::size_t>(p.plan.stream_at(s))]].stream.get();
-  }
-  [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
-    return p.events[static_cast<std::size_t>(p.plan.event_at(s))].get();
-  }
-
-  void run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
-    part& p = parts_[i];
-    if (!options_.capture) return issue(p, functions, guard);
-    if (guard.limited()) guard.check();
-    if (p.host) {
-      if (p.needs > waited_) wait_for(p.needs, functions, guard);
-      return run_host(p.first, functions);
-    }
-    if (p.capturable) {
-      const std::uint64_t arguments = functions.arguments(p.first, p.end);
-      const bool same = p.seen && p.arguments == arguments;
-      p.arguments = arguments;
-      p.seen = true;
-      if (!same) p.graph = {};
-      if (same && !p.graph) capture(p, functions);
-    }
-    if (p.graph) {
-      in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
-    } else {
-      in_part(p, functions, [&] { fork(p); });
-      issue(p, functions, guard);
-      in_part(p, functions, [&] { join(p); });
-    }
-    in_part(p, functions, [&] { driver_.record(p.ended.get(), origin_.get()); });
-  }
-  template <class Call>
-  static void in_part(const part& p, step_functions& functions, const Call& call) {
-    try {
-      call();
-    } catch (...) {
-      explain(functions, p.first, "with the steps behind it");
-    }
-  }
-
-  /// Issues the steps of a part, each on its stream.
-  void issue(part& p, step_functions& functions, const runtime::run_guard& guard) {
-    const bool limited = guard.limited();
-    for (std::size_t s = p.first; s < p.end; ++s) {
-      if (limited) guard.check();
-      issue_step(p, s, functions, guard);
-    }
-  }
-  void issue_step(const part& p, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
-    const auto id = static_cast<step_id>(s);
-    const step& what = steps_.steps[s];
-    if (what.kind == step_kind::host) {
-      for (const step_id w : p.plan.waits_of(id))
-        wait_for(event_of(p, w), static_cast<std::size_t>(w), functions, guard);
-      return run_host(s, functions);
-    }
-    const runtime::stream_ref stream = stream_of(p, id);
-    try {
-      for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
-      if (what.kind == step_kind::kernel) {
-        if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
-        functions.launch(s, stream);
-      } else {
-        const copy_request c = functions.copy(s);
-        driver_.copy(stream, c.to, c.from, c.bytes);
-      }
-      if (p.plan.event_at(id) >= 0) driver_.record(event_of(p, id), stream);
-    } catch (...) {
-      explain(functions, s, "");
-    }
-  }
-  static void run_host(std::size_t s, step_functions& functions) {
-    try {
-      functions.run_host(s);
-    } catch (...) {
-      explain(functions, s, "");
-    }
-  }
-
-  /// Streams that begin with a step that waits for nothing begin behind what is in the origin.
-  void fork(const part& p) {
-    driver_.record(forked_.get(), origin_.get());
-    for (std::size_t i = 0; i < p.plan.stream_count; ++i)
-      if (p.plan.roots[i] >= 0) driver_.wait(streams_[p.stream_of[i]].stream.get(), forked_.get());
-  }
-  /// The origin goes on when the part is done.
-  void join(const part& p) {
-    for (const step_id s : p.plan.final_waits()) driver_.wait(origin_.get(), event_of(p, s));
-  }
-
-  /// Records a segment. What cannot be recorded is run step by step, now and later.
-  TAGMA_COLD void capture(part& p, step_functions& functions) {
-    try {
-      driver_.begin_capture(origin_.get());
-      fork(p);
-      for (std::size_t s = p.first; s < p.end; ++s) issue_step(p, s, functions, runtime::run_guard({}));
-      join(p);
-      p.graph = {driver_, driver_.end_capture(origin_.get())};
-    } catch (...) {
-      driver_.abandon_capture(origin_.get());
-      p.capturable = false;
-    }
-  }
-
-  void finish(step_functions& functions, const runtime::run_guard& guard) {
-    if (!options_.capture) {
-      for (const part& p : parts_)
-        for (const step_id s : p.plan.final_waits())
-          wait_for(event_of(p, s), static_cast<std::size_t>(s), functions, guard);
-      return;
-    }
-    for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
-      if (!parts_[static_cast<std::size_t>(i)].host) return wait_for(i, functions, guard);
-  }
-
-  /// Waits until a segment is done, and with it all before.
-  void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
-    const part& p = parts_[static_cast<std::size_t>(segment)];
-    wait_for(p.ended.get(), p.end - 1, functions, guard);
-    waited_ = segment;
-  }
-  void wait_for(runtime::event_ref event, std::size_t s, step_functions& functions, const runtime::run_guard& guard) {
-    try {
-      if (!guard.limited()) {
-        static_cast<void>(driver_.host_wait(event, -1));
-        return;
-      }
-      while (!driver_.host_wait(event, 1'000'000)) guard.check();  // then look at the limits again
-    } catch (...) {
-      explain(functions, s, "waiting until it is done");
-    }
-  }
-
-  /// Throws the exception at hand again, with the step in its text.
-  [[noreturn]] TAGMA_COLD static void explain(const step_functions& functions, std::size_t s, std::string_view when) {
-    const auto text = [&](std::string_view what) {
-      std::string all = functions.describe(s);
-      if (!when.empty()) all += sentence({", ", when});
-      return all + sentence({": ", what});
-    };
-    try {
-      throw;
-    } catch (const error& e) {
-      const std::string_view what = e.what();
-      fail(e.code(), text(what.substr(to_string(e.code()).size() + 2)));
-    } catch (const std::exception& e) {
-      fail(status_code::internal, text(e.what()));
-    }
-  }
-
-  /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
-  TAGMA_COLD void drain() noexcept {
-    for (std::size_t i = 0; i < stream_count_; ++i) driver_.drain(streams_[i].stream.get());
-    if (origin_) driver_.drain(origin_.get());
-  }
-
-  runtime::stream_driver& driver_;
-  step_list steps_;
-  dispatch_options options_;
-  runtime::owned_stream origin_;
-  runtime::owned_event forked_;
-  heap_array<used_stream> streams_;
-  std::size_t stream_count_ = 0;
-  heap_array<part> parts_;
-  int current_ = -1;          // the device that is current
-  std::int32_t waited_ = -1;  // the last segment that the host has waited for
-};
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_DISPATCH_HPP
-// ---- tagma/device/stream/memory_pool.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
-
-/// @file
-/// Memory of a device for arenas and variables: taken from the driver in regions, and handed out in blocks.
-
-#include <string>
-
-namespace tagma::device::stream {
-
-class memory_pool;
-
-/// A block of a pool, given back with this object. The pool must outlive it, and no stream may be using it by then.
-class device_block {
- public:
-  device_block() = default;
-  device_block(device_block&& other) noexcept
-      : pool_(other.pool_), piece_(other.piece_), data_(other.data_), bytes_(other.bytes_) {
-    other.data_ = nullptr;
-  }
-  device_block& operator=(device_block&& other) noexcept {
-    device_block before(static_cast<device_block&&>(*this));
-    pool_ = other.pool_;
-    piece_ = other.piece_;
-    data_ = other.data_;
-    bytes_ = other.bytes_;
-    other.data_ = nullptr;
-    return *this;
-  }
-  device_block(const device_block&) = delete;
-  device_block& operator=(const device_block&) = delete;
-  inline ~device_block();
-
-  [[nodiscard]] std::byte* data() const { return data_; }
-  /// What was asked for.
-  [[nodiscard]] std::int64_t size() const { return bytes_; }
-
- private:
-  friend class memory_pool;
-  device_block(memory_pool* pool, std::int32_t piece, std::byte* data, std::int64_t bytes)
-      : pool_(pool), piece_(piece), data_(data), bytes_(bytes) {}
-
-  memory_pool* pool_ = nullptr;
-  std::int32_t piece_ = 0;
-  std::byte* data_ = nullptr;
-  std::int64_t bytes_ = 0;
-};
-
-/// What a pool has given out.
-struct pool_use {
-  std::int64_t limit = 0;         ///< bytes that the pool may take; 0 until the first use
-  std::int64_t reserved = 0;      ///< that it has taken from the driver
-  std::int64_t used = 0;          ///< that blocks take, rounded
-  std::int64_t peak = 0;          ///< the most that `used` ever was
-  std::int64_t largest_free = 0;  ///< the largest block that needs no further region
-  std::int64_t blocks = 0;
-};
-
-/// The memory of one device that this process uses. Blocks are multiples of 256 bytes; a request takes the smallest
-/// free piece that is large enough, the first such by address, and free neighbours become one piece. Regions go back to
-/// the driver with the pool. Nothing is asked of the driver before the first request. May be used from several threads.
-class memory_pool {
- public:
-  static constexpr std::int64_t granularity = 256;
-
-  /// @param name of the device for errors, such as "/device:GPU:0"
-  TAGMA_COLD memory_pool(runtime::stream_driver& driver, int device, std::string name,
-                         const memory_options& options = {})
-      : driver_(driver), device_(device), name_(static_cast<std::string&&>(name)), options_(options) {}
-  memory_pool(const memory_pool&) = delete;
-  memory_pool& operator=(const memory_pool&) = delete;
-  TAGMA_COLD ~memory_pool() {
-    for (std::size_t i = 0; i < piece_count_; ++i)
-      if (pieces_[i].live && pieces_[i].before < 0) driver_.deallocate(device_, pieces_[i].data);
-  }
-
-  /// A block for `purpose`, which errors name: a variable, or the arena of a plan. Throws ResourceExhausted where there
-  /// is no room.
-  [[nodiscard]] TAGMA_COLD device_block allocate(std::int64_t bytes, std::string_view purpose) {
-    if (bytes < 0) fail(status_code::invalid_argument, {"a block of ", bytes, " bytes for ", purpose});
-    if (bytes == 0) return {};
-    const mutex_lock lock(mutex_);
-    if (!started_) start();
-    if (bytes > limit_) exhausted(bytes, purpose);
-    const std::int64_t size = (bytes + granularity - 1) / granularity * granularity;
-    std::int32_t best = best_fit(size);
-    if (best < 0 && grow(size)) best = best_fit(size);
-    if (best < 0) exhausted(bytes, purpose);
-    const std::int32_t taken = split(best, size);
-    piece& p = pieces_[at(taken)];
-    p.used = true;
-    p.purpose = purpose;
-    used_ += p.bytes;
-    if (used_ > peak_) peak_ = used_;
-    return {this, taken, p.data, bytes};
-  }
-
-  [[nodiscard]] TAGMA_COLD pool_use use() const {
-    const mutex_lock lock(mutex_);
-    pool_use u{limit_, reserved_, used_, peak_, 0, 0};
-    for (std::size_t i = 0; i < piece_count_; ++i) {
-      if (!pieces_[i].live) continue;
-      u.blocks += pieces_[i].used;
-      if (!pieces_[i].used && pieces_[i].bytes > u.largest_free) u.largest_free = pieces_[i].bytes;
-    }
-    return u;
-  }
-  [[nodiscard]] int device() const { return device_; }
-
- private:
-  friend class device_block;
-
-  /// A part of a region; its neighbours are listed by address.
-  struct piece {
-    std::byte* data = nullptr;
-    std::int64_t bytes = 0;
-    std::int32_t before = -1;
-    std::int32_t behind = -1;
-    bool live = false;  ///< false for an entry that waits to be used again
-    bool used = false;
-    std::string purpose;
-  };
-
-  [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-  TAGMA_COLD void start() {
-    limit_ = memory_limit(options_, driver_.memory(device_)) / granularity * granularity;
-    started_ = true;
-  }
-
-  [[nodiscard]] std::int32_t best_fit(std::int64_t size) const {
-    std::int32_t best = -1;
-    for (std::size_t i = 0; i < piece_count_; ++i) {
-      const piece& p = pieces_[i];
-      if (!p.live || p.used || p.bytes < size) continue;
-      const piece* const b = best < 0 ? nullptr : &pieces_[at(best)];
-      if (b == nullptr || p.bytes < b->bytes || (p.bytes == b->bytes && p.data < b->data))
-        best = static_cast<std::int32_t>(i);
-    }
-    return best;
-  }
-
-  /// Another region of at least `size` bytes; false where the limit or the driver does not allow it.
-  TAGMA_COLD bool grow(std::int64_t size) {
-    const std::int64_t room = limit_ - reserved_;
-    if (size > room) return false;
-    std::int64_t bytes = room;
-    if (options_.allow_growth) {
-      if (next_region_ < bytes) bytes = next_region_;
-      while (bytes < size) bytes *= 2;
-      if (bytes > room) bytes = room;
-    }
-    // Others may have taken what the limit leaves; then somewhat less is asked for.
-    for (;;) {
-      bytes = bytes / granularity * granularity;
-      std::byte* const data = driver_.allocate(device_, static_cast<std::size_t>(bytes));
-      if (data != nullptr) {
-        pieces_[at(new_piece())] = {data, bytes, -1, -1, true, false, {}};
-        reserved_ += bytes;
-        if (bytes >= next_region_) next_region_ = 2 * bytes;
-        return true;
-      }
-      if (bytes == size) return false;
-      bytes = bytes / 10 * 9;
-      if (bytes < size) bytes = size;
-    }
-  }
-
-  /// An entry for a piece, whose content is written next.
-  std::int32_t new_piece() {
-    for (std::size_t i = 0; i < piece_count_; ++i)
-      if (!pieces_[i].live) return static_cast<std::int32_t>(i);
-    if (piece_count_ == pieces_.size()) {
-      heap_array<piece> more(2 * piece_count_ + 32);
-      for (std::size_t i = 0; i < piece_count_; ++i) more[i] = static_cast<piece&&>(pieces_[i]);
-      pieces_ = static_cast<heap_array<piece>&&>(more);
-    }
-    return static_cast<std::int32_t>(piece_count_++);
-  }
-
-  /// The first `size` bytes of a free piece.
-  std::int32_t split(std::int32_t whole, std::int64_t size) {
-    if (pieces_[at(whole)].bytes == size) return whole;
-    const std::int32_t rest = new_piece();
-    piece& first = pieces_[at(whole)];
-    pieces_[at(rest)] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
-    if (first.behind >= 0) pieces_[at(first.behind)].before = rest;
-    first.behind = rest;
-    first.bytes = size;
-    return whole;
-  }
-
-  TAGMA_COLD void give_back(std::int32_t i) noexcept {
-    const mutex_lock lock(mutex_);
-    used_ -= pieces_[at(i)].bytes;
-    pieces_[at(i)].used = false;
-    pieces_[at(i)].purpose.clear();
-    if (const std::int32_t behind = pieces_[at(i)].behind; behind >= 0 && !pieces_[at(behind)].used) merge(i, behind);
-    if (const std::int32_t before = pieces_[at(i)].before; before >= 0 && !pieces_[at(before)].used) merge(before, i);
-  }
-  void merge(std::int32_t first, std::int32_t second) {
-    piece& a = pieces_[at(first)];
-    piece& b = pieces_[at(second)];
-    a.bytes += b.bytes;
-    a.behind = b.behind;
-    if (b.behind >= 0) pieces_[at(b.behind)].before = first;
-    b.live = false;
-  }
-
-  /// "1536 bytes", "1.5 GiB (1610612736 bytes)".
-  [[nodiscard]] TAGMA_COLD static std::string bytes_text(std::int64_t bytes) {
-    constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
-    if (bytes < 2048) return sentence({bytes, " bytes"});
-    std::size_t unit = 0;
-    std::int64_t tenths = bytes * 10 / 1024;
-    for (; tenths >= 10240 && unit < 3; ++unit) tenths /= 1024;
-    return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
-  }
-
-  [[noreturn]] TAGMA_COLD void exhausted(std::int64_t bytes, std::string_view purpose) const {
-    constexpr int most_listed = 8;
-    std::int32_t largest[most_listed];
-    int listed = 0;
-    std::int64_t blocks = 0, largest_free = 0;
-    for (std::size_t i = 0; i < piece_count_; ++i) {
-      const piece& p = pieces_[i];
-      if (!p.live) continue;
-      if (!p.used) {
-        if (p.bytes > largest_free) largest_free = p.bytes;
-        continue;
-      }
-      ++blocks;
-      int k = listed < most_listed ? listed++ : most_listed;
-      for (; k > 0 && pieces_[at(largest[k - 1])].bytes < p.bytes; --k)
-        if (k < most_listed) largest[k] = largest[k - 1];
-      if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
-    }
-    std::string text =
-        sentence({name_, " has no room for ", bytes_text(bytes), ", which ", purpose, " asks for. Of ",
-                  bytes_text(limit_), " that this process may take, ", bytes_text(used_), " are used by ", blocks,
-                  blocks == 1 ? " block" : " blocks", "; the largest free piece has ", bytes_text(largest_free),
-                  ", and ", bytes_text(limit_ - reserved_), " were not yet taken from the device"});
-    const char* before = ". The largest blocks: ";
-    for (int k = 0; k < listed; ++k, before = ", ") {
-      const piece& p = pieces_[at(largest[k])];
-      text += sentence({before, p.purpose, " ", bytes_text(p.bytes)});
-    }
-    text += ". What may help: ";
-    if (bytes <= limit_ - used_)
-      text += "fewer batch sizes at a time, since there is room but not in one piece; ";
-    else
-      text += "a smaller batch; ";
-    if (options_.fraction > 0 && options_.fraction < 1) text += "a larger memory fraction; ";
-    if (options_.cap > 0 && limit_ == options_.cap / granularity * granularity) text += "a larger cap; ";
-    if (options_.fraction == 0) text += "fewer other processes on the device; ";
-    text += "fewer plans kept for other extents; variables on several devices";
-    fail(status_code::resource_exhausted, text);
-  }
-
-  runtime::stream_driver& driver_;
-  const int device_;
-  const std::string name_;
-  const memory_options options_;
-  mutable mutex mutex_;
-  bool started_ = false;
-  std::int64_t limit_ = 0;
-  std::int64_t reserved_ = 0;
-  std::int64_t used_ = 0;
-  std::int64_t peak_ = 0;
-  std::int64_t next_region_ = mebibyte;
-  heap_array<piece> pieces_;
-  std::size_t piece_count_ = 0;
-};
-
-inline device_block::~device_block() {
-  if (data_ != nullptr) pool_->give_back(piece_);
-}
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
-// ---- tagma/device/stream/pinned_pool.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
-
-/// @file
-/// Buffers of the host that devices copy from and to, kept for the next run: pinning memory takes the system longer
-/// than most copies.
-
-namespace tagma::device::stream {
-
-class pinned_pool;
-
-/// A buffer of a pool, given back with this object. The pool must outlive it, and no stream may be using it by then.
-class pinned_buffer {
- public:
-  pinned_buffer() = default;
-  pinned_buffer(pinned_buffer&& other) noexcept
-      : pool_(other.pool_), data_(other.data_), bytes_(other.bytes_), level_(other.level_) {
-    other.data_ = nullptr;
-  }
-  pinned_buffer& operator=(pinned_buffer&& other) noexcept {
-    pinned_buffer before(static_cast<pinned_buffer&&>(*this));
-    pool_ = other.pool_;
-    data_ = other.data_;
-    bytes_ = other.bytes_;
-    level_ = other.level_;
-    other.data_ = nullptr;
-    return *this;
-  }
-  pinned_buffer(const pinned_buffer&) = delete;
-  pinned_buffer& operator=(const pinned_buffer&) = delete;
-  inline ~pinned_buffer();
-
-  [[nodiscard]] std::byte* data() const { return data_; }
-  /// What was asked for.
-  [[nodiscard]] std::size_t size() const { return bytes_; }
-
- private:
-  friend class pinned_pool;
-  pinned_buffer(pinned_pool* pool, std::byte* data, std::size_t bytes, int level)
-      : pool_(pool), data_(data), bytes_(bytes), level_(level) {}
-
-  pinned_pool* pool_ = nullptr;
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-  int level_ = 0;
-};
-
-/// Pinned memory in sizes that are powers of two, from 4 KiB on. What is given back is kept, up to a bound, for whoever
-/// asks for as much next. May be used from several threads.
-class pinned_pool {
- public:
-  /// @param most_idle bytes of buffers that nobody uses, beyond which they go back to the driver
-  TAGMA_COLD explicit pinned_pool(runtime::stream_driver& driver, std::size_t most_idle = std::size_t{256} << 20)
-      : driver_(driver), most_idle_(most_idle) {}
-  pinned_pool(const pinned_pool&) = delete;
-  pinned_pool& operator=(const pinned_pool&) = delete;
-  TAGMA_COLD ~pinned_pool() { trim(); }
-
-  /// A buffer of at least `bytes`. Throws ResourceExhausted where the system pins no more.
-  [[nodiscard]] TAGMA_COLD pinned_buffer allocate(std::size_t bytes) {
-    if (bytes == 0) return {};
-    int level = 0;
-    while (level < levels && size_of(level) < bytes) ++level;
-    if (level == levels) exhausted(bytes);
-    std::byte* data = nullptr;
-    {
-      const mutex_lock lock(mutex_);
-      if (class_of& c = classes_[level]; c.count > 0) {
-        data = c.idle[--c.count];
-        idle_ -= size_of(level);
-      }
-    }
-    if (data == nullptr) data = driver_.allocate_pinned(size_of(level));
-    if (data == nullptr) {
-      trim();
-      data = driver_.allocate_pinned(size_of(level));
-    }
-    if (data == nullptr) exhausted(bytes);
-    return {this, data, bytes, level};
-  }
-
-  /// Gives all buffers that nobody uses back to the driver.
-  TAGMA_COLD void trim() noexcept {
-    const mutex_lock lock(mutex_);
-    for (class_of& c : classes_)
-      while (c.count > 0) driver_.deallocate_pinned(c.idle[--c.count]);
-    idle_ = 0;
-  }
-
-  /// Bytes of buffers that nobody uses.
-  [[nodiscard]] std::size_t idle() const {
-    const mutex_lock lock(mutex_);
-    return idle_;
-  }
-
- private:
-  friend class pinned_buffer;
-  static constexpr int levels = 36;             // up to 128 TiB
-  static constexpr std::size_t most_kept = 32;  // buffers of a size
-
-  struct class_of {
-    std::byte* idle[most_kept]{};
-    std::size_t count = 0;
-  };
-
-  [[nodiscard]] static constexpr std::size_t size_of(int level) { return std::size_t{4096} << level; }
-
-  TAGMA_COLD void give_back(std::byte* data, int level) noexcept {
-    {
-      const mutex_lock lock(mutex_);
-      class_of& c = classes_[level];
-      if (c.count < most_kept && idle_ + size_of(level) <= most_idle_) {
-        c.idle[c.count++] = data;
-        idle_ += size_of(level);
-        return;
-      }
-    }
-    driver_.deallocate_pinned(data);
-  }
-
-  [[noreturn]] TAGMA_COLD static void exhausted(std::size_t bytes) {
-    fail(status_code::resource_exhausted,
-         {"the system does not pin ", bytes, " bytes of the host's memory for copies to and from devices"});
-  }
-
-  runtime::stream_driver& driver_;
-  const std::size_t most_idle_;
-  mutable mutex mutex_;
-  class_of classes_[levels];
-  std::size_t idle_ = 0;
-};
-
-inline pinned_buffer::~pinned_buffer() {
-  if (data_ != nullptr) pool_->give_back(data_, level_);
-}
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_PROVIDE_HPP
 #endif  // TAGMA_SINGLE_CUDA_HPP

@@ -120,6 +120,16 @@ void fresh_type(long);
 #define TAGMA_MAX_NODES 16384
 #endif
 
+/// Keeps a vector of floating elements from becoming one FMA with a sum that it is part of: g++ joins product and sum
+/// wherever it sees both, clang only inside one expression. nvcc's front end does not know the function of g++.
+#if defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_ROUND(v) asm("" : "+x"(v))
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ROUND(v) v = __builtin_assoc_barrier(v)
+#else
+#define TAGMA_ROUND(v) static_cast<void>(v)
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -554,6 +564,9 @@ namespace diagnose {
 /// A text is a device name.
 template <class Text>
 inline constexpr bool is_device_name = std::is_void_v<Text>;
+/// Devices of a type are counted from 0.
+template <int Id>
+inline constexpr bool is_device_number = Id >= 0;
 }  // namespace diagnose
 
 namespace detail {
@@ -582,15 +595,15 @@ inline constexpr device_spec device_string = [] {
 
 /// The processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct cpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 cpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("CPU"), Id};
 };
 
 /// The graphics processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct gpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 gpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("GPU"), Id};
 };
 
@@ -1908,12 +1921,6 @@ namespace detail {
   return {parsed.spec, !parsed, text};
 }
 
-/// Calls a captureless function object of the user's.
-template <auto Function>
-constexpr device_answer call_device_function(const op_info& op, device_counts&, int&) {
-  return answer_of(Function(op));
-}
-
 }  // namespace detail
 
 /// How a `replica_device_setter` shares the variables among the tasks.
@@ -1960,9 +1967,19 @@ struct replica_device_setter {
 
 namespace detail {
 
-template <replica_device_setter Setter>
-constexpr device_answer call_setter(const op_info& op, device_counts& counts, int& task) {
-  return {Setter(op, counts, task), false, {}};
+[[nodiscard]] constexpr auto ask_device_function(const auto& function, const op_info& op, device_counts&, int&)
+    -> decltype(answer_of(function(op))) {
+  return answer_of(function(op));
+}
+[[nodiscard]] constexpr device_answer ask_device_function(const replica_device_setter& setter, const op_info& op,
+                                                          device_counts& counts, int& task) {
+  return answer_of(setter(op, counts, task));
+}
+
+/// Calls a captureless function object of the user's, or a setter.
+template <auto Function>
+constexpr device_answer call_device_function(const op_info& op, device_counts& counts, int& task) {
+  return ask_device_function(Function, op, counts, task);
 }
 
 }  // namespace detail
@@ -2684,6 +2701,9 @@ namespace diagnose {
 /// Elements of one type convert to the other.
 template <class From, class To>
 inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
+/// Elements are values of a fixed size.
+template <class A>
+inline constexpr bool is_no_string = A::value.type != dtype::string;
 /// Two operands have one element type, or integers of two types, which are compared by value.
 template <class A, class B>
 inline constexpr bool comparable = same_element_type<A, B>;
@@ -2779,6 +2799,11 @@ template <class Op, class Place, class A, class B>
 
 }  // namespace detail
 
+/// The element type of a spec is number or bool.
+#define TAGMA_NEEDS_NO_STRING(...)                            \
+  static_assert(::tagma::diagnose::is_no_string<__VA_ARGS__>, \
+                "TAGMA-E153 this operation needs numbers or bool, not string")
+
 /// Two operands, handles or numbers, can be compared element by element.
 #define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
   static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
@@ -2789,14 +2814,16 @@ template <class Op, class Place, class A, class B>
                 "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
-/// compared by value.
+/// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::not_equal, Place>(a, b);
 };
@@ -2854,12 +2881,14 @@ template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
-/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
+/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E153 for strings, TAGMA-E010 and TAGMA-E011 if type or shapes
+/// differ.
 template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;
   TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
                 "TAGMA-E011 select: the condition does not broadcast with what it selects from");
@@ -3535,14 +3564,15 @@ struct fraction {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
-  static constexpr void fold(ir::fold_args& f) {
-    const shape& dims = f.g.spec(f.in(0)).dims;
+  /// The elements along the axes in attribute 0; `dyn` if an extent is not known.
+  static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((f.attributes[0] >> i) & 1) {
-        if (dims[i] == dyn) return;
-        count *= dims[i];
-      }
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+    return count;
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
 };
@@ -3578,7 +3608,8 @@ struct any : reduction {
   static constexpr std::string_view name = "any";
 };
 
-/// Position of the largest element along one axis; the first one where several are equal.
+/// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
+/// is one.
 struct argmax : reduction {
   static constexpr std::string_view name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3714,6 +3745,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
+/// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -3730,6 +3762,13 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+
+// ---- tagma/device/fake/provide.hpp
+#ifndef TAGMA_SINGLE_DEVICE_FAKE_PROVIDE_HPP
+#define TAGMA_SINGLE_DEVICE_FAKE_PROVIDE_HPP
+
+/// @file
+/// Makes fake devices the GPUs of all programs of a file.
 
 // ---- tagma/device/fake/accelerator.hpp
 #ifndef TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
@@ -4427,19 +4466,26 @@ concept duration_like = requires(T d) {
   T::period::num;
 };
 
-/// A length of time in the options of a session: any std::chrono duration. 0 is endless.
+/// A length of time in the options of a session: any std::chrono duration; at most 2^62 ns, which is 146 years. 0 is
+/// endless.
 class time_limit {
  public:
   constexpr time_limit() = default;
   template <duration_like Duration>
   constexpr time_limit(Duration d)
-      : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 *
-                                      static_cast<double>(Duration::period::num) /
-                                      static_cast<double>(Duration::period::den))) {}
-  /// 0 or less: endless.
+      : time_limit(static_cast<double>(d.count()) * 1e9 * static_cast<double>(Duration::period::num) /
+                   static_cast<double>(Duration::period::den)) {}
+  /// 0: endless. Sessions refuse what is below 0.
   [[nodiscard]] constexpr std::int64_t ns() const { return ns_; }
 
  private:
+  static constexpr std::int64_t longest = std::int64_t{1} << 62;
+
+  constexpr explicit time_limit(double ns)
+      : ns_(ns >= 0x1p62    ? longest
+            : ns <= -0x1p62 ? -longest
+                            : static_cast<std::int64_t>(ns)) {}
+
   std::int64_t ns_ = 0;
 };
 
@@ -6396,6 +6442,380 @@ class dispatcher {
 /// @file
 /// What devices with streams differ in: how a kernel gets onto a stream, and what kernels must be told of a run.
 
+// ---- tagma/device/stream/memory_pool.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
+
+/// @file
+/// Memory of a device for arenas and variables: taken from the driver in regions, and handed out in blocks.
+
+#include <string>
+
+// ---- tagma/device/stream/memory_options.hpp
+#ifndef TAGMA_SINGLE_DEVICE_STREAM_MEMORY_OPTIONS_HPP
+#define TAGMA_SINGLE_DEVICE_STREAM_MEMORY_OPTIONS_HPP
+
+/// @file
+/// How much of a device a process may take, and which devices it sees: TensorFlow's GPU options.
+
+#include <string_view>
+
+namespace tagma::device::stream {
+
+inline constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+
+/// What a pool may take of each device.
+struct memory_options {
+  /// The share of what the device has, above 0 and up to 1, as `per_process_gpu_memory_fraction`: processes that share
+  /// a device give each other room by it. 0: what is free, less a reserve for the libraries of the vendor.
+  double fraction = 0;
+  /// Bytes that are the most in any case; 0: no such bound.
+  std::int64_t cap = 0;
+  /// Take memory as it is asked for, from a mebibyte on, each time twice as much; else all of it at the first use.
+  bool allow_growth = false;
+};
+
+/// The bytes that `options` let a process take of a device. The reserve is 300 MiB or a twentieth of what is free,
+/// whatever is more; 225 MiB where less than 2 GiB is free. Throws InvalidArgument for a share or a cap that is none.
+[[nodiscard]] TAGMA_COLD inline std::int64_t memory_limit(const memory_options& options,
+                                                          const runtime::device_memory& has) {
+  if (!(options.fraction >= 0 && options.fraction <= 1))
+    fail(status_code::invalid_argument,
+         "the fraction of a device's memory for one process is above 0 and at most 1, or 0 for what is free");
+  if (options.cap < 0) fail(status_code::invalid_argument, {"a cap of ", options.cap, " bytes of a device's memory"});
+  std::int64_t limit = 0;
+  if (options.fraction > 0) {
+    limit = static_cast<std::int64_t>(static_cast<double>(has.total) * options.fraction);
+  } else {
+    std::int64_t reserve = 225 * mebibyte;
+    if (has.free >= 2048 * mebibyte) reserve = has.free / 20 > 300 * mebibyte ? has.free / 20 : 300 * mebibyte;
+    limit = has.free > reserve ? has.free - reserve : 0;
+  }
+  return options.cap > 0 && options.cap < limit ? options.cap : limit;
+}
+
+/// Checks a list of devices: entry i is the number that the driver has for device i. Throws InvalidArgument if one
+/// occurs twice or does not exist.
+/// @param existing how many devices the driver has
+TAGMA_COLD inline void check_visible_devices(array_view<const int> list, int existing) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] < 0 || list[i] >= existing)
+      fail(status_code::invalid_argument,
+           {"the list of visible devices has ", list[i], ", where there are ", existing, " devices, from 0 on"});
+    for (std::size_t k = 0; k < i; ++k)
+      if (list[k] == list[i])
+        fail(status_code::invalid_argument, {"the list of visible devices has ", list[i], " twice"});
+  }
+}
+
+/// Reads a list such as "5,3": device 0 of the process is then 5 of the driver, and device 1 is 3. An empty text lists
+/// all, in order. Throws InvalidArgument for anything else than numbers between commas, and as `check_visible_devices`.
+[[nodiscard]] TAGMA_COLD inline heap_array<int> parse_visible_devices(std::string_view text, int existing) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  std::size_t entries = 1;
+  bool empty = true;
+  for (const char c : text) {
+    entries += c == ',';
+    empty = empty && blank(c);
+  }
+  heap_array<int> list(empty ? static_cast<std::size_t>(existing < 0 ? 0 : existing) : entries);
+  if (empty) {
+    for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<int>(i);
+    return list;
+  }
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < entries; ++i, ++at) {
+    while (at < text.size() && blank(text[at])) ++at;
+    std::int64_t number = 0;
+    const std::size_t digits = at;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
+      if (number < 1'000'000) number = number * 10 + (text[at] - '0');
+    const bool none = at == digits;
+    while (at < text.size() && blank(text[at])) ++at;
+    if (none || (at < text.size() && text[at] != ','))
+      fail(status_code::invalid_argument,
+           {"the list of visible devices is '", text, "'; it is written as numbers between commas, such as '1,0'"});
+    list[i] = static_cast<int>(number);
+  }
+  check_visible_devices(list, existing);
+  return list;
+}
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_MEMORY_OPTIONS_HPP
+
+namespace tagma::device::stream {
+
+class memory_pool;
+
+/// A block of a pool, given back with this object. The pool must outlive it, and no stream may be using it by then.
+class device_block {
+ public:
+  device_block() = default;
+  device_block(device_block&& other) noexcept
+      : pool_(other.pool_), piece_(other.piece_), data_(other.data_), bytes_(other.bytes_) {
+    other.data_ = nullptr;
+  }
+  device_block& operator=(device_block&& other) noexcept {
+    device_block before(static_cast<device_block&&>(*this));
+    pool_ = other.pool_;
+    piece_ = other.piece_;
+    data_ = other.data_;
+    bytes_ = other.bytes_;
+    other.data_ = nullptr;
+    return *this;
+  }
+  device_block(const device_block&) = delete;
+  device_block& operator=(const device_block&) = delete;
+  inline ~device_block();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  /// What was asked for.
+  [[nodiscard]] std::int64_t size() const { return bytes_; }
+
+ private:
+  friend class memory_pool;
+  device_block(memory_pool* pool, std::int32_t piece, std::byte* data, std::int64_t bytes)
+      : pool_(pool), piece_(piece), data_(data), bytes_(bytes) {}
+
+  memory_pool* pool_ = nullptr;
+  std::int32_t piece_ = 0;
+  std::byte* data_ = nullptr;
+  std::int64_t bytes_ = 0;
+};
+
+/// What a pool has given out.
+struct pool_use {
+  std::int64_t limit = 0;         ///< bytes that the pool may take; 0 until the first use
+  std::int64_t reserved = 0;      ///< that it has taken from the driver
+  std::int64_t used = 0;          ///< that blocks take, rounded
+  std::int64_t peak = 0;          ///< the most that `used` ever was
+  std::int64_t largest_free = 0;  ///< the largest block that needs no further region
+  std::int64_t blocks = 0;
+};
+
+/// The memory of one device that this process uses. Blocks are multiples of 256 bytes; a request takes the smallest
+/// free piece that is large enough, the first such by address, and free neighbours become one piece. Regions go back to
+/// the driver with the pool. Nothing is asked of the driver before the first request. May be used from several threads.
+class memory_pool {
+ public:
+  static constexpr std::int64_t granularity = 256;
+
+  /// @param name of the device for errors, such as "/device:GPU:0"
+  TAGMA_COLD memory_pool(runtime::stream_driver& driver, int device, std::string name,
+                         const memory_options& options = {})
+      : driver_(driver), device_(device), name_(static_cast<std::string&&>(name)), options_(options) {}
+  memory_pool(const memory_pool&) = delete;
+  memory_pool& operator=(const memory_pool&) = delete;
+  TAGMA_COLD ~memory_pool() {
+    for (std::size_t i = 0; i < piece_count_; ++i)
+      if (pieces_[i].live && pieces_[i].before < 0) driver_.deallocate(device_, pieces_[i].data);
+  }
+
+  /// A block for `purpose`, which errors name: a variable, or the arena of a plan. Throws ResourceExhausted where there
+  /// is no room.
+  [[nodiscard]] TAGMA_COLD device_block allocate(std::int64_t bytes, std::string_view purpose) {
+    if (bytes < 0) fail(status_code::invalid_argument, {"a block of ", bytes, " bytes for ", purpose});
+    if (bytes == 0) return {};
+    const mutex_lock lock(mutex_);
+    if (!started_) start();
+    if (bytes > limit_) exhausted(bytes, purpose);
+    const std::int64_t size = (bytes + granularity - 1) / granularity * granularity;
+    std::int32_t best = best_fit(size);
+    if (best < 0 && grow(size)) best = best_fit(size);
+    if (best < 0) exhausted(bytes, purpose);
+    const std::int32_t taken = split(best, size);
+    piece& p = pieces_[at(taken)];
+    p.used = true;
+    p.purpose = purpose;
+    used_ += p.bytes;
+    if (used_ > peak_) peak_ = used_;
+    return {this, taken, p.data, bytes};
+  }
+
+  [[nodiscard]] TAGMA_COLD pool_use use() const {
+    const mutex_lock lock(mutex_);
+    pool_use u{limit_, reserved_, used_, peak_, 0, 0};
+    for (std::size_t i = 0; i < piece_count_; ++i) {
+      if (!pieces_[i].live) continue;
+      u.blocks += pieces_[i].used;
+      if (!pieces_[i].used && pieces_[i].bytes > u.largest_free) u.largest_free = pieces_[i].bytes;
+    }
+    return u;
+  }
+  [[nodiscard]] int device() const { return device_; }
+
+ private:
+  friend class device_block;
+
+  /// A part of a region; its neighbours are listed by address.
+  struct piece {
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+    std::int32_t before = -1;
+    std::int32_t behind = -1;
+    bool live = false;  ///< false for an entry that waits to be used again
+    bool used = false;
+    std::string purpose;
+  };
+
+  [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+  TAGMA_COLD void start() {
+    limit_ = memory_limit(options_, driver_.memory(device_)) / granularity * granularity;
+    started_ = true;
+  }
+
+  [[nodiscard]] std::int32_t best_fit(std::int64_t size) const {
+    std::int32_t best = -1;
+    for (std::size_t i = 0; i < piece_count_; ++i) {
+      const piece& p = pieces_[i];
+      if (!p.live || p.used || p.bytes < size) continue;
+      const piece* const b = best < 0 ? nullptr : &pieces_[at(best)];
+      if (b == nullptr || p.bytes < b->bytes || (p.bytes == b->bytes && p.data < b->data))
+        best = static_cast<std::int32_t>(i);
+    }
+    return best;
+  }
+
+  /// Another region of at least `size` bytes; false where the limit or the driver does not allow it.
+  TAGMA_COLD bool grow(std::int64_t size) {
+    const std::int64_t room = limit_ - reserved_;
+    if (size > room) return false;
+    std::int64_t bytes = room;
+    if (options_.allow_growth) {
+      if (next_region_ < bytes) bytes = next_region_;
+      while (bytes < size) bytes *= 2;
+      if (bytes > room) bytes = room;
+    }
+    // Others may have taken what the limit leaves; then somewhat less is asked for.
+    for (;;) {
+      bytes = bytes / granularity * granularity;
+      std::byte* const data = driver_.allocate(device_, static_cast<std::size_t>(bytes));
+      if (data != nullptr) {
+        pieces_[at(new_piece())] = {data, bytes, -1, -1, true, false, {}};
+        reserved_ += bytes;
+        if (bytes >= next_region_) next_region_ = 2 * bytes;
+        return true;
+      }
+      if (bytes == size) return false;
+      bytes = bytes / 10 * 9;
+      if (bytes < size) bytes = size;
+    }
+  }
+
+  /// An entry for a piece, whose content is written next.
+  std::int32_t new_piece() {
+    for (std::size_t i = 0; i < piece_count_; ++i)
+      if (!pieces_[i].live) return static_cast<std::int32_t>(i);
+    if (piece_count_ == pieces_.size()) {
+      heap_array<piece> more(2 * piece_count_ + 32);
+      for (std::size_t i = 0; i < piece_count_; ++i) more[i] = static_cast<piece&&>(pieces_[i]);
+      pieces_ = static_cast<heap_array<piece>&&>(more);
+    }
+    return static_cast<std::int32_t>(piece_count_++);
+  }
+
+  /// The first `size` bytes of a free piece.
+  std::int32_t split(std::int32_t whole, std::int64_t size) {
+    if (pieces_[at(whole)].bytes == size) return whole;
+    const std::int32_t rest = new_piece();
+    piece& first = pieces_[at(whole)];
+    pieces_[at(rest)] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
+    if (first.behind >= 0) pieces_[at(first.behind)].before = rest;
+    first.behind = rest;
+    first.bytes = size;
+    return whole;
+  }
+
+  TAGMA_COLD void give_back(std::int32_t i) noexcept {
+    const mutex_lock lock(mutex_);
+    used_ -= pieces_[at(i)].bytes;
+    pieces_[at(i)].used = false;
+    pieces_[at(i)].purpose.clear();
+    if (const std::int32_t behind = pieces_[at(i)].behind; behind >= 0 && !pieces_[at(behind)].used) merge(i, behind);
+    if (const std::int32_t before = pieces_[at(i)].before; before >= 0 && !pieces_[at(before)].used) merge(before, i);
+  }
+  void merge(std::int32_t first, std::int32_t second) {
+    piece& a = pieces_[at(first)];
+    piece& b = pieces_[at(second)];
+    a.bytes += b.bytes;
+    a.behind = b.behind;
+    if (b.behind >= 0) pieces_[at(b.behind)].before = first;
+    b.live = false;
+  }
+
+  /// "1536 bytes", "1.5 GiB (1610612736 bytes)".
+  [[nodiscard]] TAGMA_COLD static std::string bytes_text(std::int64_t bytes) {
+    constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
+    if (bytes < 2048) return sentence({bytes, " bytes"});
+    std::size_t unit = 0;
+    std::int64_t tenths = bytes * 10 / 1024;
+    for (; tenths >= 10240 && unit < 3; ++unit) tenths /= 1024;
+    return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
+  }
+
+  [[noreturn]] TAGMA_COLD void exhausted(std::int64_t bytes, std::string_view purpose) const {
+    constexpr int most_listed = 8;
+    std::int32_t largest[most_listed];
+    int listed = 0;
+    std::int64_t blocks = 0, largest_free = 0;
+    for (std::size_t i = 0; i < piece_count_; ++i) {
+      const piece& p = pieces_[i];
+      if (!p.live) continue;
+      if (!p.used) {
+        if (p.bytes > largest_free) largest_free = p.bytes;
+        continue;
+      }
+      ++blocks;
+      int k = listed < most_listed ? listed++ : most_listed;
+      for (; k > 0 && pieces_[at(largest[k - 1])].bytes < p.bytes; --k)
+        if (k < most_listed) largest[k] = largest[k - 1];
+      if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
+    }
+    std::string text =
+        sentence({name_, " has no room for ", bytes_text(bytes), ", which ", purpose, " asks for. Of ",
+                  bytes_text(limit_), " that this process may take, ", bytes_text(used_), " are used by ", blocks,
+                  blocks == 1 ? " block" : " blocks", "; the largest free piece has ", bytes_text(largest_free),
+                  ", and ", bytes_text(limit_ - reserved_), " were not yet taken from the device"});
+    const char* before = ". The largest blocks: ";
+    for (int k = 0; k < listed; ++k, before = ", ") {
+      const piece& p = pieces_[at(largest[k])];
+      text += sentence({before, p.purpose, " ", bytes_text(p.bytes)});
+    }
+    text += ". What may help: ";
+    if (bytes <= limit_ - used_)
+      text += "fewer batch sizes at a time, since there is room but not in one piece; ";
+    else
+      text += "a smaller batch; ";
+    if (options_.fraction > 0 && options_.fraction < 1) text += "a larger memory fraction; ";
+    if (options_.cap > 0 && limit_ == options_.cap / granularity * granularity) text += "a larger cap; ";
+    if (options_.fraction == 0) text += "fewer other processes on the device; ";
+    text += "fewer plans kept for other extents; variables on several devices";
+    fail(status_code::resource_exhausted, text);
+  }
+
+  runtime::stream_driver& driver_;
+  const int device_;
+  const std::string name_;
+  const memory_options options_;
+  mutable mutex mutex_;
+  bool started_ = false;
+  std::int64_t limit_ = 0;
+  std::int64_t reserved_ = 0;
+  std::int64_t used_ = 0;
+  std::int64_t peak_ = 0;
+  std::int64_t next_region_ = mebibyte;
+  heap_array<piece> pieces_;
+  std::size_t piece_count_ = 0;
+};
+
+inline device_block::~device_block() {
+  if (data_ != nullptr) pool_->give_back(piece_);
+}
+
+}  // namespace tagma::device::stream
+#endif  // TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
 // ---- tagma/runtime/bound_plan.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
 #define TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
@@ -8370,8 +8790,7 @@ template <class Graph>
   for (std::size_t t = types.size(); t-- > 0;) {
     const std::size_t first = list.count;
     list.add(local_device(types[t].view(), 0));
-    for (std::size_t r = 2; r < Graph::requests; ++r) {
-      const device_spec& asked = Graph::flat.requests[r];
+    for (const device_spec& asked : Graph::flat.requests) {
       if (asked.type != types[t] || asked.id < 0) continue;
       const merged_device name = merge(local_task, asked, false);
       if (name) list.add(name.spec);
@@ -8628,6 +9047,13 @@ class executor : public step_pool {
 
 namespace tagma::runtime {
 
+/// The value of an option of a session. Throws InvalidArgument that names the option if it is below 0.
+/// @param zero what 0 stands for
+TAGMA_COLD inline std::int64_t checked_option(std::string_view name, std::int64_t value, std::string_view zero) {
+  if (value < 0) fail(status_code::invalid_argument, {"the option ", name, " is ", value, "; 0 stands for ", zero});
+  return value;
+}
+
 /// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
   device_spec name;
@@ -8650,12 +9076,14 @@ class device_table {
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
   /// @param others the devices that are no CPUs, or nullptr
-  /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
+  /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
                           bool soft, accelerator* others)
       : table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    checked_option("intra_op_threads", threads, "all threads that the process may use");
+    checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
     const auto host = static_cast<std::size_t>(cpus);
     devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
@@ -9315,13 +9743,14 @@ template <class Plan>
     return {kernel_table<Plan>::entries};
 }
 
-/// The devices besides CPUs that a program knows of, or nothing.
+/// The devices besides CPUs that a program knows of, or nothing where the machine has none.
 template <class Graph>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (ir::accelerator_of<Graph>::exists)
-    return ir::accelerator_of<Graph>::start(options);
-  else
-    return {};
+  if constexpr (ir::accelerator_of<Graph>::exists) {
+    owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
+    if (others->devices() > 0) return others;
+  }
+  return {};
 }
 
 }  // namespace tagma::runtime
@@ -10081,7 +10510,9 @@ class stream_state {
 class kernel_source {
  public:
   /// @param words where on the device the words of a run are, or nullptr if no kernel of the plan reads them
-  [[nodiscard]] virtual owned<stream_state> make_state(runtime::stream_ref stream, std::byte* words) = 0;
+  /// @param pool the memory of the device
+  [[nodiscard]] virtual owned<stream_state> make_state(runtime::stream_ref stream, std::byte* words,
+                                                       memory_pool& pool) = 0;
   /// Puts the kernel of step `s` into the stream of the context, whose device is current.
   /// @param context at the same address in each run of the plan, with what is true of that run
   virtual void launch(const runtime::bound_plan& plan, std::size_t s, const runtime::run_context& context) = 0;
@@ -10104,380 +10535,6 @@ class kernel_source {
 /// @file
 /// The devices of one driver that a process sees, and their memory. Sessions share them.
 
-// ---- tagma/device/stream/memory_pool.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
-
-/// @file
-/// Memory of a device for arenas and variables: taken from the driver in regions, and handed out in blocks.
-
-#include <string>
-
-// ---- tagma/device/stream/memory_options.hpp
-#ifndef TAGMA_SINGLE_DEVICE_STREAM_MEMORY_OPTIONS_HPP
-#define TAGMA_SINGLE_DEVICE_STREAM_MEMORY_OPTIONS_HPP
-
-/// @file
-/// How much of a device a process may take, and which devices it sees: TensorFlow's GPU options.
-
-#include <string_view>
-
-namespace tagma::device::stream {
-
-inline constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
-
-/// What a pool may take of each device.
-struct memory_options {
-  /// The share of what the device has, above 0 and up to 1, as `per_process_gpu_memory_fraction`: processes that share
-  /// a device give each other room by it. 0: what is free, less a reserve for the libraries of the vendor.
-  double fraction = 0;
-  /// Bytes that are the most in any case; 0: no such bound.
-  std::int64_t cap = 0;
-  /// Take memory as it is asked for, from a mebibyte on, each time twice as much; else all of it at the first use.
-  bool allow_growth = false;
-};
-
-/// The bytes that `options` let a process take of a device. The reserve is 300 MiB or a twentieth of what is free,
-/// whatever is more; 225 MiB where less than 2 GiB is free. Throws InvalidArgument for a share or a cap that is none.
-[[nodiscard]] TAGMA_COLD inline std::int64_t memory_limit(const memory_options& options,
-                                                          const runtime::device_memory& has) {
-  if (!(options.fraction >= 0 && options.fraction <= 1))
-    fail(status_code::invalid_argument,
-         "the fraction of a device's memory for one process is above 0 and at most 1, or 0 for what is free");
-  if (options.cap < 0) fail(status_code::invalid_argument, {"a cap of ", options.cap, " bytes of a device's memory"});
-  std::int64_t limit = 0;
-  if (options.fraction > 0) {
-    limit = static_cast<std::int64_t>(static_cast<double>(has.total) * options.fraction);
-  } else {
-    std::int64_t reserve = 225 * mebibyte;
-    if (has.free >= 2048 * mebibyte) reserve = has.free / 20 > 300 * mebibyte ? has.free / 20 : 300 * mebibyte;
-    limit = has.free > reserve ? has.free - reserve : 0;
-  }
-  return options.cap > 0 && options.cap < limit ? options.cap : limit;
-}
-
-/// Checks a list of devices: entry i is the number that the driver has for device i. Throws InvalidArgument if one
-/// occurs twice or does not exist.
-/// @param existing how many devices the driver has
-TAGMA_COLD inline void check_visible_devices(array_view<const int> list, int existing) {
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i] < 0 || list[i] >= existing)
-      fail(status_code::invalid_argument,
-           {"the list of visible devices has ", list[i], ", where there are ", existing, " devices, from 0 on"});
-    for (std::size_t k = 0; k < i; ++k)
-      if (list[k] == list[i])
-        fail(status_code::invalid_argument, {"the list of visible devices has ", list[i], " twice"});
-  }
-}
-
-/// Reads a list such as "5,3": device 0 of the process is then 5 of the driver, and device 1 is 3. An empty text lists
-/// all, in order. Throws InvalidArgument for anything else than numbers between commas, and as `check_visible_devices`.
-[[nodiscard]] TAGMA_COLD inline heap_array<int> parse_visible_devices(std::string_view text, int existing) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  std::size_t entries = 1;
-  bool empty = true;
-  for (const char c : text) {
-    entries += c == ',';
-    empty = empty && blank(c);
-  }
-  heap_array<int> list(empty ? static_cast<std::size_t>(existing < 0 ? 0 : existing) : entries);
-  if (empty) {
-    for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<int>(i);
-    return list;
-  }
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < entries; ++i, ++at) {
-    while (at < text.size() && blank(text[at])) ++at;
-    std::int64_t number = 0;
-    const std::size_t digits = at;
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
-      if (number < 1'000'000) number = number * 10 + (text[at] - '0');
-    const bool none = at == digits;
-    while (at < text.size() && blank(text[at])) ++at;
-    if (none || (at < text.size() && text[at] != ','))
-      fail(status_code::invalid_argument,
-           {"the list of visible devices is '", text, "'; it is written as numbers between commas, such as '1,0'"});
-    list[i] = static_cast<int>(number);
-  }
-  check_visible_devices(list, existing);
-  return list;
-}
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_MEMORY_OPTIONS_HPP
-
-namespace tagma::device::stream {
-
-class memory_pool;
-
-/// A block of a pool, given back with this object. The pool must outlive it, and no stream may be using it by then.
-class device_block {
- public:
-  device_block() = default;
-  device_block(device_block&& other) noexcept
-      : pool_(other.pool_), piece_(other.piece_), data_(other.data_), bytes_(other.bytes_) {
-    other.data_ = nullptr;
-  }
-  device_block& operator=(device_block&& other) noexcept {
-    device_block before(static_cast<device_block&&>(*this));
-    pool_ = other.pool_;
-    piece_ = other.piece_;
-    data_ = other.data_;
-    bytes_ = other.bytes_;
-    other.data_ = nullptr;
-    return *this;
-  }
-  device_block(const device_block&) = delete;
-  device_block& operator=(const device_block&) = delete;
-  inline ~device_block();
-
-  [[nodiscard]] std::byte* data() const { return data_; }
-  /// What was asked for.
-  [[nodiscard]] std::int64_t size() const { return bytes_; }
-
- private:
-  friend class memory_pool;
-  device_block(memory_pool* pool, std::int32_t piece, std::byte* data, std::int64_t bytes)
-      : pool_(pool), piece_(piece), data_(data), bytes_(bytes) {}
-
-  memory_pool* pool_ = nullptr;
-  std::int32_t piece_ = 0;
-  std::byte* data_ = nullptr;
-  std::int64_t bytes_ = 0;
-};
-
-/// What a pool has given out.
-struct pool_use {
-  std::int64_t limit = 0;         ///< bytes that the pool may take; 0 until the first use
-  std::int64_t reserved = 0;      ///< that it has taken from the driver
-  std::int64_t used = 0;          ///< that blocks take, rounded
-  std::int64_t peak = 0;          ///< the most that `used` ever was
-  std::int64_t largest_free = 0;  ///< the largest block that needs no further region
-  std::int64_t blocks = 0;
-};
-
-/// The memory of one device that this process uses. Blocks are multiples of 256 bytes; a request takes the smallest
-/// free piece that is large enough, the first such by address, and free neighbours become one piece. Regions go back to
-/// the driver with the pool. Nothing is asked of the driver before the first request. May be used from several threads.
-class memory_pool {
- public:
-  static constexpr std::int64_t granularity = 256;
-
-  /// @param name of the device for errors, such as "/device:GPU:0"
-  TAGMA_COLD memory_pool(runtime::stream_driver& driver, int device, std::string name,
-                         const memory_options& options = {})
-      : driver_(driver), device_(device), name_(static_cast<std::string&&>(name)), options_(options) {}
-  memory_pool(const memory_pool&) = delete;
-  memory_pool& operator=(const memory_pool&) = delete;
-  TAGMA_COLD ~memory_pool() {
-    for (std::size_t i = 0; i < piece_count_; ++i)
-      if (pieces_[i].live && pieces_[i].before < 0) driver_.deallocate(device_, pieces_[i].data);
-  }
-
-  /// A block for `purpose`, which errors name: a variable, or the arena of a plan. Throws ResourceExhausted where there
-  /// is no room.
-  [[nodiscard]] TAGMA_COLD device_block allocate(std::int64_t bytes, std::string_view purpose) {
-    if (bytes < 0) fail(status_code::invalid_argument, {"a block of ", bytes, " bytes for ", purpose});
-    if (bytes == 0) return {};
-    const mutex_lock lock(mutex_);
-    if (!started_) start();
-    if (bytes > limit_) exhausted(bytes, purpose);
-    const std::int64_t size = (bytes + granularity - 1) / granularity * granularity;
-    std::int32_t best = best_fit(size);
-    if (best < 0 && grow(size)) best = best_fit(size);
-    if (best < 0) exhausted(bytes, purpose);
-    const std::int32_t taken = split(best, size);
-    piece& p = pieces_[at(taken)];
-    p.used = true;
-    p.purpose = purpose;
-    used_ += p.bytes;
-    if (used_ > peak_) peak_ = used_;
-    return {this, taken, p.data, bytes};
-  }
-
-  [[nodiscard]] TAGMA_COLD pool_use use() const {
-    const mutex_lock lock(mutex_);
-    pool_use u{limit_, reserved_, used_, peak_, 0, 0};
-    for (std::size_t i = 0; i < piece_count_; ++i) {
-      if (!pieces_[i].live) continue;
-      u.blocks += pieces_[i].used;
-      if (!pieces_[i].used && pieces_[i].bytes > u.largest_free) u.largest_free = pieces_[i].bytes;
-    }
-    return u;
-  }
-  [[nodiscard]] int device() const { return device_; }
-
- private:
-  friend class device_block;
-
-  /// A part of a region; its neighbours are listed by address.
-  struct piece {
-    std::byte* data = nullptr;
-    std::int64_t bytes = 0;
-    std::int32_t before = -1;
-    std::int32_t behind = -1;
-    bool live = false;  ///< false for an entry that waits to be used again
-    bool used = false;
-    std::string purpose;
-  };
-
-  [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
-  TAGMA_COLD void start() {
-    limit_ = memory_limit(options_, driver_.memory(device_)) / granularity * granularity;
-    started_ = true;
-  }
-
-  [[nodiscard]] std::int32_t best_fit(std::int64_t size) const {
-    std::int32_t best = -1;
-    for (std::size_t i = 0; i < piece_count_; ++i) {
-      const piece& p = pieces_[i];
-      if (!p.live || p.used || p.bytes < size) continue;
-      const piece* const b = best < 0 ? nullptr : &pieces_[at(best)];
-      if (b == nullptr || p.bytes < b->bytes || (p.bytes == b->bytes && p.data < b->data))
-        best = static_cast<std::int32_t>(i);
-    }
-    return best;
-  }
-
-  /// Another region of at least `size` bytes; false where the limit or the driver does not allow it.
-  TAGMA_COLD bool grow(std::int64_t size) {
-    const std::int64_t room = limit_ - reserved_;
-    if (size > room) return false;
-    std::int64_t bytes = room;
-    if (options_.allow_growth) {
-      if (next_region_ < bytes) bytes = next_region_;
-      while (bytes < size) bytes *= 2;
-      if (bytes > room) bytes = room;
-    }
-    // Others may have taken what the limit leaves; then somewhat less is asked for.
-    for (;;) {
-      bytes = bytes / granularity * granularity;
-      std::byte* const data = driver_.allocate(device_, static_cast<std::size_t>(bytes));
-      if (data != nullptr) {
-        pieces_[at(new_piece())] = {data, bytes, -1, -1, true, false, {}};
-        reserved_ += bytes;
-        if (bytes >= next_region_) next_region_ = 2 * bytes;
-        return true;
-      }
-      if (bytes == size) return false;
-      bytes = bytes / 10 * 9;
-      if (bytes < size) bytes = size;
-    }
-  }
-
-  /// An entry for a piece, whose content is written next.
-  std::int32_t new_piece() {
-    for (std::size_t i = 0; i < piece_count_; ++i)
-      if (!pieces_[i].live) return static_cast<std::int32_t>(i);
-    if (piece_count_ == pieces_.size()) {
-      heap_array<piece> more(2 * piece_count_ + 32);
-      for (std::size_t i = 0; i < piece_count_; ++i) more[i] = static_cast<piece&&>(pieces_[i]);
-      pieces_ = static_cast<heap_array<piece>&&>(more);
-    }
-    return static_cast<std::int32_t>(piece_count_++);
-  }
-
-  /// The first `size` bytes of a free piece.
-  std::int32_t split(std::int32_t whole, std::int64_t size) {
-    if (pieces_[at(whole)].bytes == size) return whole;
-    const std::int32_t rest = new_piece();
-    piece& first = pieces_[at(whole)];
-    pieces_[at(rest)] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
-    if (first.behind >= 0) pieces_[at(first.behind)].before = rest;
-    first.behind = rest;
-    first.bytes = size;
-    return whole;
-  }
-
-  TAGMA_COLD void give_back(std::int32_t i) noexcept {
-    const mutex_lock lock(mutex_);
-    used_ -= pieces_[at(i)].bytes;
-    pieces_[at(i)].used = false;
-    pieces_[at(i)].purpose.clear();
-    if (const std::int32_t behind = pieces_[at(i)].behind; behind >= 0 && !pieces_[at(behind)].used) merge(i, behind);
-    if (const std::int32_t before = pieces_[at(i)].before; before >= 0 && !pieces_[at(before)].used) merge(before, i);
-  }
-  void merge(std::int32_t first, std::int32_t second) {
-    piece& a = pieces_[at(first)];
-    piece& b = pieces_[at(second)];
-    a.bytes += b.bytes;
-    a.behind = b.behind;
-    if (b.behind >= 0) pieces_[at(b.behind)].before = first;
-    b.live = false;
-  }
-
-  /// "1536 bytes", "1.5 GiB (1610612736 bytes)".
-  [[nodiscard]] TAGMA_COLD static std::string bytes_text(std::int64_t bytes) {
-    constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
-    if (bytes < 2048) return sentence({bytes, " bytes"});
-    std::size_t unit = 0;
-    std::int64_t tenths = bytes * 10 / 1024;
-    for (; tenths >= 10240 && unit < 3; ++unit) tenths /= 1024;
-    return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
-  }
-
-  [[noreturn]] TAGMA_COLD void exhausted(std::int64_t bytes, std::string_view purpose) const {
-    constexpr int most_listed = 8;
-    std::int32_t largest[most_listed];
-    int listed = 0;
-    std::int64_t blocks = 0, largest_free = 0;
-    for (std::size_t i = 0; i < piece_count_; ++i) {
-      const piece& p = pieces_[i];
-      if (!p.live) continue;
-      if (!p.used) {
-        if (p.bytes > largest_free) largest_free = p.bytes;
-        continue;
-      }
-      ++blocks;
-      int k = listed < most_listed ? listed++ : most_listed;
-      for (; k > 0 && pieces_[at(largest[k - 1])].bytes < p.bytes; --k)
-        if (k < most_listed) largest[k] = largest[k - 1];
-      if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
-    }
-    std::string text =
-        sentence({name_, " has no room for ", bytes_text(bytes), ", which ", purpose, " asks for. Of ",
-                  bytes_text(limit_), " that this process may take, ", bytes_text(used_), " are used by ", blocks,
-                  blocks == 1 ? " block" : " blocks", "; the largest free piece has ", bytes_text(largest_free),
-                  ", and ", bytes_text(limit_ - reserved_), " were not yet taken from the device"});
-    const char* before = ". The largest blocks: ";
-    for (int k = 0; k < listed; ++k, before = ", ") {
-      const piece& p = pieces_[at(largest[k])];
-      text += sentence({before, p.purpose, " ", bytes_text(p.bytes)});
-    }
-    text += ". What may help: ";
-    if (bytes <= limit_ - used_)
-      text += "fewer batch sizes at a time, since there is room but not in one piece; ";
-    else
-      text += "a smaller batch; ";
-    if (options_.fraction > 0 && options_.fraction < 1) text += "a larger memory fraction; ";
-    if (options_.cap > 0 && limit_ == options_.cap / granularity * granularity) text += "a larger cap; ";
-    if (options_.fraction == 0) text += "fewer other processes on the device; ";
-    text += "fewer plans kept for other extents; variables on several devices";
-    fail(status_code::resource_exhausted, text);
-  }
-
-  runtime::stream_driver& driver_;
-  const int device_;
-  const std::string name_;
-  const memory_options options_;
-  mutable mutex mutex_;
-  bool started_ = false;
-  std::int64_t limit_ = 0;
-  std::int64_t reserved_ = 0;
-  std::int64_t used_ = 0;
-  std::int64_t peak_ = 0;
-  std::int64_t next_region_ = mebibyte;
-  heap_array<piece> pieces_;
-  std::size_t piece_count_ = 0;
-};
-
-inline device_block::~device_block() {
-  if (data_ != nullptr) pool_->give_back(piece_);
-}
-
-}  // namespace tagma::device::stream
-#endif  // TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
 // ---- tagma/device/stream/pinned_pool.hpp
 #ifndef TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
 #define TAGMA_SINGLE_DEVICE_STREAM_PINNED_POOL_HPP
@@ -10853,7 +10910,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
         if (steps_[s].kind != step_kind::kernel) continue;
         const int current = driver.make_current(steps_[s].device);
         if (before < 0) before = current;
-        used_stream& on = find_stream(dispatcher_->stream_of(s));
+        used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
         on.take(context);
         stream_of_[p] = &on;
         plan_.prepare(p, plan_.device_kernel(p), on.context);
@@ -10864,7 +10921,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
     }
     if (before >= 0) driver.restore(before);
   }
-  TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream) {
+  TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream, int device) {
     for (std::size_t i = 0; i < stream_count_; ++i)
       if (streams_[i].stream.native == stream.native) return streams_[i];
     std::byte* words = nullptr;
@@ -10872,7 +10929,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       if (w.device == stream.device) words = w.block.data();
     used_stream& made = streams_[stream_count_++];
     made.stream = stream;
-    made.state = source_.make_state(stream, words);
+    made.state = source_.make_state(stream, words, devices_.pool(device));
     return made;
   }
 
@@ -11008,9 +11065,7 @@ class accelerator : public runtime::accelerator, public kernel_source {
 }  // namespace tagma::device::stream
 #endif  // TAGMA_SINGLE_DEVICE_STREAM_ACCELERATOR_HPP
 
-namespace tagma {
-
-namespace device::fake {
+namespace tagma::device::fake {
 
 /// Fake devices and the sessions that use them. A session uses the machine that is current in the thread that makes it;
 /// where there is none, one of the process, with two devices.
@@ -11043,12 +11098,12 @@ class machine {
   static inline thread_local machine* current_ = nullptr;
 };
 
-class accelerator final : public stream::accelerator {
+class accelerator : public stream::accelerator {
  public:
   accelerator(machine& on, const gpu_options& options)
       : stream::accelerator(on.devices(), options), driver_(on.driver()), threads_(runtime::make_cpu_executor(1, 1)) {}
 
-  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref, std::byte*) override {
+  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref, std::byte*, stream::memory_pool&) override {
     auto state = make_owned<stream::stream_state>();
     state->threads = threads_.get();
     return state;
@@ -11088,7 +11143,10 @@ class accelerator final : public stream::accelerator {
   owned<runtime::executor> threads_;
 };
 
-}  // namespace device::fake
+}  // namespace tagma::device::fake
+#endif  // TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
+
+namespace tagma {
 
 /// Programs of a file that includes this know of GPUs, which are fake.
 template <class Graph>
@@ -11118,5 +11176,5 @@ template <class Graph>
   };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
+#endif  // TAGMA_SINGLE_DEVICE_FAKE_PROVIDE_HPP
 #endif  // TAGMA_SINGLE_FAKE_GPU_HPP

@@ -118,6 +118,16 @@ void fresh_type(long);
 #define TAGMA_MAX_NODES 16384
 #endif
 
+/// Keeps a vector of floating elements from becoming one FMA with a sum that it is part of: g++ joins product and sum
+/// wherever it sees both, clang only inside one expression. nvcc's front end does not know the function of g++.
+#if defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_ROUND(v) asm("" : "+x"(v))
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ROUND(v) v = __builtin_assoc_barrier(v)
+#else
+#define TAGMA_ROUND(v) static_cast<void>(v)
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -552,6 +562,9 @@ namespace diagnose {
 /// A text is a device name.
 template <class Text>
 inline constexpr bool is_device_name = std::is_void_v<Text>;
+/// Devices of a type are counted from 0.
+template <int Id>
+inline constexpr bool is_device_number = Id >= 0;
 }  // namespace diagnose
 
 namespace detail {
@@ -580,15 +593,15 @@ inline constexpr device_spec device_string = [] {
 
 /// The processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct cpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 cpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("CPU"), Id};
 };
 
 /// The graphics processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct gpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 gpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("GPU"), Id};
 };
 
@@ -1484,19 +1497,26 @@ concept duration_like = requires(T d) {
   T::period::num;
 };
 
-/// A length of time in the options of a session: any std::chrono duration. 0 is endless.
+/// A length of time in the options of a session: any std::chrono duration; at most 2^62 ns, which is 146 years. 0 is
+/// endless.
 class time_limit {
  public:
   constexpr time_limit() = default;
   template <duration_like Duration>
   constexpr time_limit(Duration d)
-      : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 *
-                                      static_cast<double>(Duration::period::num) /
-                                      static_cast<double>(Duration::period::den))) {}
-  /// 0 or less: endless.
+      : time_limit(static_cast<double>(d.count()) * 1e9 * static_cast<double>(Duration::period::num) /
+                   static_cast<double>(Duration::period::den)) {}
+  /// 0: endless. Sessions refuse what is below 0.
   [[nodiscard]] constexpr std::int64_t ns() const { return ns_; }
 
  private:
+  static constexpr std::int64_t longest = std::int64_t{1} << 62;
+
+  constexpr explicit time_limit(double ns)
+      : ns_(ns >= 0x1p62    ? longest
+            : ns <= -0x1p62 ? -longest
+                            : static_cast<std::int64_t>(ns)) {}
+
   std::int64_t ns_ = 0;
 };
 

@@ -119,6 +119,16 @@ void fresh_type(long);
 #define TAGMA_MAX_NODES 16384
 #endif
 
+/// Keeps a vector of floating elements from becoming one FMA with a sum that it is part of: g++ joins product and sum
+/// wherever it sees both, clang only inside one expression. nvcc's front end does not know the function of g++.
+#if defined(__CUDACC__) && defined(__x86_64__)
+#define TAGMA_ROUND(v) asm("" : "+x"(v))
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define TAGMA_ROUND(v) v = __builtin_assoc_barrier(v)
+#else
+#define TAGMA_ROUND(v) static_cast<void>(v)
+#endif
+
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
@@ -553,6 +563,9 @@ namespace diagnose {
 /// A text is a device name.
 template <class Text>
 inline constexpr bool is_device_name = std::is_void_v<Text>;
+/// Devices of a type are counted from 0.
+template <int Id>
+inline constexpr bool is_device_number = Id >= 0;
 }  // namespace diagnose
 
 namespace detail {
@@ -581,15 +594,15 @@ inline constexpr device_spec device_string = [] {
 
 /// The processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct cpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 cpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("CPU"), Id};
 };
 
 /// The graphics processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct gpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 gpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("GPU"), Id};
 };
 
@@ -1907,12 +1920,6 @@ namespace detail {
   return {parsed.spec, !parsed, text};
 }
 
-/// Calls a captureless function object of the user's.
-template <auto Function>
-constexpr device_answer call_device_function(const op_info& op, device_counts&, int&) {
-  return answer_of(Function(op));
-}
-
 }  // namespace detail
 
 /// How a `replica_device_setter` shares the variables among the tasks.
@@ -1959,9 +1966,19 @@ struct replica_device_setter {
 
 namespace detail {
 
-template <replica_device_setter Setter>
-constexpr device_answer call_setter(const op_info& op, device_counts& counts, int& task) {
-  return {Setter(op, counts, task), false, {}};
+[[nodiscard]] constexpr auto ask_device_function(const auto& function, const op_info& op, device_counts&, int&)
+    -> decltype(answer_of(function(op))) {
+  return answer_of(function(op));
+}
+[[nodiscard]] constexpr device_answer ask_device_function(const replica_device_setter& setter, const op_info& op,
+                                                          device_counts& counts, int& task) {
+  return answer_of(setter(op, counts, task));
+}
+
+/// Calls a captureless function object of the user's, or a setter.
+template <auto Function>
+constexpr device_answer call_device_function(const op_info& op, device_counts& counts, int& task) {
+  return ask_device_function(Function, op, counts, task);
 }
 
 }  // namespace detail
@@ -2682,6 +2699,9 @@ namespace diagnose {
 /// Elements of one type convert to the other.
 template <class From, class To>
 inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
+/// Elements are values of a fixed size.
+template <class A>
+inline constexpr bool is_no_string = A::value.type != dtype::string;
 /// Two operands have one element type, or integers of two types, which are compared by value.
 template <class A, class B>
 inline constexpr bool comparable = same_element_type<A, B>;
@@ -2777,6 +2797,11 @@ template <class Op, class Place, class A, class B>
 
 }  // namespace detail
 
+/// The element type of a spec is number or bool.
+#define TAGMA_NEEDS_NO_STRING(...)                            \
+  static_assert(::tagma::diagnose::is_no_string<__VA_ARGS__>, \
+                "TAGMA-E153 this operation needs numbers or bool, not string")
+
 /// Two operands, handles or numbers, can be compared element by element.
 #define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
   static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
@@ -2787,14 +2812,16 @@ template <class Op, class Place, class A, class B>
                 "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
-/// compared by value.
+/// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::not_equal, Place>(a, b);
 };
@@ -2852,12 +2879,14 @@ template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
-/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
+/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E153 for strings, TAGMA-E010 and TAGMA-E011 if type or shapes
+/// differ.
 template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;
   TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
                 "TAGMA-E011 select: the condition does not broadcast with what it selects from");
@@ -3532,14 +3561,15 @@ struct fraction {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
-  static constexpr void fold(ir::fold_args& f) {
-    const shape& dims = f.g.spec(f.in(0)).dims;
+  /// The elements along the axes in attribute 0; `dyn` if an extent is not known.
+  static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((f.attributes[0] >> i) & 1) {
-        if (dims[i] == dyn) return;
-        count *= dims[i];
-      }
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+    return count;
+  }
+  static constexpr void fold(ir::fold_args& f) {
+    const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
 };
@@ -3575,7 +3605,8 @@ struct any : reduction {
   static constexpr std::string_view name = "any";
 };
 
-/// Position of the largest element along one axis; the first one where several are equal.
+/// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
+/// is one.
 struct argmax : reduction {
   static constexpr std::string_view name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3711,6 +3742,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
+/// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -3727,15 +3759,6 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
-
-// ---- tagma/plan/program.hpp
-#ifndef TAGMA_SINGLE_PLAN_PROGRAM_HPP
-#define TAGMA_SINGLE_PLAN_PROGRAM_HPP
-
-/// @file
-/// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
-
-#include <tuple>
 
 // ---- tagma/expr/on.hpp
 #ifndef TAGMA_SINGLE_EXPR_ON_HPP
@@ -3842,13 +3865,61 @@ namespace tagma {
 /// The scope that ends all scopes around it: `on<none>(e)`.
 struct none {};
 
+namespace detail {
+
+/// A text, or the pointer that nvcc takes it for.
+template <auto Text>
+concept is_text = requires {
+  Text.view();
+}
+|| requires { *Text == '0'; };
+
+// Whatever `E` has of these names has two of them in `scope_members_of<E>`, and no address.
+struct scope_members {
+  void operator()();
+  void inside();
+};
+template <class E>
+struct scope_members_of : E, scope_members {};
+
+/// What a scope is put around: an expression, a function of whatever operands, outputs.
+template <class E>
+concept scopable = expression<E> || std::is_function_v<std::remove_pointer_t<E>> || std::is_final_v<E> ||
+    (std::is_class_v<E> && !requires {
+      &scope_members_of<E>::operator();
+      &scope_members_of<E>::inside;
+    });
+
+}  // namespace detail
+
 namespace diagnose {
 /// What stands between the brackets of `on` tells a device.
 template <class Tag>
 inline constexpr bool is_device_tag = std::is_same_v<Tag, none> || requires {
   Tag::spec.id;
 };
+template <int Id>
+inline constexpr bool is_device_tag<cpu<Id>> = is_device_number<Id>;
+template <int Id>
+inline constexpr bool is_device_tag<gpu<Id>> = is_device_number<Id>;
+/// A value between the brackets is a function that decides for each node.
+template <auto Function>
+inline constexpr bool decides_device = requires(const op_info& op, device_counts& counts, int& task) {
+  detail::ask_device_function(Function, op, counts, task);
+};
+/// What stands in the parentheses can be put into a scope.
+template <class E>
+inline constexpr bool takes_scope = detail::scopable<E>;
 }  // namespace diagnose
+
+/// `E` can be put into a scope.
+#define TAGMA_NEEDS_SCOPABLE(E)                    \
+  static_assert(::tagma::diagnose::takes_scope<E>, \
+                "TAGMA-E155 on: a scope is put around an expression, a function of expressions, or outputs")
+/// What stands between the brackets tells a device.
+#define TAGMA_NEEDS_TAG(...)                    \
+  static_assert(::tagma::diagnose::__VA_ARGS__, \
+                "TAGMA-E154 on: this is no device, no name of one, and no function of op_info that returns one")
 
 namespace detail {
 
@@ -3912,7 +3983,7 @@ template <class Layer, class E>
   else if constexpr (requires { e.template inside<Layer>(); })
     return e.template inside<Layer>();
   else
-    return scoped_call<Layer, E>{e};
+    return scoped_call<Layer, std::decay_t<E>>{e};
 }
 
 template <class Tag>
@@ -3932,16 +4003,6 @@ template <auto Function>
 struct function_layer {
   using type = scope_layer<ir::scope_kind::function, device_spec{}, &call_device_function<Function>>;
 };
-template <replica_device_setter Setter>
-struct setter_layer {
-  using type = scope_layer<ir::scope_kind::function, device_spec{}, &call_setter<Setter>>;
-};
-
-/// `Function` can be called with what is known of a node.
-template <auto Function>
-concept decides_device = requires(const op_info& op) {
-  answer_of(Function(op));
-};
 
 }  // namespace detail
 
@@ -3951,26 +4012,31 @@ concept decides_device = requires(const op_info& op) {
 /// ends the walk. One structure asked for two devices is two nodes; what has a name or a state is always one, asked for
 /// what its scopes agree on. A reader outside of all scopes takes the node that is there. Around `outputs(...)` it is a
 /// scope around the whole program, whose handles stay what they are.
-/// Raises TAGMA-E071 or E148 when compiled for a device that has no kernel or does not exist.
+/// Raises TAGMA-E154 if what is asked for tells no device, E155 if `e` is neither expression nor function nor outputs,
+/// and TAGMA-E071 or E148 when compiled for a device that has no kernel or does not exist.
 /// @tparam Device `cpu<0>`, `none`, the name of a device in TensorFlow's grammar (TAGMA-E070 if it does not parse), a
 /// function of `op_info` that returns such a name or a `device_spec` (TAGMA-E146), or a `replica_device_setter`
 /// @{
 template <class Device, class E>
-  requires(diagnose::is_device_tag<Device>)
-[[nodiscard]] constexpr auto on(const E& e) { return detail::apply_scope<typename detail::tag_layer<Device>::type>(e); }
+[[nodiscard]] constexpr auto on(const E& e) {
+  TAGMA_NEEDS_TAG(is_device_tag<Device>);
+  TAGMA_NEEDS_SCOPABLE(E);
+  if constexpr (diagnose::is_device_tag<Device>)
+    return detail::apply_scope<typename detail::tag_layer<Device>::type>(e);
+}
 template <fixed_string Device, class E>
 [[nodiscard]] constexpr auto on(const E& e) {
   TAGMA_NEEDS_DEVICE("on", Device);
+  TAGMA_NEEDS_SCOPABLE(E);
   if constexpr (device_string_parses<Device>) return detail::apply_scope<typename detail::text_layer<Device>::type>(e);
 }
 template <auto Device, class E>
-  requires(detail::decides_device<Device>)
+  requires(!detail::is_text<Device>)
 [[nodiscard]] constexpr auto on(const E& e) {
-  return detail::apply_scope<typename detail::function_layer<Device>::type>(e);
-}
-template <replica_device_setter Device, class E>
-[[nodiscard]] constexpr auto on(const E& e) {
-  return detail::apply_scope<typename detail::setter_layer<Device>::type>(e);
+  TAGMA_NEEDS_TAG(decides_device<Device>);
+  TAGMA_NEEDS_SCOPABLE(E);
+  if constexpr (diagnose::decides_device<Device>)
+    return detail::apply_scope<typename detail::function_layer<Device>::type>(e);
 }
 /// @}
 
@@ -4024,7 +4090,19 @@ template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_DEVICE
+#undef TAGMA_NEEDS_SCOPABLE
+#undef TAGMA_NEEDS_TAG
 #endif  // TAGMA_SINGLE_EXPR_ON_HPP
+
+// ---- tagma/plan/program.hpp
+#ifndef TAGMA_SINGLE_PLAN_PROGRAM_HPP
+#define TAGMA_SINGLE_PLAN_PROGRAM_HPP
+
+/// @file
+/// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
+
+#include <tuple>
+
 // ---- tagma/graph/local_devices.hpp
 #ifndef TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
 #define TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
@@ -5191,8 +5269,7 @@ template <class Graph>
   for (std::size_t t = types.size(); t-- > 0;) {
     const std::size_t first = list.count;
     list.add(local_device(types[t].view(), 0));
-    for (std::size_t r = 2; r < Graph::requests; ++r) {
-      const device_spec& asked = Graph::flat.requests[r];
+    for (const device_spec& asked : Graph::flat.requests) {
       if (asked.type != types[t] || asked.id < 0) continue;
       const merged_device name = merge(local_task, asked, false);
       if (name) list.add(name.spec);
@@ -7146,19 +7223,26 @@ concept duration_like = requires(T d) {
   T::period::num;
 };
 
-/// A length of time in the options of a session: any std::chrono duration. 0 is endless.
+/// A length of time in the options of a session: any std::chrono duration; at most 2^62 ns, which is 146 years. 0 is
+/// endless.
 class time_limit {
  public:
   constexpr time_limit() = default;
   template <duration_like Duration>
   constexpr time_limit(Duration d)
-      : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 *
-                                      static_cast<double>(Duration::period::num) /
-                                      static_cast<double>(Duration::period::den))) {}
-  /// 0 or less: endless.
+      : time_limit(static_cast<double>(d.count()) * 1e9 * static_cast<double>(Duration::period::num) /
+                   static_cast<double>(Duration::period::den)) {}
+  /// 0: endless. Sessions refuse what is below 0.
   [[nodiscard]] constexpr std::int64_t ns() const { return ns_; }
 
  private:
+  static constexpr std::int64_t longest = std::int64_t{1} << 62;
+
+  constexpr explicit time_limit(double ns)
+      : ns_(ns >= 0x1p62    ? longest
+            : ns <= -0x1p62 ? -longest
+                            : static_cast<std::int64_t>(ns)) {}
+
   std::int64_t ns_ = 0;
 };
 
@@ -7610,13 +7694,14 @@ template <class Plan>
     return {kernel_table<Plan>::entries};
 }
 
-/// The devices besides CPUs that a program knows of, or nothing.
+/// The devices besides CPUs that a program knows of, or nothing where the machine has none.
 template <class Graph>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (ir::accelerator_of<Graph>::exists)
-    return ir::accelerator_of<Graph>::start(options);
-  else
-    return {};
+  if constexpr (ir::accelerator_of<Graph>::exists) {
+    owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
+    if (others->devices() > 0) return others;
+  }
+  return {};
 }
 
 }  // namespace tagma::runtime
@@ -9296,6 +9381,13 @@ class aligned_bytes {
 
 namespace tagma::runtime {
 
+/// The value of an option of a session. Throws InvalidArgument that names the option if it is below 0.
+/// @param zero what 0 stands for
+TAGMA_COLD inline std::int64_t checked_option(std::string_view name, std::int64_t value, std::string_view zero) {
+  if (value < 0) fail(status_code::invalid_argument, {"the option ", name, " is ", value, "; 0 stands for ", zero});
+  return value;
+}
+
 /// A device of a session: its name, and the threads of its kernels if it is a CPU.
 struct session_device {
   device_spec name;
@@ -9318,12 +9410,14 @@ class device_table {
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
   /// @param others the devices that are no CPUs, or nullptr
-  /// Throws InvalidArgument that names the node and the device that is missing, or if there is no CPU device.
+  /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
                           bool soft, accelerator* others)
       : table_(wanted.size() < 1 ? 1 : wanted.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
+    checked_option("intra_op_threads", threads, "all threads that the process may use");
+    checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
     const auto host = static_cast<std::size_t>(cpus);
     devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
@@ -10783,9 +10877,10 @@ class session_core {
       : others_(static_cast<owned<accelerator>&&>(others)),
         variables_(variables),
         values_(values),
-        timeout_ns_(options.operation_timeout.ns()),
+        timeout_ns_(checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit")),
         pools_(options.inter_op_pools),
-        devices_(devices, options.cpu_devices, options.intra_op_threads, pools_.any() ? 1 : options.inter_op_threads,
+        devices_(devices, options.cpu_devices, options.intra_op_threads,
+                 pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
                  options.allow_soft_placement, others_.get()),
         logs_(options.log_device_placement),
         storage_(variables.size()),
@@ -11218,7 +11313,7 @@ class session {
   using tables = detail::graph_tables<graph>;
 
   /// Finds the devices, allocates the variables and runs their initializers.
-  /// Throws InvalidArgument if a device that the program asks for is missing.
+  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options,
               runtime::start_accelerator<graph>(options.gpu)) {}

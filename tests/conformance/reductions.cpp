@@ -142,7 +142,8 @@ TEST_CASE("positions of extremes") {
       for_each_position(in[0].dims, [&](const position& p) {
         const auto to = static_cast<std::size_t>(target(in[0].dims, static_cast<std::uint64_t>(a[0]), p));
         const double v = in[0][n++];
-        if (seen[to] != 0 && !(largest ? v > best.at[to] : v < best.at[to])) return;
+        const bool beyond = std::isnan(v) ? !std::isnan(best.at[to]) : largest ? v > best.at[to] : v < best.at[to];
+        if (seen[to] != 0 && !beyond) return;
         seen[to] = 1;
         best.at[to] = v;
         result.at[to] = static_cast<double>(p[static_cast<std::size_t>(axis)]);
@@ -155,6 +156,10 @@ TEST_CASE("positions of extremes") {
     for (int axis = 0; axis < s.rank; ++axis)
       if (s[axis] > 0) all.push_back({{{s, -4, 4}}, {ir::attribute{1} << axis, 0}});
   all.push_back({{{{2, 3}, 0, 0, {1, 7, 7, 4, 0, 0}}}, {2, 0}});
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  problem with_nan{{{{3, 4}, 0, 0, {1, nan, 3, nan, nan, 4, 0, 1, 7, 2, 1, nan}}}, {2, 0}};
+  with_nan.applies = [](const signature& s) { return tagma::is_floating(s.element); };
+  all.push_back(with_nan);
   check<op::argmax>(all, position_of(true));
   check<op::argmin>(all, position_of(false));
 }

@@ -185,6 +185,26 @@ static_assert(!std::is_same_v<decltype(tagma::tanh(on<overwrite>(a))), decltype(
 static_assert(std::is_same_v<decltype(on<overwrite>(a)), decltype(on<overwrite>(a))>);
 static_assert(decltype(on<overwrite>(2.0f * x))::carries && decltype(on<"/gpu:0">(2.0f * x))::carries);
 
+// What tells a device, and what is put into a scope.
+static_assert(diagnose::is_device_tag<none> && diagnose::is_device_tag<gpu<3>> && !diagnose::is_device_tag<int> &&
+              !diagnose::is_device_tag<cpu<-1>> && !diagnose::is_device_tag<gpu<-1>>);
+static_assert(diagnose::decides_device<overwrite> && diagnose::decides_device<next> &&
+              diagnose::decides_device<replica_device_setter{}> && !diagnose::decides_device<5> &&
+              !diagnose::decides_device<[](int) { return "/cpu:0"; }>);
+constexpr std::string_view first_processor(op_info) { return "/cpu:0"; }
+static_assert(asks<"/cpu:0">(on<first_processor>(a)) && asks<"/cpu:0">(on<&first_processor>(a)));
+constexpr auto doubled(const decltype(x)& e) { return tagma::add(e, e); }
+struct last final {
+  constexpr auto operator()(const auto& e) const { return tagma::tanh(e); }
+};
+static_assert(diagnose::takes_scope<decltype(x)> && diagnose::takes_scope<decltype(doubled)> &&
+              diagnose::takes_scope<decltype(&doubled)> && diagnose::takes_scope<decltype(overwrite)> &&
+              diagnose::takes_scope<last> && diagnose::takes_scope<decltype(tagma::tanh)>);
+static_assert(!diagnose::takes_scope<float> && !diagnose::takes_scope<float*> && !diagnose::takes_scope<char[3]> &&
+              !diagnose::takes_scope<std::tuple<decltype(x)>>);
+static_assert(asks<"/gpu:0">(on<"/gpu:0">(doubled)(x)) && asks<"/gpu:0">(on<gpu<0>>(last{})(x)) &&
+              asks<"/gpu:0">(on<"/gpu:0">(tagma::tanh)(x)));
+
 TEST_CASE("scopes and requests are the same in a running program") {
   CHECK(function_sees_every_node());
   CHECK(scope_ends_at_operands());

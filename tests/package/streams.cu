@@ -3,7 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tagma/cuda.hpp"
+#include "tagma/device/cuda/driver.hpp"
+#include "tagma/streams.hpp"
 
 namespace tg = tagma;
 namespace stream = tg::device::stream;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 
 #include "tagma/explain.hpp"
 #include "tagma/tagma.hpp"
@@ -77,6 +78,24 @@ TEST_CASE("a session has a CPU device") {
   const auto program = tg::compile([] { return tg::outputs(tg::exp(x)); });
   CHECK_THAT(message([&] { tg::session session(program, {.cpu_devices = 0}); }),
              Contains("InvalidArgument: the option cpu_devices is 0; a session has at least one"));
+}
+
+TEST_CASE("options that make no sense are told by name") {
+  const auto program = tg::compile([] { return tg::outputs(tg::exp(x)); });
+  const auto told = [&](const tg::session_options& options) {
+    return message([&] { tg::session session(program, options); });
+  };
+  CHECK(told({.intra_op_threads = -3}) ==
+        "InvalidArgument: the option intra_op_threads is -3; 0 stands for all threads that the process may use");
+  CHECK(told({.inter_op_threads = -1}) ==
+        "InvalidArgument: the option inter_op_threads is -1; 0 stands for as many as intra_op_threads");
+  CHECK_THAT(told({.intra_op_threads = -3, .cpu_devices = 2}), Contains("intra_op_threads is -3"));
+  CHECK_THAT(told({.inter_op_threads = -1, .inter_op_pools = {{.threads = 1}}}), Contains("inter_op_threads is -1"));
+  CHECK_THAT(told({.inter_op_pools = {{.threads = 1}, {.threads = -7}}}),
+             Contains("the option inter_op_pools asks for a pool of -7 threads"));
+  CHECK_THAT(told({.operation_timeout = std::chrono::milliseconds(-5)}),
+             Contains("the option operation_timeout in ns is -5000000; 0 stands for no limit"));
+  CHECK(told({.inter_op_threads = 1, .operation_timeout = std::chrono::hours::max()}) == "no error");
 }
 
 TEST_CASE("a program with several devices that cannot be placed is explained, and its runs are refused") {

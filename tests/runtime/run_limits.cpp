@@ -19,12 +19,16 @@ static_assert(tg::timeout(0s).timeout_ns == 1 &&
               tg::timeout(-1s).timeout_ns == 1);  // over before it begins, not endless
 static_assert(tg::no_timeout().timeout_ns < 0);
 static_assert(tg::time_limit().ns() == 0 && tg::time_limit(250ms).ns() == 250'000'000);
+// The longest durations do not wrap around.
+static_assert(tg::timeout(std::chrono::hours::max()).timeout_ns == std::int64_t{1} << 62 &&
+              tg::time_limit(std::chrono::hours::min()).ns() == -(std::int64_t{1} << 62));
 static_assert(tg::on_pool(2).pool == 2 && tg::on_caller_thread().pool == -1 && tg::run_limits{}.pool == 0);
 
 TEST_CASE("limits say what ended a run") {
   CHECK_NOTHROW(run_guard(tg::run_limits{}).check());
   CHECK_FALSE(run_guard(tg::run_limits{}).limited());
   CHECK_FALSE(run_guard(tg::no_timeout()).limited());
+  CHECK_NOTHROW(run_guard(tg::timeout(std::chrono::hours::max())).check());
   tg::cancellation stop;
   const run_guard guard(tg::stop_with(stop));
   CHECK(guard.limited());

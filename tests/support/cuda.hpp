@@ -169,9 +169,14 @@ class one_thread final : public runtime::executor {
   [[nodiscard]] int step_threads() const override { return 1; }
 };
 
-/// The kernels of this program share one set of libraries.
-inline device::cuda::libraries& shared_libraries() {
-  static auto* all = new device::cuda::libraries;
+/// The numbers of a run, in memory of the device.
+inline device::cuda::run_parameters* run_numbers() {
+  static const auto* const memory = new device::cuda::device_bytes(sizeof(device::cuda::run_parameters));
+  return memory->as<device::cuda::run_parameters>();
+}
+/// The kernels of this program share what those of one stream share.
+inline device::cuda::stream_resources& shared_resources() {
+  static auto* all = new device::cuda::stream_resources(nullptr, run_numbers());
   return *all;
 }
 
@@ -200,8 +205,9 @@ inline std::vector<device_tensor> run(const runtime::kernel_entry& entry, const 
   context.seed = 0x123456789abcdefu;
   context.step = 41;
   if (cuda) {
-    context.library = &shared_libraries();
-    device::cuda::begin_run(context);
+    context.library = &shared_resources();
+    const device::cuda::run_parameters numbers{context.seed, context.step, device::cuda::no_failure};
+    device::cuda::upload(run_numbers(), &numbers, sizeof numbers, context);
   }
   owned<runtime::kernel_state> state;
   if (entry.prepare != nullptr) state = entry.prepare(args, context);
@@ -253,7 +259,7 @@ device_tensor run_on_cpu(const call& c) {
 /// The word in which kernels of the last run noted a wrong index.
 inline std::uint64_t noted_failure() {
   std::uint64_t word = 0;
-  const auto* from = &shared_libraries().of(nullptr).parameters()->failure;
+  const auto* from = &run_numbers()->failure;
   if (on_gpu())
     device::cuda::check(cudaMemcpy(&word, from, sizeof word, cudaMemcpyDeviceToHost), "cudaMemcpyAsync");
   else

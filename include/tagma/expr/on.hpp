@@ -15,13 +15,61 @@ namespace tagma {
 /// The scope that ends all scopes around it: `on<none>(e)`.
 struct none {};
 
+namespace detail {
+
+/// A text, or the pointer that nvcc takes it for.
+template <auto Text>
+concept is_text = requires {
+  Text.view();
+}
+|| requires { *Text == '0'; };
+
+// Whatever `E` has of these names has two of them in `scope_members_of<E>`, and no address.
+struct scope_members {
+  void operator()();
+  void inside();
+};
+template <class E>
+struct scope_members_of : E, scope_members {};
+
+/// What a scope is put around: an expression, a function of whatever operands, outputs.
+template <class E>
+concept scopable = expression<E> || std::is_function_v<std::remove_pointer_t<E>> || std::is_final_v<E> ||
+    (std::is_class_v<E> && !requires {
+      &scope_members_of<E>::operator();
+      &scope_members_of<E>::inside;
+    });
+
+}  // namespace detail
+
 namespace diagnose {
 /// What stands between the brackets of `on` tells a device.
 template <class Tag>
 inline constexpr bool is_device_tag = std::is_same_v<Tag, none> || requires {
   Tag::spec.id;
 };
+template <int Id>
+inline constexpr bool is_device_tag<cpu<Id>> = is_device_number<Id>;
+template <int Id>
+inline constexpr bool is_device_tag<gpu<Id>> = is_device_number<Id>;
+/// A value between the brackets is a function that decides for each node.
+template <auto Function>
+inline constexpr bool decides_device = requires(const op_info& op, device_counts& counts, int& task) {
+  detail::ask_device_function(Function, op, counts, task);
+};
+/// What stands in the parentheses can be put into a scope.
+template <class E>
+inline constexpr bool takes_scope = detail::scopable<E>;
 }  // namespace diagnose
+
+/// `E` can be put into a scope.
+#define TAGMA_NEEDS_SCOPABLE(E)                    \
+  static_assert(::tagma::diagnose::takes_scope<E>, \
+                "TAGMA-E155 on: a scope is put around an expression, a function of expressions, or outputs")
+/// What stands between the brackets tells a device.
+#define TAGMA_NEEDS_TAG(...)                    \
+  static_assert(::tagma::diagnose::__VA_ARGS__, \
+                "TAGMA-E154 on: this is no device, no name of one, and no function of op_info that returns one")
 
 namespace detail {
 
@@ -85,7 +133,7 @@ template <class Layer, class E>
   else if constexpr (requires { e.template inside<Layer>(); })
     return e.template inside<Layer>();
   else
-    return scoped_call<Layer, E>{e};
+    return scoped_call<Layer, std::decay_t<E>>{e};
 }
 
 template <class Tag>
@@ -105,16 +153,6 @@ template <auto Function>
 struct function_layer {
   using type = scope_layer<ir::scope_kind::function, device_spec{}, &call_device_function<Function>>;
 };
-template <replica_device_setter Setter>
-struct setter_layer {
-  using type = scope_layer<ir::scope_kind::function, device_spec{}, &call_setter<Setter>>;
-};
-
-/// `Function` can be called with what is known of a node.
-template <auto Function>
-concept decides_device = requires(const op_info& op) {
-  answer_of(Function(op));
-};
 
 }  // namespace detail
 
@@ -124,26 +162,31 @@ concept decides_device = requires(const op_info& op) {
 /// ends the walk. One structure asked for two devices is two nodes; what has a name or a state is always one, asked for
 /// what its scopes agree on. A reader outside of all scopes takes the node that is there. Around `outputs(...)` it is a
 /// scope around the whole program, whose handles stay what they are.
-/// Raises TAGMA-E071 or E148 when compiled for a device that has no kernel or does not exist.
+/// Raises TAGMA-E154 if what is asked for tells no device, E155 if `e` is neither expression nor function nor outputs,
+/// and TAGMA-E071 or E148 when compiled for a device that has no kernel or does not exist.
 /// @tparam Device `cpu<0>`, `none`, the name of a device in TensorFlow's grammar (TAGMA-E070 if it does not parse), a
 /// function of `op_info` that returns such a name or a `device_spec` (TAGMA-E146), or a `replica_device_setter`
 /// @{
 template <class Device, class E>
-  requires(diagnose::is_device_tag<Device>)
-[[nodiscard]] constexpr auto on(const E& e) { return detail::apply_scope<typename detail::tag_layer<Device>::type>(e); }
+[[nodiscard]] constexpr auto on(const E& e) {
+  TAGMA_NEEDS_TAG(is_device_tag<Device>);
+  TAGMA_NEEDS_SCOPABLE(E);
+  if constexpr (diagnose::is_device_tag<Device>)
+    return detail::apply_scope<typename detail::tag_layer<Device>::type>(e);
+}
 template <fixed_string Device, class E>
 [[nodiscard]] constexpr auto on(const E& e) {
   TAGMA_NEEDS_DEVICE("on", Device);
+  TAGMA_NEEDS_SCOPABLE(E);
   if constexpr (device_string_parses<Device>) return detail::apply_scope<typename detail::text_layer<Device>::type>(e);
 }
 template <auto Device, class E>
-  requires(detail::decides_device<Device>)
+  requires(!detail::is_text<Device>)
 [[nodiscard]] constexpr auto on(const E& e) {
-  return detail::apply_scope<typename detail::function_layer<Device>::type>(e);
-}
-template <replica_device_setter Device, class E>
-[[nodiscard]] constexpr auto on(const E& e) {
-  return detail::apply_scope<typename detail::setter_layer<Device>::type>(e);
+  TAGMA_NEEDS_TAG(decides_device<Device>);
+  TAGMA_NEEDS_SCOPABLE(E);
+  if constexpr (diagnose::decides_device<Device>)
+    return detail::apply_scope<typename detail::function_layer<Device>::type>(e);
 }
 /// @}
 
@@ -197,3 +240,5 @@ template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_DEVICE
+#undef TAGMA_NEEDS_SCOPABLE
+#undef TAGMA_NEEDS_TAG

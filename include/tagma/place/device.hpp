@@ -235,6 +235,9 @@ namespace diagnose {
 /// A text is a device name.
 template <class Text>
 inline constexpr bool is_device_name = std::is_void_v<Text>;
+/// Devices of a type are counted from 0.
+template <int Id>
+inline constexpr bool is_device_number = Id >= 0;
 }  // namespace diagnose
 
 namespace detail {
@@ -263,15 +266,15 @@ inline constexpr device_spec device_string = [] {
 
 /// The processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct cpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 cpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("CPU"), Id};
 };
 
 /// The graphics processor of this process, number `Id`.
 template <int Id>
-  requires(Id >= 0)
 struct gpu {
+  static_assert(diagnose::is_device_number<Id>, "TAGMA-E070 gpu: devices are counted from 0");
   static constexpr device_spec spec{{}, -1, -1, device_text("GPU"), Id};
 };
 

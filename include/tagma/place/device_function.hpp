@@ -46,12 +46,6 @@ namespace detail {
   return {parsed.spec, !parsed, text};
 }
 
-/// Calls a captureless function object of the user's.
-template <auto Function>
-constexpr device_answer call_device_function(const op_info& op, device_counts&, int&) {
-  return answer_of(Function(op));
-}
-
 }  // namespace detail
 
 /// How a `replica_device_setter` shares the variables among the tasks.
@@ -98,9 +92,19 @@ struct replica_device_setter {
 
 namespace detail {
 
-template <replica_device_setter Setter>
-constexpr device_answer call_setter(const op_info& op, device_counts& counts, int& task) {
-  return {Setter(op, counts, task), false, {}};
+[[nodiscard]] constexpr auto ask_device_function(const auto& function, const op_info& op, device_counts&, int&)
+    -> decltype(answer_of(function(op))) {
+  return answer_of(function(op));
+}
+[[nodiscard]] constexpr device_answer ask_device_function(const replica_device_setter& setter, const op_info& op,
+                                                          device_counts& counts, int& task) {
+  return answer_of(setter(op, counts, task));
+}
+
+/// Calls a captureless function object of the user's, or a setter.
+template <auto Function>
+constexpr device_answer call_device_function(const op_info& op, device_counts& counts, int& task) {
+  return ask_device_function(Function, op, counts, task);
 }
 
 }  // namespace detail

@@ -84,19 +84,26 @@ concept duration_like = requires(T d) {
   T::period::num;
 };
 
-/// A length of time in the options of a session: any std::chrono duration. 0 is endless.
+/// A length of time in the options of a session: any std::chrono duration; at most 2^62 ns, which is 146 years. 0 is
+/// endless.
 class time_limit {
  public:
   constexpr time_limit() = default;
   template <duration_like Duration>
   constexpr time_limit(Duration d)
-      : ns_(static_cast<std::int64_t>(static_cast<double>(d.count()) * 1e9 *
-                                      static_cast<double>(Duration::period::num) /
-                                      static_cast<double>(Duration::period::den))) {}
-  /// 0 or less: endless.
+      : time_limit(static_cast<double>(d.count()) * 1e9 * static_cast<double>(Duration::period::num) /
+                   static_cast<double>(Duration::period::den)) {}
+  /// 0: endless. Sessions refuse what is below 0.
   [[nodiscard]] constexpr std::int64_t ns() const { return ns_; }
 
  private:
+  static constexpr std::int64_t longest = std::int64_t{1} << 62;
+
+  constexpr explicit time_limit(double ns)
+      : ns_(ns >= 0x1p62    ? longest
+            : ns <= -0x1p62 ? -longest
+                            : static_cast<std::int64_t>(ns)) {}
+
   std::int64_t ns_ = 0;
 };
 

@@ -96,7 +96,7 @@ class session {
   using tables = detail::graph_tables<graph>;
 
   /// Finds the devices, allocates the variables and runs their initializers.
-  /// Throws InvalidArgument if a device that the program asks for is missing.
+  /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options,
               runtime::start_accelerator<graph>(options.gpu)) {}

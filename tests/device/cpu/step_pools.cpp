@@ -42,7 +42,8 @@ TEST_CASE("a pool has as many threads as were asked for") {
     CHECK(who_comes(*pool, threads) == threads);
   }
   CHECK(make_cpu_step_pool(0, "")->step_threads() == tg::device::cpu::available_cpus());
-  CHECK_THROWS_WITH(make_cpu_step_pool(-2, ""), Catch::StartsWith("InvalidArgument: a pool of -2 threads"));
+  CHECK_THROWS_WITH(make_cpu_step_pool(-2, ""),
+                    Catch::StartsWith("InvalidArgument: the option inter_op_pools asks for a pool of -2 threads"));
 }
 
 TEST_CASE("work that was offered first is done first") {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tagma/device/fake/provide.hpp"
 #include "tagma/explain.hpp"
 #include "tagma/tagma.hpp"
 #include "tagma/train/save.hpp"

@@ -17,6 +17,7 @@ static_assert(tg::diagnose::condition_broadcasts<b3, decltype(x), double> &&
               tg::diagnose::condition_broadcasts<b3, double, double>);
 static_assert(!tg::diagnose::condition_broadcasts<tg::spec<bool, 4>, decltype(x), double>);
 static_assert(tg::diagnose::converts<b3, float> && !tg::diagnose::converts<b3, tg::string_element>);
+static_assert(tg::diagnose::is_no_string<b3> && !tg::diagnose::is_no_string<tg::spec<tg::string_element, 3>>);
 
 TEST_CASE("the gradient of a choice goes to what was chosen") {
   const auto chosen = tg::sum(tg::select(c, x * x, tg::exp(x)) * x);

@@ -405,6 +405,20 @@ TAGMA_INLINE pack<T, W> mul_add(const pack<T, W>& a, const pack<T, W>& b, typena
   return mul_add(a, b, splat<pack<T, W>>(c));
 }
 
+/// `a` as it is: a product that made it and a sum that it becomes part of are rounded one after the other.
+template <class T, int W>
+TAGMA_INLINE pack<T, W> separate(const pack<T, W>& a) {
+  if constexpr (!detail::floating<T>) {
+    return a;
+  } else if constexpr (detail::split<T, W>) {
+    return {separate(a.lo), separate(a.hi)};
+  } else {
+    auto v = a.v;
+    TAGMA_ROUND(v);
+    return {v};
+  }
+}
+
 /// The smaller element; a NaN if either is one.
 template <class T, int W>
 TAGMA_INLINE pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) {

@@ -101,7 +101,9 @@ class named_step_pools {
 }  // namespace device::cpu
 
 TAGMA_COLD inline owned<runtime::step_pool> runtime::make_cpu_step_pool(int threads, std::string_view name) {
-  if (threads < 0) fail(status_code::invalid_argument, {"a pool of ", threads, " threads was asked for"});
+  if (threads < 0)
+    fail(status_code::invalid_argument, {"the option inter_op_pools asks for a pool of ", threads,
+                                         " threads; 0 stands for all that the process may use"});
   if (threads == 0) threads = device::cpu::available_cpus();
   if (name.empty()) return make_owned<device::cpu::step_pool>(threads);
   return make_owned<device::cpu::named_step_pools::user>(device::cpu::named_step_pools::all(), threads, name);

@@ -70,11 +70,22 @@ constexpr bool has_loop_bodies(std::index_sequence<O...>) {
 
 }  // namespace detail
 
-/// The kernel of a step of a plan; empty where the GPU has none.
+namespace detail {
+/// True if a step of a plan is placed on a GPU.
+template <class Plan, std::size_t Step>
+inline constexpr bool is_on_gpu =
+    Plan::view.devices[static_cast<std::size_t>(Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].device)]
+        .name.type == device_text("GPU");
+}  // namespace detail
+
+/// The kernel of a step of a plan; empty where it is elsewhere.
 template <class Plan, std::size_t Step>
 [[nodiscard]] constexpr kernel_entry step_entry() {
   constexpr auto operands = static_cast<std::size_t>(Plan::steps[Step].operands);
-  if constexpr (Plan::steps[Step].fused) {
+  if constexpr (!detail::is_on_gpu<Plan, Step> ||
+                Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op == &ir::info<plan::transfer>) {
+    return {};
+  } else if constexpr (Plan::steps[Step].fused) {
     constexpr auto operations = static_cast<std::size_t>(Plan::raw.operation_count[Step]);
     if constexpr (detail::has_loop_bodies<Plan, Step>(std::make_index_sequence<operations>{}))
       return decltype(detail::loop_type<Plan, Step>(
@@ -94,9 +105,40 @@ constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequ
 }
 }  // namespace detail
 
-/// The kernels of the steps of a plan, in their order; those that the GPU lacks are empty.
+/// The kernels of the steps of a plan, in their order; those that are elsewhere are empty.
 template <class Plan>
 inline constexpr auto kernel_entries = detail::step_entries<Plan>(std::make_index_sequence<Plan::steps.size()>{});
+
+namespace detail {
+
+/// True if a GPU has a kernel for a node of a graph. What only says where bytes are needs none.
+template <class Graph, std::size_t I>
+[[nodiscard]] constexpr bool has_kernel_for() {
+  constexpr const ir::op_info* info = Graph::flat.nodes[I].op->info;
+  if constexpr (Graph::flat.nodes[I].spec.type == dtype::string)
+    return false;
+  else if constexpr (info->kind == ir::op_kind::elementwise)
+    return diagnose::cuda_has_loop_body<*info->key>;
+  else if constexpr (info->kind == ir::op_kind::compute || info->kind == ir::op_kind::update)
+    return diagnose::cuda_has_kernel<*info->key>;
+  else
+    return true;
+}
+
+template <class Graph, std::size_t... I>
+constexpr fixed_array<bool, sizeof...(I)> find_kernels(std::index_sequence<I...>) {
+  fixed_array<bool, sizeof...(I)> found{{has_kernel_for<Graph, I>()...}};
+  for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+    for (const ir::node_id in : Graph::view.inputs(i))
+      if (Graph::view[in].spec.type == dtype::string) found[i] = false;
+  return found;
+}
+
+}  // namespace detail
+
+/// For each node of a graph, whether a GPU has a kernel for it.
+template <class Graph>
+inline constexpr auto nodes_with_kernel = detail::find_kernels<Graph>(std::make_index_sequence<Graph::nodes>{});
 
 }  // namespace device::cuda
 }  // namespace tagma

@@ -2,17 +2,17 @@
 #pragma once
 
 /// @file
-/// What the kernels of one GPU share: working memory and handles of libraries for each stream, and the few numbers that
-/// change from run to run. `run_context::library` points to a `libraries`.
+/// What the kernels of one stream share: working memory, handles of libraries, and the few numbers that change from run
+/// to run. `run_context::library` points to a `stream_resources`.
 ///
 /// A graph of CUDA is recorded once and replayed, with the arguments of its kernels as they were. So the number of the
-/// run is no argument: it is in memory of the device, written by `begin_run` before each run or replay, and random
-/// kernels read it there. Kernels that meet an index outside its axis cannot throw; they leave a note in the same
-/// memory, which `check_run` reads when the run is over.
+/// run is no argument: it is in memory of the device, written before each run or replay, and random kernels read it
+/// there. Kernels that meet an index outside its axis cannot throw; they leave a note in the same memory, which is
+/// looked at when the run is over. Entries of such kernels say `reads_run`.
 
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cuda/launch.hpp"
-#include "tagma/runtime/mutex.hpp"
+#include "tagma/device/stream/memory_pool.hpp"
 
 namespace tagma::device::cuda {
 
@@ -112,10 +112,13 @@ TAGMA_DEVICE void report_index(run_parameters* run, std::int32_t source, std::in
 
 /// Throws OutOfRange if kernels met a wrong index.
 /// @param failure the word that `run_parameters::failure` holds at the end of a run
-inline void check_run(std::uint64_t failure) {
+/// @param describe gives the text for a node of the program, such as "gather 'rows'"
+template <class Describe>
+void check_run(std::uint64_t failure, const Describe& describe) {
   if (failure == no_failure) return;
-  fail(status_code::out_of_range, {"the index at position ", failure & last_position, " of node #",
-                                   failure >> position_bits, " is not below the extent of the axis"});
+  fail(status_code::out_of_range,
+       {describe(static_cast<std::int32_t>(failure >> position_bits)), ": the index at position ",
+        failure & last_position, " is not within the axis of what it selects from"});
 }
 
 /// A handle of a library.
@@ -160,11 +163,14 @@ class library_factors {
 /// Bytes of a part of working memory, so that the next one begins where a library wants its own.
 [[nodiscard]] constexpr std::size_t workspace_part(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// What the kernels of one stream share; used by one thread at a time. A recorded graph holds addresses of this memory,
-/// so it is replayed on the stream that it was recorded from.
+/// What the kernels of one stream share; used by one thread at a time, while the stream's GPU is current. A recorded
+/// graph holds addresses of this memory, so it is replayed on the stream that it was recorded from.
 class stream_resources {
  public:
-  explicit stream_resources(void* stream) : stream_(stream), parameters_(sizeof(run_parameters)) {}
+  /// @param parameters of the runs, in memory of the device; may be missing if no kernel reads them
+  /// @param pool what working memory is taken from; nullptr: CUDA
+  stream_resources(void* stream, run_parameters* parameters, stream::memory_pool* pool = nullptr)
+      : stream_(stream), parameters_(parameters), pool_(pool) {}
 
   /// The stream, as `run_context` has it.
   [[nodiscard]] void* stream() const { return stream_; }
@@ -172,75 +178,49 @@ class stream_resources {
   /// Makes the working memory at least this large. Memory that it had before stays valid for graphs that use it.
   void reserve(std::size_t bytes) {
     if (bytes <= size_) return;
-    auto grown = make_owned<block>(bytes < 2 * size_ ? 2 * size_ : bytes);
-    size_ = grown->memory.size();
+    auto grown = make_owned<block>(bytes < 2 * size_ ? 2 * size_ : bytes, pool_);
+    size_ = grown->bytes;
     grown->before = std::move(workspace_);
     workspace_ = std::move(grown);
   }
   /// Memory for one kernel call; what is in it is lost at the next.
-  [[nodiscard]] std::byte* workspace() const { return workspace_ == nullptr ? nullptr : workspace_->memory.data(); }
+  [[nodiscard]] std::byte* workspace() const { return workspace_ == nullptr ? nullptr : workspace_->data(); }
   [[nodiscard]] std::size_t workspace_size() const { return size_; }
 
-  [[nodiscard]] run_parameters* parameters() const { return parameters_.as<run_parameters>(); }
+  [[nodiscard]] run_parameters* parameters() const {
+    if (parameters_ == nullptr)
+      fail(status_code::internal, "a kernel reads numbers of the run, and its entry does not say so");
+    return parameters_;
+  }
 
   owned<library_handle> blas;  ///< of cuBLASLt, made by the first product
   owned<library_handle> dnn;   ///< of cuDNN, made by the first convolution
-  owned<stream_resources> next;
 
  private:
   struct block {
-    explicit block(std::size_t bytes) : memory(bytes) {}
-    device_bytes memory;
+    block(std::size_t size, stream::memory_pool* pool) : bytes(size) {
+      if (pool != nullptr)
+        of_pool = pool->allocate(static_cast<std::int64_t>(size), "working memory of kernels");
+      else
+        own = device_bytes(size);
+    }
+    [[nodiscard]] std::byte* data() const { return own.size() > 0 ? own.data() : of_pool.data(); }
+    std::size_t bytes;
+    device_bytes own;
+    stream::device_block of_pool;
     owned<block> before;
   };
 
   void* stream_;
-  device_bytes parameters_;
+  run_parameters* parameters_;
+  stream::memory_pool* pool_;
   owned<block> workspace_;
   std::size_t size_ = 0;
 };
 
-/// Everything that the kernels of one GPU share. The GPU must be the current one whenever it is used.
-class libraries {
- public:
-  /// What kernels of this stream share; made when it is asked for first.
-  [[nodiscard]] stream_resources& of(void* stream) {
-    const mutex_lock lock(mutex_);
-    for (stream_resources* r = first_.get(); r != nullptr; r = r->next.get())
-      if (r->stream() == stream) return *r;
-    auto made = make_owned<stream_resources>(stream);
-    made->next = std::move(first_);
-    first_ = std::move(made);
-    return *first_;
-  }
-
- private:
-  mutex mutex_;
-  owned<stream_resources> first_;
-};
-
 /// What the stream of a run shares.
 [[nodiscard]] inline stream_resources& resources_of(const run_context& context) {
-  return static_cast<libraries*>(context.library)->of(context.stream);
-}
-
-namespace detail {
-struct begin_body {
-  struct arguments {
-    run_parameters* to;
-    run_parameters values;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    if (at.index() == 0) *a.to = a.values;
-  }
-};
-}  // namespace detail
-
-/// Writes the numbers of a run where its kernels read them. Goes before the kernels of a run, or before the replay of a
-/// graph, and is never part of a graph itself.
-inline void begin_run(const run_context& context) {
-  launch<detail::begin_body>({1, 1, 0}, context,
-                             {resources_of(context).parameters(), {context.seed, context.step, no_failure}});
+  return *static_cast<stream_resources*>(context.library);
 }
 
 /// The state of a kernel that needs working memory on its stream.

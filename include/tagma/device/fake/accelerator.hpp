@@ -7,9 +7,7 @@
 #include "tagma/device/fake/driver.hpp"
 #include "tagma/device/stream/accelerator.hpp"
 
-namespace tagma {
-
-namespace device::fake {
+namespace tagma::device::fake {
 
 /// Fake devices and the sessions that use them. A session uses the machine that is current in the thread that makes it;
 /// where there is none, one of the process, with two devices.
@@ -42,12 +40,12 @@ class machine {
   static inline thread_local machine* current_ = nullptr;
 };
 
-class accelerator final : public stream::accelerator {
+class accelerator : public stream::accelerator {
  public:
   accelerator(machine& on, const gpu_options& options)
       : stream::accelerator(on.devices(), options), driver_(on.driver()), threads_(runtime::make_cpu_executor(1, 1)) {}
 
-  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref, std::byte*) override {
+  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref, std::byte*, stream::memory_pool&) override {
     auto state = make_owned<stream::stream_state>();
     state->threads = threads_.get();
     return state;
@@ -87,33 +85,4 @@ class accelerator final : public stream::accelerator {
   owned<runtime::executor> threads_;
 };
 
-}  // namespace device::fake
-
-/// Programs of a file that includes this know of GPUs, which are fake.
-template <class Graph>
-  requires true struct ir::accelerator_of<Graph> {
-    static constexpr bool exists = true;
-    static constexpr std::string_view type = "GPU";
-    /// Strings stay on the host.
-    static constexpr auto kernels = [] {
-      fixed_array<bool, Graph::nodes> result{};
-      for (node_id i = 0; i < Graph::view.size(); ++i) {
-        result[i] = Graph::view[i].spec.type != dtype::string;
-        for (const node_id in : Graph::view.inputs(i))
-          result[i] = result[i] && Graph::view[in].spec.type != dtype::string;
-      }
-      return result;
-    }();
-    template <class Plan>
-    [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
-      return runtime::kernel_table<Plan>::entries;
-    }
-
-    /// Memory is taken as it is needed: that of a fake device is the host's.
-    [[nodiscard]] static owned<runtime::accelerator> start(gpu_options options) {
-      options.allow_growth = true;
-      return make_owned<device::fake::accelerator>(device::fake::machine::current(), options);
-    }
-  };
-
-}  // namespace tagma
+}  // namespace tagma::device::fake

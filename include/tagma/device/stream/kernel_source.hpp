@@ -4,6 +4,7 @@
 /// @file
 /// What devices with streams differ in: how a kernel gets onto a stream, and what kernels must be told of a run.
 
+#include "tagma/device/stream/memory_pool.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/stream_driver.hpp"
 
@@ -28,7 +29,9 @@ class stream_state {
 class kernel_source {
  public:
   /// @param words where on the device the words of a run are, or nullptr if no kernel of the plan reads them
-  [[nodiscard]] virtual owned<stream_state> make_state(runtime::stream_ref stream, std::byte* words) = 0;
+  /// @param pool the memory of the device
+  [[nodiscard]] virtual owned<stream_state> make_state(runtime::stream_ref stream, std::byte* words,
+                                                       memory_pool& pool) = 0;
   /// Puts the kernel of step `s` into the stream of the context, whose device is current.
   /// @param context at the same address in each run of the plan, with what is true of that run
   virtual void launch(const runtime::bound_plan& plan, std::size_t s, const runtime::run_context& context) = 0;

@@ -152,7 +152,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
         if (steps_[s].kind != step_kind::kernel) continue;
         const int current = driver.make_current(steps_[s].device);
         if (before < 0) before = current;
-        used_stream& on = find_stream(dispatcher_->stream_of(s));
+        used_stream& on = find_stream(dispatcher_->stream_of(s), plan_.device_of(p).number);
         on.take(context);
         stream_of_[p] = &on;
         plan_.prepare(p, plan_.device_kernel(p), on.context);
@@ -163,7 +163,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
     }
     if (before >= 0) driver.restore(before);
   }
-  TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream) {
+  TAGMA_COLD used_stream& find_stream(runtime::stream_ref stream, int device) {
     for (std::size_t i = 0; i < stream_count_; ++i)
       if (streams_[i].stream.native == stream.native) return streams_[i];
     std::byte* words = nullptr;
@@ -171,7 +171,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       if (w.device == stream.device) words = w.block.data();
     used_stream& made = streams_[stream_count_++];
     made.stream = stream;
-    made.state = source_.make_state(stream, words);
+    made.state = source_.make_state(stream, words, devices_.pool(device));
     return made;
   }
 

@@ -12,6 +12,9 @@ namespace diagnose {
 /// Elements of one type convert to the other.
 template <class From, class To>
 inline constexpr bool converts = From::value.type != dtype::string&& dtype_of<To> != dtype::string;
+/// Elements are values of a fixed size.
+template <class A>
+inline constexpr bool is_no_string = A::value.type != dtype::string;
 /// Two operands have one element type, or integers of two types, which are compared by value.
 template <class A, class B>
 inline constexpr bool comparable = same_element_type<A, B>;
@@ -107,6 +110,11 @@ template <class Op, class Place, class A, class B>
 
 }  // namespace detail
 
+/// The element type of a spec is number or bool.
+#define TAGMA_NEEDS_NO_STRING(...)                            \
+  static_assert(::tagma::diagnose::is_no_string<__VA_ARGS__>, \
+                "TAGMA-E153 this operation needs numbers or bool, not string")
+
 /// Two operands, handles or numbers, can be compared element by element.
 #define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
   static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
@@ -117,14 +125,16 @@ template <class Op, class Place, class A, class B>
                 "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
 
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
-/// compared by value.
+/// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::equal, Place>(a, b);
 };
 inline constexpr auto not_equal =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_COMPARABLE(A, B);
   return detail::compare<op::not_equal, Place>(a, b);
 };
@@ -182,12 +192,14 @@ template <element T, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 /// `condition ? a : b`, element by element with broadcasting; one of `a` and `b` may be a plain number.
-/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E010 and TAGMA-E011 if type or shapes differ.
+/// Raises TAGMA-E017 if the condition is not bool, TAGMA-E153 for strings, TAGMA-E010 and TAGMA-E011 if type or shapes
+/// differ.
 template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
   requires detail::operands<A, B>
 [[nodiscard]] constexpr auto select(const C& condition, const A& a, const B& b) {
   using condition_type = typename C::spec_type;
   TAGMA_NEEDS_BOOLEANS(condition_type);
+  TAGMA_NEEDS_NO_STRING(detail::common_spec<A, B>);
   TAGMA_NEEDS_OPERANDS(A, B);
   static_assert(diagnose::condition_broadcasts<condition_type, A, B>,
                 "TAGMA-E011 select: the condition does not broadcast with what it selects from");

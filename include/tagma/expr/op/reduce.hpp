@@ -101,7 +101,8 @@ struct any : reduction {
   static constexpr std::string_view name = "any";
 };
 
-/// Position of the largest element along one axis; the first one where several are equal.
+/// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
+/// is one.
 struct argmax : reduction {
   static constexpr std::string_view name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
@@ -237,6 +238,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_mean<true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
+/// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
 template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto argmax(const E& e) {
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);

@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/kernel/fused.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstring>
 
 #include "support/naive.hpp"
 #include "tagma/tagma.hpp"
@@ -37,7 +38,7 @@ TEST_CASE("every kind of broadcast") {
   check_sum(left<2, 1, 3, 1, 2, 1>, right<1, 2, 1, 3, 2, 9>);
   check_sum(left<1, 1>, right<3, 3>);
   check_sum(left<4, 0, 3>, right<4, 1, 3>);
-  check_sum(left<70, 1000>, right<1000>);   // more than one task of rows
+  check_sum(left<70, 1000>, right<1000>);      // more than one task of rows
   check_sum(left<200, 400>, right<200, 400>);  // more than one task of elements
 }
 
@@ -74,6 +75,21 @@ TEST_CASE("a loop of many operations is split and computes the same") {
   CHECK(distance(session.run(value, a = p), naive_map<float>({37}, naive, p)) < 1e-5);
 }
 
+/// A run that fetches the end alone has one loop, one that fetches more stores what is between.
+TEMPLATE_TEST_CASE("where loops are cut changes no bytes", "", float, double) {
+  const auto a = tg::placeholder<"a", TestType, 4001>();
+  const auto b = tg::placeholder<"b", TestType, 4001>();
+  const auto first = a * b;
+  const auto second = tg::tanh(tg::square(first + a) - b);
+  const auto third = tg::sigmoid(second * a + b) * b;
+  const auto last = tg::exp(third - a) * b + a;
+  tg::session session(tg::compile([=] { return tg::outputs(first, second, third, last); }));
+  const auto p = scattered<TestType>({4001}, -2, 2, 7), q = scattered<TestType>({4001}, -2, 2, 8);
+  const auto whole = session.run(last, a = p, b = q);
+  const auto [x, y, z, cut] = session.run(tg::fetch(first, second, third, last), a = p, b = q);
+  CHECK(std::memcmp(whole.data(), cut.data(), sizeof(TestType) * cut.size()) == 0);
+}
+
 TEST_CASE("element types meet in one loop") {
   const auto bytes = tg::placeholder<"bytes", std::uint8_t, 21>();
   const auto halves = tg::placeholder<"halves", tg::float16, 21>();
@@ -84,7 +100,9 @@ TEST_CASE("element types meet in one loop") {
   tg::tensor<tg::float16> q(tg::shape{21});
   tg::tensor<bool> f(tg::shape{21});
   for (tg::extent i = 0; i < 21; ++i) q[i] = tg::float16(static_cast<float>(i) / 8), f[i] = i % 3 == 0;
-  const auto naive = [](bool c, std::uint8_t a, tg::float16 b) { return c ? static_cast<float>(a) / 255.0f : static_cast<float>(b); };
+  const auto naive = [](bool c, std::uint8_t a, tg::float16 b) {
+    return c ? static_cast<float>(a) / 255.0f : static_cast<float>(b);
+  };
   CHECK(distance(session.run(value, bytes = p, halves = q, flags = f), naive_map<float>({21}, naive, f, p, q)) < 1e-7);
 }
 

@@ -113,6 +113,22 @@ TEST_CASE("positions of extremes, the first of equals, along any axis") {
                     Catch::Contains("no extreme of no elements"));
 }
 
+TEMPLATE_TEST_CASE("the first NaN is the extreme", "", float, double, tg::float16, tg::bfloat16) {
+  const auto number = [](float v) { return static_cast<TestType>(v); };
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const tg::tensor<TestType> in(tg::shape{3, 3}, {number(infinity), number(nan), number(nan), number(nan), number(1),
+                                                  number(9), number(-infinity), number(2), number(nan)});
+  tg::tensor<std::int64_t> rows(tg::shape{3}), columns(tg::shape{3});
+  const auto check = [&](auto operation) {
+    call<decltype(operation)>(rows, {2, 0}, in);
+    CHECK((rows[0] == 1 && rows[1] == 0 && rows[2] == 2));
+    call<decltype(operation)>(columns, {1, 0}, in);
+    CHECK((columns[0] == 1 && columns[1] == 0 && columns[2] == 0));
+  };
+  check(op::argmax{});
+  check(op::argmin{});
+}
+
 TEST_CASE("all and any") {
   const tg::tensor<bool> in(tg::shape{2, 3}, {true, true, true, false, true, false});
   tg::tensor<bool> rows(tg::shape{2}), columns(tg::shape{3});

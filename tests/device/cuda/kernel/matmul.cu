@@ -78,7 +78,7 @@ template <class T>
 void epilogues(double tolerance) {
   if (!tg::test::on_gpu()) return;
   tg::runtime::run_context context;
-  context.library = &tg::test::shared_libraries();
+  context.library = &tg::test::shared_resources();
   const auto a = random_tensor<T>({32, 64}, -1, 1, 61), b = random_tensor<T>({64, 48}, -1, 1, 62);
   const auto bias = random_tensor<T>({48}, -1, 1, 63);
   for (const auto after :

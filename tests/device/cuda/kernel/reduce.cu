@@ -77,13 +77,18 @@ void kinds() {
 /// The same bytes where NaN is among the elements, in front or behind.
 void nan_positions() {
   const float nan = __builtin_nanf("");
-  for (const auto& row :
-       {std::vector<float>{nan, 3, 1}, std::vector<float>{1, nan, 3}, std::vector<float>{3, 1, nan}}) {
+  for (const auto& row : {std::vector<float>{nan, 3, 1}, std::vector<float>{1, nan, 3}, std::vector<float>{3, 1, nan},
+                          std::vector<float>{3, nan, nan}, std::vector<float>{nan, nan, 1}}) {
     const call c{{device_tensor({3}, row)}, device_tensor(dtype::int64, {}), {1, 0}};
     compare_kernels<op::argmax, dtype::int64, dtype::float32>("argmax with NaN", c);
+    compare_kernels<op::argmin, dtype::int64, dtype::float32>("argmin with NaN", c);
     const call m{{device_tensor({3}, row)}, device_tensor(dtype::float32, {}), {1, 0}};
     compare_kernels<op::reduce_max, dtype::float32, dtype::float32>("maximum with NaN", m);
   }
+  std::vector<float> row(20000, 1);
+  row[19000] = row[7000] = row[6999] = nan;
+  const call c{{device_tensor({20000}, row)}, device_tensor(dtype::int64, {}), {1, 0}};
+  compare_kernels<op::argmax, dtype::int64, dtype::float32>("argmax with NaN, in two passes", c);
 }
 
 template <class T>
@@ -108,10 +113,10 @@ void wrong_label() {
   tg::test::run(entry, c, true);
   bool thrown = false;
   try {
-    cuda::check_run(tg::test::noted_failure());
+    cuda::check_run(tg::test::noted_failure(), [](std::int32_t node) { return "node #" + std::to_string(node); });
   } catch (const tg::error& e) {
     thrown = e.code() == tg::status_code::out_of_range &&
-             std::string(e.what()).find("position 2 of node #3") != std::string::npos;
+             std::string(e.what()).find("node #3: the index at position 2") != std::string::npos;
   }
   tg::test::check(thrown, "a wrong label is reported, the first one");
 }

@@ -103,7 +103,8 @@ TAGMA_INLINE Out call_body(Slots& s) {
 template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_INLINE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
   using out = typename operation_of<Operation, Type, A, B, C>::value;
-  slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
+  // So that an operation gives the same bytes wherever loops begin and end.
+  slot<I>(s) = separate(call_body<scalar_kernel<Operation>, out, A, B, C>(s));
 }
 
 /// What a loop knows of its extents: strides of the axes around the innermost joined one, and its function.

@@ -243,7 +243,7 @@ void reduce_bool(const kernel_args& args, const run_context&) {
   }
 }
 
-/// Position of an extreme along the one reduced axis.
+/// Position of an extreme along the one reduced axis. NaN is beyond all numbers, as in NumPy and PyTorch.
 template <class T, bool Largest>
 void arg_extreme(const kernel_args& args, const run_context&) {
   const shape& in = args.in[0].dims;
@@ -259,7 +259,7 @@ void arg_extreme(const kernel_args& args, const run_context&) {
       std::int64_t best = 0;
       for (std::int64_t k = 1; k < n; ++k) {
         const auto a = static_cast<compute_t<T>>(first[k * inner]), b = static_cast<compute_t<T>>(first[best * inner]);
-        if (Largest ? a > b : a < b) best = k;
+        if (!(Largest ? a <= b : a >= b) && b == b) best = k;
       }
       to[o * inner + i] = best;
     }

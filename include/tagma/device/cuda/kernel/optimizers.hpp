@@ -196,7 +196,7 @@ struct update_kernel {
 template <class Update>
 struct row_update_kernel {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&apply_rows<Update, stored<Out>>, &sparse_inputs<Update>::prepare};
+  static constexpr kernel_entry entry{&apply_rows<Update, stored<Out>>, &sparse_inputs<Update>::prepare, nullptr, true};
 };
 
 }  // namespace detail

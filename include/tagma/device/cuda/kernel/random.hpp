@@ -3,7 +3,8 @@
 
 /// @file
 /// Random tensors on the GPU. An element depends on the seed, the node, the run and its own position alone. Seed and
-/// run are read from memory of the device, where `begin_run` wrote them: a recorded graph draws anew in every replay.
+/// run are read from memory of the device, where they are written before the run: a recorded graph draws anew in every
+/// replay.
 
 #include "tagma/device/cuda/distributions.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
@@ -73,17 +74,20 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>, nullptr, nullptr,
+                                      true};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>, nullptr, nullptr,
+                                      true};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>, nullptr, nullptr,
+                                      true};
 };
 
 }  // namespace tagma::device::cuda

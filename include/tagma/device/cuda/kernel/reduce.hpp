@@ -56,19 +56,19 @@ struct candidate {
   C number;
   std::int64_t position;
 };
-/// The first of the largest or smallest elements. NaN counts for nothing, except in front, where nothing replaces it:
-/// this is what a loop does that begins with the first element and compares.
+/// The first of the largest or smallest elements. NaN is beyond all numbers.
 template <class C, bool Largest>
 struct join_positions {
   static constexpr bool of_nothing = false;
   using value = candidate<C>;
   TAGMA_DEVICE static value neutral() { return {C(0), -1}; }
-  TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, x != x && r > 0 ? -1 : r}; }
+  TAGMA_DEVICE static value load(C x, std::int64_t r) { return {x, r}; }
   TAGMA_DEVICE static value load(const value& v, std::int64_t) { return v; }
   TAGMA_DEVICE static value join(const value& a, const value& b) {
     if (a.position < 0) return b;
-    if (b.position < 0 || a.number != a.number) return a;
-    if (b.number != b.number) return b;
+    if (b.position < 0) return a;
+    const bool a_is_nan = a.number != a.number, b_is_nan = b.number != b.number;
+    if (a_is_nan != b_is_nan) return a_is_nan ? a : b;
     if (Largest ? a.number > b.number : a.number < b.number) return a;
     if (Largest ? b.number > a.number : b.number < a.number) return b;
     return a.position < b.position ? a : b;

@@ -121,10 +121,11 @@ void over_rows(const kernel_args& args, const run_context& context) {
   if (rows == 0 || (n == 0 && Kind != row_kind::entropy)) return;
   constexpr std::int64_t short_row = 1024;
   typename row_body<T, Kind, Label>::arguments a{
-      args.in[0].as<const T>(),           args.out.as<T>(), rows,         n, nullptr, nullptr,
-      resources_of(context).parameters(), args.source,      n > short_row};
-  if constexpr (Kind == row_kind::entropy || Kind == row_kind::entropy_gradient)
+      args.in[0].as<const T>(), args.out.as<T>(), rows, n, nullptr, nullptr, nullptr, args.source, n > short_row};
+  if constexpr (Kind == row_kind::entropy || Kind == row_kind::entropy_gradient) {
     a.labels = args.in[1].as<const Label>();
+    a.run = resources_of(context).parameters();
+  }
   if constexpr (Kind == row_kind::entropy_gradient) a.upstream = args.in[2].as<const T>();
   launch<row_body<T, Kind, Label>>(
       geometry::blocks_for(pieces(rows, a.whole_block ? 1 : row_threads::of_block), row_threads::of_block * sizeof(C)),
@@ -146,13 +147,14 @@ struct kernel<ir::key<op::log_softmax>> {
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>};
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>,
+                                      nullptr, nullptr, true};
 };
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>};
+      &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>, nullptr, nullptr, true};
 };
 
 }  // namespace tagma::device::cuda

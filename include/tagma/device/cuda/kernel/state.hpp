@@ -127,7 +127,7 @@ struct kernel<ir::key<op::assign_sub>> {
 template <>
 struct kernel<ir::key<op::scatter_add>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>>, &detail::prepare_scatter_add};
+  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>>, &detail::prepare_scatter_add, nullptr, true};
 };
 
 }  // namespace tagma::device::cuda

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What sessions have of the GPUs of this machine.
+
+#include "tagma/device/cuda/driver.hpp"
+#include "tagma/device/cuda/libraries.hpp"
+#include "tagma/device/stream/accelerator.hpp"
+
+namespace tagma::device::cuda {
+
+/// What the kernels of CUDA share on a stream, and what they are told of a run.
+struct shared_by_kernels {
+  struct state final : stream::stream_state {
+    state(runtime::stream_ref stream, std::byte* words, stream::memory_pool& pool)
+        : resources(stream.native, reinterpret_cast<run_parameters*>(words), &pool) {
+      library = &resources;
+    }
+    stream_resources resources;
+  };
+
+  static void write_words(std::byte* words, const run_context& context) {
+    const run_parameters p{context.seed, context.step, no_failure};
+    std::memcpy(words, &p, sizeof p);
+  }
+  static void check_words(const std::byte* words, const runtime::bound_plan& plan) {
+    run_parameters p;
+    std::memcpy(&p, words, sizeof p);
+    check_run(p.failure, [&](std::int32_t source) {
+      for (std::size_t s = 0; s < plan.step_count(); ++s)
+        if (plan.call(s).source == source) return plan.step_text(s);
+      return sentence({"node #", source});
+    });
+  }
+};
+
+class accelerator final : public stream::accelerator {
+ public:
+  using stream::accelerator::accelerator;
+
+  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref stream, std::byte* words,
+                                                       stream::memory_pool& pool) override {
+    return make_owned<shared_by_kernels::state>(stream, words, pool);
+  }
+  void launch(const runtime::bound_plan& plan, std::size_t s, const run_context& context) override {
+    plan.device_kernel(s).run(plan.call(s), context);
+  }
+  [[nodiscard]] std::size_t words_size() const override { return sizeof(run_parameters); }
+  void write_words(std::byte* words, const run_context& context) const override {
+    shared_by_kernels::write_words(words, context);
+  }
+  void check_words(const std::byte* words, const runtime::bound_plan& plan) const override {
+    shared_by_kernels::check_words(words, plan);
+  }
+};
+
+/// The GPUs of this machine, for all sessions of the process. They are never destroyed: a session may end after the
+/// driver of CUDA has shut down.
+[[nodiscard]] inline stream::shared_devices& shared_gpus() {
+  static driver* const all = new driver;
+  static stream::shared_devices* const shared = new stream::shared_devices(*all, "GPU");
+  return *shared;
+}
+
+}  // namespace tagma::device::cuda

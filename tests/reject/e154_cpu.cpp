@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E154
+// mentions: cpu<-1>
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, 3>();
+
+#ifdef REJECT
+[[maybe_unused]] const auto y = tg::on<tg::cpu<-1>>(x);
+#else
+[[maybe_unused]] const auto y = tg::on<tg::cpu<1>>(x);
+#endif
+
+int main() {}
