@@ -74,20 +74,20 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::uniform>,
+                                      .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::normal>,
+                                      .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::truncated>,
+                                      .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda
