@@ -966,6 +966,8 @@ class stream_driver {
   [[nodiscard]] virtual stream_ref make_stream(int device) = 0;
   virtual void destroy(stream_ref stream) noexcept = 0;
   [[nodiscard]] virtual event_ref make_event(int device) = 0;
+  /// An event that notes when it is reached, which takes longer.
+  [[nodiscard]] virtual event_ref make_timer(int device) = 0;
   virtual void destroy(event_ref event) noexcept = 0;
 
   /// `event` is from now on the point that `stream` reaches when all that was put there so far is done.
@@ -977,6 +979,8 @@ class stream_driver {
   /// Waits until the point is reached, for `ns` nanoseconds at most if that is not negative; false if it was not.
   /// Throws what went wrong on the way there.
   [[nodiscard]] virtual bool host_wait(event_ref event, std::int64_t ns) = 0;
+  /// Nanoseconds between the points of two timers of one device. Both have been reached.
+  [[nodiscard]] virtual std::int64_t elapsed_ns(event_ref from, event_ref to) = 0;
   /// Returns when nothing is left to do in the stream, whether it went well or not.
   virtual void drain(stream_ref stream) noexcept = 0;
 
@@ -2010,6 +2014,8 @@ class driver final : public runtime::stream_driver {
     events_.back()->device = device;
     return {events_.back().get(), device};
   }
+  /// Every event tells its simulated time.
+  [[nodiscard]] runtime::event_ref make_timer(int device) override { return make_event(device); }
   void destroy(runtime::event_ref event) noexcept override { forget(events_, event.native); }
 
   void record(runtime::event_ref event, runtime::stream_ref stream) override {
@@ -2066,6 +2072,14 @@ class driver final : public runtime::stream_driver {
     const event_state& e = waitable(event);
     work_.run_until(e.nodes, ns);
     return finished(e);
+  }
+  [[nodiscard]] std::int64_t elapsed_ns(runtime::event_ref from, runtime::event_ref to) override {
+    const mutex_lock lock(mutex_);
+    const event_state &a = waitable(from), &b = waitable(to);
+    if (a.device != b.device) fail(status_code::invalid_argument, "the time between events of two devices");
+    if (!work_.all_done(a.nodes) || !work_.all_done(b.nodes))
+      fail(status_code::failed_precondition, "the time of an event that was not reached");
+    return b.ns - a.ns;
   }
   void drain(runtime::stream_ref stream) noexcept override {
     const mutex_lock lock(mutex_);
@@ -3684,6 +3698,9 @@ class step_functions {
   /// A number that is another one whenever an address or anything else has changed that the steps [first, end) have
   /// among their arguments.
   [[nodiscard]] virtual std::uint64_t arguments(std::size_t first, std::size_t end) const = 0;
+  /// Told when a timed run is over: when step `s` of a device was done there, by the host's monotonic clock.
+  virtual void timed(std::size_t /*s*/, const stream_place& /*where*/, std::int64_t /*begin_ns*/,
+                     std::int64_t /*end_ns*/) {}
 
  protected:
   ~step_functions() = default;
@@ -3717,13 +3734,17 @@ class dispatcher {
 
   /// Does every step once and returns when all are done. Whatever fails is thrown when nothing is left in the streams,
   /// with the name of the step; steps that were not issued by then are left out.
-  void run(step_functions& functions, const runtime::run_guard& guard) {
+  /// @param timed the time of each step is taken, which a replayed segment does not tell: all are issued one by one
+  void run(step_functions& functions, const runtime::run_guard& guard, bool timed = false) {
     const int before = parts_.size() == 0 || stream_count_ == 0 ? 0 : driver_.make_current(streams_[0].place.device);
     current_ = -1;
     try {
       waited_ = -1;
+      timed_ = timed;
+      if (timed) start_timers();
       for (std::size_t i = 0; i < parts_.size(); ++i) run_part(i, functions, guard);
       finish(functions, guard);
+      if (timed) tell_times(functions);
     } catch (...) {
       drain();
       if (stream_count_ > 0) driver_.restore(before);
@@ -3765,6 +3786,12 @@ class dispatcher {
   struct used_stream {
     stream_place place;
     runtime::owned_stream stream;
+  };
+
+  /// A point in the time of a device, and when the host came to it.
+  struct start_of_device {
+    runtime::owned_event timer;
+    std::int64_t host_ns = 0;
   };
 
   /// Cuts the list into parts: all of it, or segments and the steps of the host between them.
@@ -3846,7 +3873,7 @@ class dispatcher {
       if (p.needs > waited_) wait_for(p.needs, functions, guard);
       return run_host(p.first, functions);
     }
-    if (p.capturable) {
+    if (p.capturable && !timed_) {
       const std::uint64_t arguments = functions.arguments(p.first, p.end);
       const bool same = p.seen && p.arguments == arguments;
       p.arguments = arguments;
@@ -3854,7 +3881,7 @@ class dispatcher {
       if (!same) p.graph = {};
       if (same && !p.graph) capture(p, functions);
     }
-    if (p.graph) {
+    if (p.graph && !timed_) {
       in_part(p, functions, [&] { driver_.launch(p.graph.get(), origin_.get()); });
     } else {
       in_part(p, functions, [&] { fork(p); });
@@ -3891,6 +3918,7 @@ class dispatcher {
     const runtime::stream_ref stream = stream_of(p, id);
     try {
       for (const step_id w : p.plan.waits_of(id)) driver_.wait(stream, event_of(p, w));
+      if (timed_) driver_.record(timers_[2 * s].get(), stream);
       if (what.kind == step_kind::kernel) {
         if (current_ != what.device) static_cast<void>(driver_.make_current(current_ = what.device));
         functions.launch(s, stream);
@@ -3898,6 +3926,7 @@ class dispatcher {
         const copy_request c = functions.copy(s);
         driver_.copy(stream, c.to, c.from, c.bytes);
       }
+      if (timed_) driver_.record(timers_[2 * s + 1].get(), stream);
       if (p.plan.event_at(id) >= 0) driver_.record(event_of(p, id), stream);
     } catch (...) {
       explain(functions, s, "");
@@ -3934,6 +3963,41 @@ class dispatcher {
       driver_.abandon_capture(origin_.get());
       p.capturable = false;
     }
+  }
+
+  /// Makes the timers if there are none, and relates those of each device to the clock of the host.
+  TAGMA_COLD void start_timers() {
+    if (timers_.size() == 0) {
+      timers_ = heap_array<runtime::owned_event>(2 * steps_.size());
+      for (std::size_t i = 0; i < timers_.size(); ++i)
+        if (const step& what = steps_.steps[i / 2]; what.kind != step_kind::host)
+          timers_[i] = {driver_, driver_.make_timer(what.device)};
+      starts_ = heap_array<start_of_device>(stream_count_);
+    }
+    for (std::size_t i = 0; i < stream_count_; ++i) {
+      start_of_device& start = starts_[i];  // of the streams of a device, the first has one
+      const int device = streams_[i].place.device;
+      bool first = true;
+      for (std::size_t k = 0; k < i; ++k) first = first && streams_[k].place.device != device;
+      if (!first) continue;
+      if (!start.timer) start.timer = {driver_, driver_.make_timer(device)};
+      driver_.record(start.timer.get(), streams_[i].stream.get());
+      static_cast<void>(driver_.host_wait(start.timer.get(), -1));
+      start.host_ns = runtime::now_ns();
+    }
+  }
+  TAGMA_COLD void tell_times(step_functions& functions) {
+    for (const part& p : parts_)
+      for (std::size_t s = p.first; s < p.end && !p.host; ++s) {
+        if (steps_.steps[s].kind == step_kind::host) continue;
+        std::size_t d = 0;
+        while (streams_[d].place.device != steps_.steps[s].device) ++d;
+        const auto at = [&](std::size_t timer) {
+          return starts_[d].host_ns + driver_.elapsed_ns(starts_[d].timer.get(), timers_[timer].get());
+        };
+        functions.timed(s, p.plan.streams[static_cast<std::size_t>(p.plan.stream_at(static_cast<step_id>(s)))],
+                        at(2 * s), at(2 * s + 1));
+      }
   }
 
   void finish(step_functions& functions, const runtime::run_guard& guard) {
@@ -3996,6 +4060,9 @@ class dispatcher {
   heap_array<used_stream> streams_;
   std::size_t stream_count_ = 0;
   heap_array<part> parts_;
+  bool timed_ = false;
+  heap_array<runtime::owned_event> timers_;  // before and behind each step of a device, once a run was timed
+  heap_array<start_of_device> starts_;
   int current_ = -1;          // the device that is current
   std::int32_t waited_ = -1;  // the last segment that the host has waited for
 };

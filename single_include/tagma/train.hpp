@@ -10033,6 +10033,7 @@ namespace tagma::runtime {
 struct traced_step {
   const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
   const device_spec& device;     ///< where it ran
+  std::string_view queue;        ///< of the device; empty: the thread that tells
   bool loop = false;             ///< several element-wise operations in one
   array_view<const operand> in;  ///< addresses are those of this run
   const operand& out;
@@ -10178,6 +10179,20 @@ class bound_plan {
     if (kernel.prepare == nullptr) return;
     states_[s] = kernel.prepare(calls_[s], context);
     calls_[s].state = states_[s].get();
+  }
+  TAGMA_COLD void add_to_trace(std::size_t s, trace_sink& trace, const device_spec& device, std::uint64_t run,
+                               std::string_view queue, std::int64_t begin_ns, std::int64_t end_ns) const {
+    const plan::plan_step& step = plan_.steps[s];
+    const kernel_args& call = calls_[s];
+    trace.add({plan_.nodes[step.node],
+               device,
+               queue,
+               step.fused,
+               {call.in.data(), call.in.size()},
+               call.out,
+               run,
+               begin_ns,
+               end_ns});
   }
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
   [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
@@ -10345,16 +10360,7 @@ class bound_plan {
   }
 
   TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
-    const plan::plan_step& step = plan_.steps[s];
-    const kernel_args& call = calls_[s];
-    context.trace->add({plan_.nodes[step.node],
-                        device_of(s).name,
-                        step.fused,
-                        {call.in.data(), call.in.size()},
-                        call.out,
-                        context.step,
-                        begin,
-                        now_ns()});
+    add_to_trace(s, *context.trace, device_of(s).name, context.step, {}, begin, now_ns());
   }
 
   [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {

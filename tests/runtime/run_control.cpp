@@ -77,6 +77,35 @@ TEST_CASE("the first error is that of the run, and the others are in its message
                                           Catch::EndsWith("; Internal: fifth; and so on"));
 }
 
+TEST_CASE("a run that is late names what it did last and what it did not finish") {
+  using list = run_control::list;
+  run_control late{tg::timeout(0s)};
+  std::this_thread::sleep_for(1ms);
+  CHECK_FALSE(late.wants_name(list::not_finished));  // nobody has looked
+  CHECK(late.stopping());
+  late.failed(some(tg::status_code::cancelled, "wait #1 on /device:CPU:0 of float32 []: the operation was cancelled"));
+  CHECK(late.wants_name(list::not_finished));
+  late.name(list::not_finished,
+            some(tg::status_code::cancelled, "exp #2 on /device:CPU:0 of float32 [2, 3]: not begun"));
+  CHECK(late.wants_name(list::done_last));
+  late.name(list::done_last, some(tg::status_code::internal, "tanh #3"));
+  constexpr auto text =
+      "ms; done last: tanh #3; not finished: wait #1 on /device:CPU:0 of float32 []; exp #2 on /device:CPU:0 of "
+      "float32 [2, 3]";
+  CHECK_THROWS_WITH(late.finish(), Catch::EndsWith(text));
+  CHECK(late.wants_name(list::not_finished));
+  late.name(list::not_finished, std::make_exception_ptr(4));  // without words
+  CHECK(late.wants_name(list::not_finished));
+  for (int i = 0; i < 5; ++i) CHECK_FALSE(late.wants_name(list::not_finished));
+  CHECK_THROWS_WITH(late.finish(), Catch::EndsWith(std::string(text) + "; and 5 more"));
+  late.failed(some(tg::status_code::aborted, "second"));
+  CHECK_THROWS_WITH(late.finish(), Catch::EndsWith("; and 5 more; 1 more error: Aborted: second"));
+
+  run_control failing{tg::run_limits{}};
+  failing.failed(some(tg::status_code::aborted, "first"));
+  CHECK_FALSE(failing.wants_name(list::not_finished));
+}
+
 TEST_CASE("an error that is none of tagma's becomes one when others come behind it") {
   run_control control{tg::run_limits{}};
   control.failed(std::make_exception_ptr(std::runtime_error("first")));

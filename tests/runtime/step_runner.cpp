@@ -147,6 +147,25 @@ TEST_CASE("random failures end a run with one of them, and the next run is whole
   CHECK(failures > 50);
 }
 
+TEST_CASE("a run that is late says what its threads did last, and what they left") {
+  struct slow final : tg::runtime::run_steps {
+    void step(std::size_t) override { std::this_thread::sleep_for(std::chrono::milliseconds(250)); }
+    void start(std::size_t, tg::runtime::completion) override {}
+    std::exception_ptr named(std::size_t s, std::exception_ptr) noexcept override {
+      return std::make_exception_ptr(tg::error(tg::status_code::internal, tg::sentence({"step ", s, ": not begun"})));
+    }
+  } steps;
+  const auto executor = tg::runtime::make_cpu_executor(2);
+  const hand_made plan({{}, {0}, {1}, {2}});
+  for (const bool takes_part : {true, false}) {
+    step_runner runner;
+    prepare(runner, plan, {5000, 5000, 5000, 5000}, 2);
+    tg::runtime::run_control control{tg::timeout(std::chrono::milliseconds(200))};
+    runner.run(control, executor.get(), takes_part, steps);
+    CHECK_THROWS_WITH(control.finish(), Catch::EndsWith("; done last: step 0; not finished: step 1; step 2; step 3"));
+  }
+}
+
 /// Waits until `arrived` is `expected`, for ten seconds at most; true if it came to that.
 bool meet(std::atomic<int>& arrived, int expected) {
   ++arrived;

@@ -22,6 +22,7 @@ struct noted final : tg::runtime::run_steps {
     done.push_back(s);
     if (s == fails_at) throw std::runtime_error("step");
     if (s == cancels_at) stop.cancel();
+    if (s == sleeps_at) std::this_thread::sleep_for(250ms);
   }
   void start(std::size_t, tg::runtime::completion) override {}
   std::exception_ptr named(std::size_t s, std::exception_ptr) noexcept override {
@@ -29,7 +30,7 @@ struct noted final : tg::runtime::run_steps {
   }
   std::vector<std::size_t> done;
   std::thread::id who;
-  std::size_t fails_at = 100, cancels_at = 100;
+  std::size_t fails_at = 100, cancels_at = 100, sleeps_at = 100;
   tg::cancellation stop;
 };
 using steps = std::vector<std::size_t>;
@@ -54,6 +55,18 @@ TEST_CASE("steps are done in their order, until one fails or the run is stopped"
   run_in_order(with_limit, cancelled, 4);
   CHECK(cancelled.done == steps{0, 1, 2});
   CHECK_THROWS_WITH(with_limit.finish(), "Cancelled: the run was cancelled");
+}
+
+TEST_CASE("a run that is late says where it was") {
+  noted slow;
+  slow.sleeps_at = 1;
+  run_control late{tg::timeout(200ms)};
+  run_in_order(late, slow, 8);
+  CHECK(slow.done == steps{0, 1});
+  CHECK_THROWS_WITH(
+      late.finish(),
+      "DeadlineExceeded: the run took longer than its timeout of 200 ms; done last: step 1; not finished: "
+      "step 2; step 3; step 4; step 5; and 2 more");
 }
 
 TEST_CASE("a thread of a pool does the steps while the caller sleeps") {
@@ -87,7 +100,8 @@ TEST_CASE("a run that no thread has begun when its time is over is not begun") {
   run_control control{tg::timeout(10ms)};
   whole_run(control, run, 4).run(*pool);
   CHECK(run.done.empty());
-  CHECK_THROWS_WITH(control.finish(), Catch::StartsWith("DeadlineExceeded: "));
+  CHECK_THROWS_WITH(control.finish(), Catch::StartsWith("DeadlineExceeded: ") &&
+                                          Catch::EndsWith("; not finished: step 0; step 1; step 2; step 3"));
   blocking.state.store(2);
   pool->withdraw(blocking);
   run_control again{tg::timeout(1h)};

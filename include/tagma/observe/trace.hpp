@@ -19,6 +19,8 @@
 namespace tagma {
 
 /// Collects the steps of the runs that are told to: `session.run(train, trace_to(timeline), ...)`. Must outlive them.
+/// The times of steps on devices with queues, such as GPUs, are those at which the device did them; such a run is
+/// issued step by step, where others replay a recorded graph.
 class trace final : public runtime::trace_sink {
  public:
   trace() : begin_ns_(runtime::now_ns()) {}
@@ -49,9 +51,14 @@ class trace final : public runtime::trace_sink {
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       text += sentence({d == 0 ? "" : ",\n", "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":", d,
                         ",\"args\":{\"name\":", json::quoted(runtime::short_name(devices_[d])), "}}"});
-      for (std::size_t t = 0; t < threads_.size(); ++t)
-        text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", d, ",\"tid\":", t,
-                          ",\"args\":{\"name\":\"thread ", t, "\"}}"});
+      std::size_t threads = 0;
+      for (std::size_t t = 0; t < lanes_.size(); ++t) {
+        const lane& l = lanes_[t];
+        const std::string name = l.queue.empty() ? sentence({"thread ", threads++}) : l.queue;
+        if (l.queue.empty() || l.device == d)
+          text += sentence({",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":", d, ",\"tid\":", t,
+                            ",\"args\":{\"name\":", json::quoted(name), "}}"});
+      }
     }
     return text + events_ + "\n]}\n";
   }
@@ -72,6 +79,7 @@ class trace final : public runtime::trace_sink {
       inputs += sentence({inputs.empty() ? "" : ", ", to_string(o.type), " ", to_string(o.dims)});
       bytes += bytes_of(o);
     }
+    const std::size_t device = number_of(devices_, s.device);
     const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
     const std::string_view category = n.op == &ir::info<plan::transfer>   ? "transfer"
                                       : n.op->kind == ir::op_kind::update ? "update"
@@ -82,9 +90,9 @@ class trace final : public runtime::trace_sink {
                          ",\"cat\":\"",
                          category,
                          "\",\"ph\":\"X\",\"pid\":",
-                         number_of(devices_, s.device),
+                         device,
                          ",\"tid\":",
-                         thread_number(),
+                         lane_of(s.queue, device),
                          ",\"ts\":",
                          microseconds(s.begin_ns - begin_ns_),
                          ",\"dur\":",
@@ -119,18 +127,26 @@ class trace final : public runtime::trace_sink {
     known.push_back(device);
     return known.size() - 1;
   }
-  /// The calling thread's place in the order in which threads appeared.
-  [[nodiscard]] std::size_t thread_number() {
+  /// Who does one step after the other: a thread, or a queue of a device.
+  struct lane {
+    pthread_t thread{};
+    std::string queue;
+    std::size_t device = 0;
+  };
+  /// The place of a queue, or of the calling thread, in the order in which they appeared.
+  [[nodiscard]] std::size_t lane_of(std::string_view queue, std::size_t device) {
     const pthread_t self = pthread_self();
-    for (std::size_t t = 0; t < threads_.size(); ++t)
-      if (pthread_equal(threads_[t], self) != 0) return t;
-    threads_.push_back(self);
-    return threads_.size() - 1;
+    for (std::size_t t = 0; t < lanes_.size(); ++t)
+      if (lanes_[t].queue == queue &&
+          (queue.empty() ? pthread_equal(lanes_[t].thread, self) != 0 : lanes_[t].device == device))
+        return t;
+    lanes_.push_back({self, std::string(queue), device});
+    return lanes_.size() - 1;
   }
 
   mutable mutex mutex_;
   std::string events_;
-  std::vector<pthread_t> threads_;
+  std::vector<lane> lanes_;
   std::vector<device_spec> devices_{ir::local_device("CPU", 0)};  // in the order in which they appeared
   std::size_t size_ = 0;
   std::size_t lost_ = 0;

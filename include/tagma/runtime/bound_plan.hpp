@@ -145,6 +145,20 @@ class bound_plan {
     states_[s] = kernel.prepare(calls_[s], context);
     calls_[s].state = states_[s].get();
   }
+  TAGMA_COLD void add_to_trace(std::size_t s, trace_sink& trace, const device_spec& device, std::uint64_t run,
+                               std::string_view queue, std::int64_t begin_ns, std::int64_t end_ns) const {
+    const plan::plan_step& step = plan_.steps[s];
+    const kernel_args& call = calls_[s];
+    trace.add({plan_.nodes[step.node],
+               device,
+               queue,
+               step.fused,
+               {call.in.data(), call.in.size()},
+               call.out,
+               run,
+               begin_ns,
+               end_ns});
+  }
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
   [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
     const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
@@ -311,16 +325,7 @@ class bound_plan {
   }
 
   TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
-    const plan::plan_step& step = plan_.steps[s];
-    const kernel_args& call = calls_[s];
-    context.trace->add({plan_.nodes[step.node],
-                        device_of(s).name,
-                        step.fused,
-                        {call.in.data(), call.in.size()},
-                        call.out,
-                        context.step,
-                        begin,
-                        now_ns()});
+    add_to_trace(s, *context.trace, device_of(s).name, context.step, {}, begin, now_ns());
   }
 
   [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {

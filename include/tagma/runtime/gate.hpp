@@ -46,7 +46,8 @@ class gate {
     if (exclusive) --waiting_;
     if (asleep_ > 0) changed_.change(true);
     mutex_.unlock();
-    guard.explain(reason);
+    guard.explain(reason, exclusive ? " while it waited for the variables that it updates"
+                                    : " while it waited for the variables that it reads");
   }
 
   mutex mutex_;

@@ -6,6 +6,7 @@
 
 #include <exception>
 
+#include "tagma/base/owned.hpp"
 #include "tagma/runtime/mutex.hpp"
 #include "tagma/runtime/run_limits.hpp"
 
@@ -76,6 +77,24 @@ class run_control {
     note(static_cast<std::exception_ptr&&>(e));
   }
 
+  /// What the error of a run says beside its first reason. The first two only if the run is late.
+  enum class list : unsigned char { done_last, not_finished, more_errors };
+  /// True if the run is late and its error has room for one more step in this list: then `name` is to be called.
+  [[nodiscard]] TAGMA_COLD bool wants_name(list l) noexcept {
+    const mutex_lock lock(mutex_);
+    return late() && has_room(l);
+  }
+  /// Names a step by an error whose text begins with it.
+  TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
+    try {
+      std::rethrow_exception(error_of_step);
+    } catch (const std::exception& e) {
+      const mutex_lock lock(mutex_);
+      add(l, named_part(e.what()));
+    } catch (...) {  // nothing says which it is
+    }
+  }
+
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
   void wait(wait_word& word, std::uint32_t seen) const {
     if (stopped())
@@ -100,40 +119,77 @@ class run_control {
       try {
         guard_.explain(reason);
       } catch (...) {
-        note(std::current_exception());
+        note(std::current_exception(), reason == status_code::deadline_exceeded);
       }
     }
     return true;
   }
 
-  void note(std::exception_ptr e) noexcept {
+  void note(std::exception_ptr e, bool late_run = false) noexcept {
     if (first_ == nullptr) {
       first_ = static_cast<std::exception_ptr&&>(e);
+      try {
+        lists_ = make_owned<lists>();
+        lists_->late = late_run;
+      } catch (...) {  // no memory for it: the first error is all
+      }
       stopped_.store(true, memory_order::release);
       return;
     }
     try {
       std::rethrow_exception(e);
     } catch (const error& one) {
-      if (one.code() != status_code::cancelled) list(one.what());
+      if (one.code() != status_code::cancelled)
+        add_if_room(list::more_errors, one.what());
+      else if (late())
+        add_if_room(list::not_finished, named_part(one.what()));
     } catch (const std::exception& one) {
-      list(one.what());
+      add_if_room(list::more_errors, one.what());
     } catch (...) {
-      list("an exception that is no std::exception");
-    }
-  }
-  void list(std::string_view text) noexcept {
-    if (others_++ >= most_listed) return;
-    try {
-      listed_ += sentence({others_ > 1 ? "; " : "", text});
-    } catch (...) {  // no memory for it: it is counted
+      add_if_room(list::more_errors, "an exception that is no std::exception");
     }
   }
 
+  struct lists {
+    std::string text[3];
+    int count[3]{};
+    bool late = false;
+  };
+  [[nodiscard]] static std::size_t index(list l) { return static_cast<std::size_t>(l); }
+  [[nodiscard]] bool late() const { return lists_ != nullptr && lists_->late; }
+  [[nodiscard]] bool has_room(list l) { return lists_ != nullptr && lists_->count[index(l)]++ < most_listed; }
+  void add_if_room(list l, std::string_view entry) noexcept {
+    if (has_room(l)) add(l, entry);
+  }
+  void add(list l, std::string_view entry) noexcept {
+    std::string& text = lists_->text[index(l)];
+    try {
+      text += sentence({text.empty() ? "" : "; ", entry});
+    } catch (...) {  // no memory for it: it is counted
+    }
+  }
+  /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
+  [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
+    const auto colon = what.find(": ");
+    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
+    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+  }
+  [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
+    const int count = lists_->count[index(l)];
+    if (count == 0) return {};
+    std::string text = sentence({before, lists_->text[index(l)]});
+    if (count > most_listed) text += sentence({"; and ", count - most_listed, " more"});
+    return text;
+  }
+
   [[noreturn]] TAGMA_COLD void rethrow() {
-    if (others_ == 0) std::rethrow_exception(first_);
-    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
-                                       others_ > most_listed ? "; and so on" : ""});
+    if (lists_ == nullptr) std::rethrow_exception(first_);
+    std::string more =
+        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+    if (const int others = lists_->count[index(list::more_errors)]; others > 0)
+      more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
+                        lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
+    if (more.empty()) std::rethrow_exception(first_);
     try {
       std::rethrow_exception(first_);
     } catch (const error& e) {
@@ -150,8 +206,7 @@ class run_control {
   mutex mutex_;
   stop_hook* hooks_ = nullptr;
   std::exception_ptr first_;
-  std::string listed_;
-  int others_ = 0;
+  owned<lists> lists_;  // from the first error on
 };
 
 }  // namespace tagma::runtime

@@ -157,9 +157,11 @@ class run_guard {
   void check() const {
     if (const status_code reason = over(); reason != status_code::ok) explain(reason);
   }
-  [[noreturn]] TAGMA_COLD void explain(status_code reason) const {
+  /// Throws the error that says so.
+  /// @param meanwhile what the run did then: " while ..."
+  [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
     if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.

@@ -29,6 +29,16 @@ class run_steps {
   ~run_steps() = default;
 };
 
+/// Names step `s` in the error of a run that is late, if there is room.
+TAGMA_COLD inline void name_step(run_control& control, run_steps& steps, std::size_t s, run_control::list l) noexcept {
+  if (!control.wants_name(l)) return;
+  try {
+    throw error(status_code::cancelled, "not begun");
+  } catch (...) {
+    control.name(l, steps.named(s, std::current_exception()));
+  }
+}
+
 /// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
 /// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
 /// run allocates nothing.
@@ -146,6 +156,7 @@ class step_runner final : public shared_work, completion_target {
   struct local_steps {
     step_id steps[16];
     int count = 0;
+    step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
   };
 
   template <class Index>
@@ -154,14 +165,20 @@ class step_runner final : public shared_work, completion_target {
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
-  bool did(step_id s) noexcept {
-    if (control_->stopping()) return true;
+  bool did(step_id s, local_steps& local) noexcept {
+    if (control_->stopping()) {
+      if (local.last >= 0) name_step(*control_, *run_, index(local.last), run_control::list::done_last);
+      local.last = -1;
+      name_step(*control_, *run_, index(s), run_control::list::not_finished);
+      return true;
+    }
     try {
       if (steps_[index(s)].asynchronous) {
         run_->start(index(s), completion(*this, s));
         return false;
       }
       run_->step(index(s));
+      local.last = s;
     } catch (...) {
       control_->failed(run_->named(index(s), std::current_exception()));
       control_->tell();
@@ -172,7 +189,7 @@ class step_runner final : public shared_work, completion_target {
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!did(s)) return local.count > 0 ? local.steps[--local.count] : -1;
+    if (!did(s, local)) return local.count > 0 ? local.steps[--local.count] : -1;
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {

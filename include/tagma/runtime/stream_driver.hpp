@@ -68,6 +68,8 @@ class stream_driver {
   [[nodiscard]] virtual stream_ref make_stream(int device) = 0;
   virtual void destroy(stream_ref stream) noexcept = 0;
   [[nodiscard]] virtual event_ref make_event(int device) = 0;
+  /// An event that notes when it is reached, which takes longer.
+  [[nodiscard]] virtual event_ref make_timer(int device) = 0;
   virtual void destroy(event_ref event) noexcept = 0;
 
   /// `event` is from now on the point that `stream` reaches when all that was put there so far is done.
@@ -79,6 +81,8 @@ class stream_driver {
   /// Waits until the point is reached, for `ns` nanoseconds at most if that is not negative; false if it was not.
   /// Throws what went wrong on the way there.
   [[nodiscard]] virtual bool host_wait(event_ref event, std::int64_t ns) = 0;
+  /// Nanoseconds between the points of two timers of one device. Both have been reached.
+  [[nodiscard]] virtual std::int64_t elapsed_ns(event_ref from, event_ref to) = 0;
   /// Returns when nothing is left to do in the stream, whether it went well or not.
   virtual void drain(stream_ref stream) noexcept = 0;
 

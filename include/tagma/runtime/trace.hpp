@@ -12,6 +12,7 @@ namespace tagma::runtime {
 struct traced_step {
   const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
   const device_spec& device;     ///< where it ran
+  std::string_view queue;        ///< of the device; empty: the thread that tells
   bool loop = false;             ///< several element-wise operations in one
   array_view<const operand> in;  ///< addresses are those of this run
   const operand& out;

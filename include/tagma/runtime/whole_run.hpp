@@ -8,11 +8,18 @@
 
 namespace tagma::runtime {
 
+/// Names the first steps from `next` on, and the one before, in the error of a run that is late.
+TAGMA_COLD inline void name_steps(run_control& control, run_steps& steps, std::size_t next, std::size_t count) {
+  if (next > 0) name_step(control, steps, next - 1, run_control::list::done_last);
+  for (; next < count; ++next) name_step(control, steps, next, run_control::list::not_finished);
+}
+
 /// Does steps 0 to `count` - 1 on this thread, until something goes wrong.
 inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
   std::size_t s = 0;
   try {
     for (; s < count && !control.stopping(); ++s) steps.step(s);
+    if (control.stopped()) name_steps(control, steps, s, count);
   } catch (...) {
     control.failed(steps.named(s, std::current_exception()));
   }
@@ -34,7 +41,10 @@ class whole_run final : public shared_work {
       if (ended_.load(memory_order::acquire)) break;
       if (control_.stopping()) {
         control_.tell();
-        if (!begun_.exchange(true)) break;
+        if (!begun_.exchange(true)) {
+          name_steps(control_, steps_, 0, count_);
+          break;
+        }
       }
       control_.wait(events_, seen);
     }

@@ -4,10 +4,13 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tagma/device/fake/provide.hpp"
 #include "tagma/explain.hpp"
+#include "tagma/observe/trace.hpp"
 #include "tagma/tagma.hpp"
 #include "tagma/train/save.hpp"
 
@@ -315,6 +318,47 @@ TEST_CASE("a run with other extents has a plan of its own") {
   for (int round = 0; round < 3; ++round)
     for (const tg::extent rows : {1, 0, 7, 64})
       CHECK(session.run(out, x = numbers({rows, 6})) == Approx(static_cast<double>(rows)).margin(1e-4));
+}
+
+TEST_CASE("a timeline has the steps of each queue, in the time of the device") {
+  const auto a = tg::on<tg::gpu<0>>([](const auto& e) { return tg::dense<"a", 8>(e, tg::tanh); })(x);
+  const auto b = tg::on<tg::gpu<1>>([](const auto& e) { return tg::dense<"b", 8>(e, tg::relu); })(a);
+  // The sum is where sums are by default.
+  const auto c = tg::sum(tg::on<tg::cpu<0>>([](const auto& e) { return tg::dense<"c", 3>(e); })(b));
+  const auto program = tg::compile([=] { return tg::outputs(c); });
+  fake::machine machine({.devices = 2, .seed = 9});
+  tg::session session(program, options_of());
+  const float expected = session.run(c, x = inputs);
+  CHECK(session.run(c, x = inputs) == expected);
+  for (int i = 0; i < 2; ++i) {
+    tg::trace timeline;
+    CHECK(session.run(c, x = inputs, tg::trace_to(timeline)) == expected);
+    const auto whole = nlohmann::json::parse(timeline.json());
+    std::map<int, std::string> devices;
+    std::map<std::pair<int, int>, std::string> lanes;
+    std::map<std::string, double> end;
+    std::map<std::string, int> steps;
+    for (const auto& e : whole.at("traceEvents")) {
+      if (e.at("name") == "process_name") devices[e.at("pid")] = e.at("args").at("name");
+      if (e.at("name") == "thread_name") lanes[{e.at("pid"), e.at("tid")}] = e.at("args").at("name");
+    }
+    for (const auto& e : whole.at("traceEvents")) {
+      if (e.at("ph") != "X") continue;
+      const std::string lane = devices.at(e.at("pid")) + " " + lanes.at({e.at("pid"), e.at("tid")});
+      ++steps[lane];
+      CHECK(e.at("dur").get<double>() > 0);
+      CHECK(e.at("ts").get<double>() >= end[lane] - 0.0015);  // rounded to nanoseconds
+      end[lane] = e.at("ts").get<double>() + e.at("dur").get<double>();
+    }
+    CHECK(steps.at("/device:GPU:0 kernels 0") >= 2);
+    CHECK(steps.at("/device:GPU:1 kernels 0") >= 2);
+    CHECK(steps.at("/device:GPU:0 copies from the host") == 2);
+    CHECK(steps.at("/device:GPU:0 copies to the host") == 1);
+    CHECK(steps.at("/device:GPU:0 copies to other devices") == 1);
+    CHECK(steps.at("/device:GPU:1 copies to the host") == 1);
+    CHECK(steps.at("/device:CPU:0 thread 0") >= 1);
+  }
+  CHECK(session.run(c, x = inputs) == expected);
 }
 
 }  // namespace

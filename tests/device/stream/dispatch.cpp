@@ -71,6 +71,7 @@ class forgetful final : public tg::runtime::stream_driver {
   stream_ref make_stream(int device) override { return to_.make_stream(device); }
   void destroy(stream_ref s) noexcept override { to_.destroy(s); }
   event_ref make_event(int device) override { return to_.make_event(device); }
+  event_ref make_timer(int device) override { return to_.make_timer(device); }
   void destroy(event_ref e) noexcept override { to_.destroy(e); }
   void record(event_ref e, stream_ref s) override { to_.record(e, s); }
   void wait(stream_ref s, event_ref e) override {
@@ -78,6 +79,7 @@ class forgetful final : public tg::runtime::stream_driver {
   }
   bool reached(event_ref e) override { return to_.reached(e); }
   bool host_wait(event_ref e, std::int64_t ns) override { return waits++ == forgotten_ || to_.host_wait(e, ns); }
+  std::int64_t elapsed_ns(event_ref from, event_ref to) override { return to_.elapsed_ns(from, to); }
   void drain(stream_ref s) noexcept override { to_.drain(s); }
   void copy(stream_ref s, memory_place to, memory_place from, std::size_t n) override { to_.copy(s, to, from, n); }
   void fill(stream_ref s, std::byte* to, unsigned char v, std::size_t n) override { to_.fill(s, to, v, n); }

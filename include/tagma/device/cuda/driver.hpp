@@ -91,10 +91,15 @@ class driver final : public runtime::stream_driver {
   }
   TAGMA_COLD void destroy(runtime::stream_ref stream) noexcept override { ignore(cudaStreamDestroy(native(stream))); }
   [[nodiscard]] TAGMA_COLD runtime::event_ref make_event(int device) override {
-    const current_device current(gpu(device));
-    cudaEvent_t event = nullptr;
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync), "cudaEventCreateWithFlags");
-    return {event, device};
+    return make_event(device, cudaEventDisableTiming | cudaEventBlockingSync);
+  }
+  [[nodiscard]] TAGMA_COLD runtime::event_ref make_timer(int device) override {
+    return make_event(device, cudaEventBlockingSync);
+  }
+  [[nodiscard]] TAGMA_COLD std::int64_t elapsed_ns(runtime::event_ref from, runtime::event_ref to) override {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, native(from), native(to)), "cudaEventElapsedTime");
+    return static_cast<std::int64_t>(static_cast<double>(milliseconds) * 1e6);
   }
   TAGMA_COLD void destroy(runtime::event_ref event) noexcept override { ignore(cudaEventDestroy(native(event))); }
 
@@ -181,6 +186,12 @@ class driver final : public runtime::stream_driver {
   TAGMA_COLD void destroy(runtime::graph_ref graph) noexcept override { ignore(cudaGraphExecDestroy(native(graph))); }
 
  private:
+  [[nodiscard]] TAGMA_COLD runtime::event_ref make_event(int device, unsigned flags) {
+    const current_device current(gpu(device));
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
+    return {event, device};
+  }
   static constexpr std::int64_t awake_ns = 50'000;
   static constexpr std::int64_t longest_nap_ns = 200'000;
 

@@ -30,9 +30,11 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   void run(runtime::run_steps& host, const runtime::run_context& context) override {
     host_ = &host;
     control_ = context.control;
+    step_ = context.step;
     for (std::size_t i = 0; i < stream_count_; ++i) streams_[i].take(context);
     for (const device_words& w : words_) source_.write_words(w.host.data(), context);
-    dispatcher_->run(*this, context.control->guard());
+    trace_ = context.trace;
+    dispatcher_->run(*this, context.control->guard(), trace_ != nullptr);
     for (const device_words& w : words_) source_.check_words(w.host.data(), plan_);
   }
 
@@ -201,6 +203,18 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   [[nodiscard]] TAGMA_COLD std::string describe(std::size_t s) const override {
     return is_of_plan(s) ? plan_.step_text(in_plan(s)) : "the numbers of the run";
   }
+  void timed(std::size_t s, const stream_place& where, std::int64_t begin_ns, std::int64_t end_ns) override {
+    if (!is_of_plan(s)) return;
+    const std::string queue = where.role == stream_role::compute     ? sentence({"kernels ", where.index})
+                              : where.role == stream_role::to_device ? "copies from the host"
+                              : where.role == stream_role::to_host   ? "copies to the host"
+                                                                     : "copies to other devices";
+    const std::size_t p = in_plan(s);
+    const runtime::session_device& device = where.role == stream_role::to_device || where.role == stream_role::compute
+                                                ? plan_.device_of(p)
+                                                : plan_.source_of(p);
+    plan_.add_to_trace(p, *trace_, device.name, step_, queue, begin_ns, end_ns);
+  }
   /// Addresses are those of the plan in every run: feeds are copied to where copies to devices find them.
   [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return 1; }
 
@@ -244,6 +258,8 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   heap_array<used_stream*> stream_of_;  // of each step of the plan that is a kernel
   runtime::run_steps* host_ = nullptr;
   runtime::run_control* control_ = nullptr;
+  runtime::trace_sink* trace_ = nullptr;
+  std::uint64_t step_ = 0;
 };
 
 }  // namespace tagma::device::stream
