@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "tagma/device/index.hpp"
 #include "tagma/runtime/kernel.hpp"
 
 namespace tagma::device::cpu {
@@ -48,7 +49,7 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes)
 template <class Some>
 void over_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context, Some some) {
   const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
-  const std::int64_t tasks = (count + per_task - 1) / per_task;
+  const std::int64_t tasks = pieces(count, per_task);
   if (tasks <= 2) return some(std::int64_t{0}, count);
   context.threads->parallel_for(
       tasks, [&](std::int64_t t) { some(t * per_task, t + 1 == tasks ? count : (t + 1) * per_task); });

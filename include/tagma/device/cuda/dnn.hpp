@@ -9,8 +9,8 @@
 #include <cudnn.h>
 
 #include "tagma/device/cuda/blas.hpp"
-#include "tagma/device/cuda/conv_problem.hpp"
 #include "tagma/device/cuda/move.hpp"
+#include "tagma/device/windows.hpp"
 
 namespace tagma::device::cuda {
 
@@ -18,9 +18,6 @@ inline void check_dnn(cudnnStatus_t status, const char* what) {
   if (status != CUDNN_STATUS_SUCCESS)
     fail(status_code::internal, {"cuDNN refused ", what, ": ", cudnnGetErrorString(status)});
 }
-
-/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
-enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
 
 /// One axis of the images that cuDNN is given.
 struct dnn_axis {

@@ -68,9 +68,6 @@ constexpr bool has_loop_bodies(std::index_sequence<O...>) {
   return (true && ... && diagnose::cuda_has_loop_body<*Plan::raw.operations[first + O].op->key>);
 }
 
-}  // namespace detail
-
-namespace detail {
 /// True if a step of a plan is placed on a GPU.
 template <class Plan, std::size_t Step>
 inline constexpr bool is_on_gpu =

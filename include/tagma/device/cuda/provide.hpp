@@ -11,17 +11,18 @@ namespace tagma {
 
 /// Programs of a file that includes this know of GPUs.
 template <class Graph>
-  requires true struct ir::accelerator_of<Graph> {
-    static constexpr bool exists = true;
-    static constexpr std::string_view type = "GPU";
-    static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
-    template <class Plan>
-    [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
-      return device::cuda::kernel_entries<Plan>;
-    }
-    [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
-      return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
-    }
-  };
+  requires(true)
+struct ir::accelerator_of<Graph> {
+  static constexpr bool exists = true;
+  static constexpr std::string_view type = "GPU";
+  static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
+  template <class Plan>
+  [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
+    return device::cuda::kernel_entries<Plan>;
+  }
+  [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
+    return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
+  }
+};
 
 }  // namespace tagma

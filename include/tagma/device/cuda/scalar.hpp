@@ -11,10 +11,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "tagma/device/index.hpp"
 #include "tagma/tensor/dtype.hpp"
-
-/// A function of the device that the host can call as well, which is how tests run it.
-#define TAGMA_DEVICE __host__ __device__ __forceinline__
 
 /// Writes a loop out, on the device.
 #if defined(__CUDA_ARCH__)
@@ -175,27 +173,6 @@ TAGMA_DEVICE T logistic(T x) {
 template <class T>
 TAGMA_DEVICE T softened(T x) {
   return (x < T(0) ? T(0) : x) + logarithm_of_1_plus(exponential(-magnitude(x)));
-}
-
-/// The quotient of two extents or positions; by 32-bit arithmetic where both fit, which is several times as fast.
-TAGMA_DEVICE std::int64_t quotient(std::int64_t a, std::int64_t b) {
-  if (((a | b) >> 32) == 0)
-    return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
-  return a / b;
-}
-
-/// The pieces of `each` things that hold `count` of them.
-TAGMA_DEVICE constexpr std::int64_t pieces(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
-
-/// Calls `some(axis, position)` for every axis: where element `index` is along it, counted along the last axis first.
-template <class Some>
-TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int axes, const Some& some) {
-  for (int a = axes - 1; a > 0; --a) {
-    const std::int64_t next = quotient(index, extents[a]);
-    some(a, index - next * extents[a]);
-    index = next;
-  }
-  if (axes > 0) some(0, index);
 }
 
 }  // namespace tagma::device::cuda

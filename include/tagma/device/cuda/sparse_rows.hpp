@@ -155,7 +155,8 @@ inline void reserve_sort(std::int64_t count, std::int64_t table, const run_conte
   resources_of(context).reserve(4 * memory.array_bytes() + sort_bytes(memory.arrays(nullptr)));
 }
 
-/// Sorts rows by where they go; wrong indices are reported. What it returns lies in working memory of the stream.
+/// Sorts rows by where they go; wrong indices are reported, and their rows go nowhere. What it returns lies in working
+/// memory of the stream.
 inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const kernel_args& args,
                              const run_context& context) {
   stream_resources& r = resources_of(context);

@@ -99,7 +99,7 @@ void paddings() {
     const std::int64_t attributes[] = {op::window_plane::pack_steps(static_cast<int>(stride), 1),
                                        op::window_plane::pack_padding(padding)};
     const op::window_plane plane(attributes, size, size);
-    return cuda::dnn_axis(cuda::conv_axis(plane.rows, in, plane.rows.positions(in)));
+    return cuda::dnn_axis(tg::device::conv_axis(plane.rows, in, plane.rows.positions(in)));
   };
   const auto equal = axis(3, 1, 7, tg::same_padding);
   check(equal.in == 7 && equal.padding == 1 && equal.before == 0, "equal padding is left to cuDNN");

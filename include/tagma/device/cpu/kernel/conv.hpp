@@ -7,6 +7,7 @@
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_onednn.hpp"
+#include "tagma/runtime/aligned_bytes.hpp"
 
 namespace tagma::device::cpu {
 
@@ -101,7 +102,7 @@ class matrix_convolution {
     if (block_ < 1) block_ = 1;
     if (block_ > p.images_per_part) block_ = p.images_per_part;
     windows_ = static_cast<std::size_t>(block_ * window_elements);
-    sums_ = role == conv_role::filter_gradient ? static_cast<std::size_t>(2 * p.filter_size()) : 0;
+    sums_ = role == conv_role::filter_gradient ? static_cast<std::size_t>(2 * p.filter_elements()) : 0;
     scratch_ = runtime::aligned_bytes((windows_ + sums_) * static_cast<std::size_t>(p.parts) * sizeof(T));
   }
 
@@ -124,7 +125,7 @@ class matrix_convolution {
     else
       threads.parallel_for(p_.parts, task);
     if (role_ == conv_role::filter_gradient)
-      dispatch<sum_vectors<T>>(out, static_cast<const T*>(scratch(0)), p_.filter_size(), p_.parts,
+      dispatch<sum_vectors<T>>(out, static_cast<const T*>(scratch(0)), p_.filter_elements(), p_.parts,
                                static_cast<std::int64_t>(windows_ + sums_));
   }
 
@@ -159,14 +160,15 @@ class matrix_convolution {
   }
   void filter_gradient(const T* x, const T* dy, T* sum, std::int64_t count, T* windows, bool starts) const {
     const std::int64_t own = p_.filters / p_.groups;
-    T* to = starts ? sum : sum + p_.filter_size();
+    T* to = starts ? sum : sum + p_.filter_elements();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
       gather(x, count, g, windows);
       gemm(gemm_args<T>{true, false, p_.patch(), own, count * p_.positions(), windows, p_.patch(), dy + g * own,
                         p_.filters, to + g * own, p_.filters});
     }
     if (!starts)
-      dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_size(), std::int64_t{2}, p_.filter_size());
+      dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_elements(), std::int64_t{2},
+                               p_.filter_elements());
   }
 
   conv_problem p_;
@@ -217,12 +219,7 @@ struct conv_state final : kernel_state {
 template <class T, conv_role Role>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
   using C = compute_t<T>;
-  const shape& in0 = args.in[0].dims;
-  const shape& in1 = args.in[1].dims;
-  const shape& out = args.out.dims;
-  conv_problem p = Role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
-                   : Role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
-                                                       : conv_problem(in0, out, in1, args.attributes);
+  conv_problem p(Role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes);
   auto state = make_owned<conv_state<T>>();
   state->biased = Role == conv_role::forward && args.in.size() == 3;
   state->relu = state->biased && args.attributes[3] != 0;
@@ -230,7 +227,7 @@ owned<kernel_state> prepare_convolution(const kernel_args& args, const run_conte
   p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
 #if TAGMA_ONEDNN_CONVOLUTIONS
   if constexpr (std::is_same_v<C, float>)
-    if (p.filter_size() > 0 && p.input_size() > 0 && p.output_size() > 0) {
+    if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
       state->library = onednn_convolution::make(p, Role, state->biased, state->relu);
       if (state->library != nullptr) return state;
     }
@@ -268,25 +265,25 @@ template <>
 struct kernel<ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
+                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
 struct kernel<ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
+                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
 struct kernel<ir::key<op::conv2d_input_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::input_gradient>};
+                                      &detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
 };
 template <>
 struct kernel<ir::key<op::conv2d_filter_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::filter_gradient>};
+                                      &detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
 };
 
 }  // namespace tagma::device::cpu

@@ -10,6 +10,7 @@
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
+#include "tagma/runtime/aligned_bytes.hpp"
 
 #if TAGMA_ONEDNN_PRIMITIVES
 #define TAGMA_ONEDNN_CONVOLUTIONS 1
@@ -216,7 +217,7 @@ class onednn_convolution {
     const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
     if (parts_.size() > 1)
       dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
-                                   reorder_ == nullptr ? p_.filter_size() : stride, p_.parts, stride);
+                                   reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
     if (reorder_ == nullptr) return;
     set_dnnl_data(outer_memory_, out);
     reorder(inner_memory_.get(), outer_memory_.get());

@@ -160,7 +160,7 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
       run_rows(args, s, 0, count);
     return;
   }
-  context.threads->parallel_for((count + each - 1) / each, some);
+  context.threads->parallel_for(pieces(count, each), some);
 }
 
 /// Works out the strides of a loop.

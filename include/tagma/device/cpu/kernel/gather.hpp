@@ -29,20 +29,14 @@ void gather(const kernel_args& args, const run_context& context) {
   });
 }
 
-/// Sums of 16-bit floats are formed in wider ones, in memory that the kernel keeps, and rounded once.
 template <class T, class Index>
 void scatter_rows(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
-  constexpr bool widens = !std::is_same_v<T, C>;
   const op::around_axis to(args.out.dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   const Index* index = args.in[1].as<const Index>();
   check_indices(index, count, to.count);
-  C* sums = nullptr;
-  if constexpr (widens)
-    sums = static_cast<scratch<C>*>(args.state)->values.data();
-  else
-    sums = args.out.as<T>();
+  C* const sums = wide_result<T>(args);
   // A task owns a range of rows of the result, so that the order of additions does not depend on the threads.
   const auto some = [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t o = 0; o < to.outer; ++o) {
@@ -56,27 +50,12 @@ void scatter_rows(const kernel_args& args, const run_context& context) {
         dispatch<accumulate_body<T, true, C>>(rows + row * to.inner,
                                               args.in[0].as<const T>() + (o * count + i) * to.inner, to.inner);
       }
-      if constexpr (widens)
-        dispatch<convert_elements>(static_cast<const C*>(rows + begin),
-                                   args.out.as<T>() + o * to.count * to.inner + begin, size);
+      round_result<T>(args, o * to.count * to.inner + begin, size);
     }
   };
   constexpr std::int64_t parts = 8, enough = std::int64_t{1} << 18;
   if (to.count < parts || args.out.elements() + args.in[0].elements() < enough) return some(0, to.count);
   context.threads->parallel_for(parts, [&](std::int64_t p) { some(p * to.count / parts, (p + 1) * to.count / parts); });
-}
-
-template <class T>
-owned<kernel_state> prepare_scatter_rows(const kernel_args& args, const run_context&) {
-  return make_owned<scratch<compute_t<T>>>(args.out.elements());
-}
-
-template <class T, class Index>
-constexpr kernel_entry scatter_rows_entry() {
-  if constexpr (std::is_same_v<T, compute_t<T>>)
-    return {&scatter_rows<T, Index>};
-  else
-    return {&scatter_rows<T, Index>, &prepare_scatter_rows<T>};
 }
 
 template <class T, class Index>
@@ -100,7 +79,7 @@ struct kernel<ir::key<op::gather>> {
 template <>
 struct kernel<ir::key<op::scatter_rows>> {
   template <dtype Out, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry = detail::scatter_rows_entry<stored<Out>, stored<Index>>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::scatter_rows<stored<Out>, stored<Index>>);
 };
 template <>
 struct kernel<ir::key<op::one_hot>> {

@@ -8,6 +8,7 @@
 #include "tagma/base/heap_array.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/math.hpp"
+#include "tagma/device/index.hpp"
 #include "tagma/runtime/kernel.hpp"
 
 namespace tagma::device::cpu {
@@ -49,7 +50,35 @@ struct convert_elements {
   }
 };
 
-/// The C++ type of the elements behind an id, `char` for a node without value.
+/// Where a kernel forms sums: in its result, or for 16-bit floats in wider ones that it keeps.
+template <class T>
+[[nodiscard]] compute_t<T>* wide_result(const kernel_args& args) {
+  if constexpr (std::is_same_v<T, compute_t<T>>)
+    return args.out.as<T>();
+  else
+    return static_cast<scratch<compute_t<T>>*>(args.state)->values.data();
+}
+
+/// Rounds `count` sums from `first` on, once, to the result; nothing where they are there.
+template <class T>
+void round_result(const kernel_args& args, std::int64_t first, std::int64_t count) {
+  using C = compute_t<T>;
+  if constexpr (!std::is_same_v<T, C>)
+    dispatch<convert_elements>(static_cast<const C*>(wide_result<T>(args)) + first, args.out.as<T>() + first, count);
+}
+
+/// The entry of a kernel that asks for `wide_result<T>`.
+template <class T>
+[[nodiscard]] constexpr kernel_entry wide_entry(runtime::kernel_function run) {
+  if constexpr (std::is_same_v<T, compute_t<T>>)
+    return {run};
+  else
+    return {run, [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
+              return make_owned<scratch<compute_t<T>>>(args.out.elements());
+            }};
+}
+
+/// The C++ type of the elements behind an id, `no_value` for a node without value.
 template <dtype D>
 using stored = element_of<D>;
 

@@ -8,7 +8,7 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
-#include "tagma/runtime/bound_plan.hpp"
+#include "tagma/runtime/aligned_bytes.hpp"
 
 namespace tagma::device::cpu::detail {
 
@@ -25,8 +25,8 @@ struct product_split {
     step = length = by_rows ? m : n;
     if (wanted < 2) return;
     const auto shares = static_cast<std::int64_t>(wanted < 8 ? wanted : 8);
-    step = ((length + shares - 1) / shares + 15) / 16 * 16;
-    parts = (length + step - 1) / step;
+    step = pieces(pieces(length, shares), 16) * 16;
+    parts = pieces(length, step);
   }
 
   /// Part `t` of a product.

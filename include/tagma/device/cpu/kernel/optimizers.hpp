@@ -186,7 +186,7 @@ void apply_update(const kernel_args& args, const run_context& context) {
     const std::int64_t first = t * update_task, rest = n - first;
     update_piece<Update, T>(args, h, first, g + first, rest < update_task ? rest : update_task);
   };
-  const std::int64_t tasks = (n + update_task - 1) / update_task;
+  const std::int64_t tasks = pieces(n, update_task);
   if (tasks == 1)
     some(0);
   else
@@ -209,7 +209,7 @@ class row_updates {
     rows_ = sorter.sorted(table_);
     count_ = static_cast<std::int64_t>(rows_.size());
     if constexpr (Update::moves_all_rows) {
-      const std::int64_t rows = 1 + update_task / width_, tasks = (table_ + rows - 1) / rows;
+      const std::int64_t rows = 1 + update_task / width_, tasks = pieces(table_, rows);
       context.threads->parallel_for(
           tasks, [&](std::int64_t t) { all_rows(t * rows, t + 1 < tasks ? (t + 1) * rows : table_); });
     } else {

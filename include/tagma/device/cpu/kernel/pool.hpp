@@ -6,40 +6,12 @@
 
 #include <cstring>
 
-#include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
-#include "tagma/expr/op/pool.hpp"
+#include "tagma/device/windows.hpp"
 
 namespace tagma::device::cpu {
 
 namespace detail {
-
-/// Pooling in numbers.
-struct pool_problem {
-  conv_axis rows, columns;
-  std::int64_t images = 0, channels = 0;
-
-  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
-    const op::window_plane plane = op::pooling::plane(attributes);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
-  [[nodiscard]] std::int64_t input_size() const { return rows.in * columns.in * channels; }
-  [[nodiscard]] std::int64_t output_size() const { return rows.out * columns.out * channels; }
-};
-
-/// The part of the image that one window sees.
-struct pool_window {
-  std::int64_t top = 0, bottom = 0, left = 0, right = 0;
-
-  TAGMA_INLINE pool_window(const pool_problem* p, std::int64_t i, std::int64_t j) {
-    p->rows.visible(i, top, bottom);
-    p->columns.visible(j, left, right);
-    const std::int64_t y = i * p->rows.stride - p->rows.before, x = j * p->columns.stride - p->columns.before;
-    top += y, bottom += y, left += x, right += x;
-  }
-  [[nodiscard]] TAGMA_INLINE std::int64_t count() const { return (bottom - top) * (right - left); }
-};
 
 /// Calls `step(channel, count)` for vectors of 8 channels; the last may have fewer.
 template <class Step>
@@ -66,7 +38,7 @@ struct max_pool_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* x, T* y) {
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
               auto top = splat<pack<compute_t<T>, 8>>(static_cast<compute_t<T>>(-__builtin_huge_val()));
@@ -86,7 +58,7 @@ TAGMA_INLINE void over_maxima(const pool_problem* p, const T* x, const T* y, con
   std::int64_t to = 0;
   for (std::int64_t i = 0; i < p->rows.out; ++i)
     for (std::int64_t j = 0; j < p->columns.out; ++j, to += p->channels) {
-      const pool_window w(p, i, j);
+      const pool_window w(*p, i, j);
       over_channels(
           p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
             const P top = load_some(y + to + c, n);
@@ -107,7 +79,7 @@ TAGMA_INLINE void over_maxima(const pool_problem* p, const T* x, const T* y, con
 
 template <class T>
 struct max_pool_gradient_body {
-  TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* dy, T* dx) {
+  TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
     const P zero = splat<P>(0);
     // Where windows neither overlap nor leave gaps, every element is written once.
@@ -120,10 +92,13 @@ struct max_pool_gradient_body {
           });
       return;
     }
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(T));
+    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-          store_some(dx + at, load_some(dx + at, n) + select(found, load_some(dy + from, n), zero), n);
+          store_some(
+              dx + at,
+              load_some(static_cast<const compute_t<T>*>(dx + at), n) + select(found, load_some(dy + from, n), zero),
+              n);
         });
   }
 };
@@ -145,7 +120,7 @@ struct average_pool_body {
     using P = pack<compute_t<T>, 8>;
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
@@ -161,20 +136,20 @@ struct average_pool_body {
 
 template <class T>
 struct average_pool_gradient_body {
-  TAGMA_INLINE static void run(const pool_problem* p, const T* dy, T* dx) {
+  TAGMA_INLINE static void run(const pool_problem* p, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(T));
+    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, dy += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
               const P part = load_some(dy + c, n) * share;
               for (std::int64_t a = w.top; a < w.bottom; ++a)
                 for (std::int64_t b = w.left; b < w.right; ++b) {
-                  T* to = dx + (a * p->columns.in + b) * p->channels + c;
-                  store_some(to, load_some(static_cast<const T*>(to), n) + part, n);
+                  compute_t<T>* to = dx + (a * p->columns.in + b) * p->channels + c;
+                  store_some(to, load_some(static_cast<const compute_t<T>*>(to), n) + part, n);
                 }
             });
       }
@@ -185,7 +160,7 @@ struct average_pool_gradient_body {
 template <class Task>
 void over_images(const pool_problem& p, const run_context& context, const Task& task) {
   if (p.images == 0 || p.input_size() == 0) return;
-  const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = (p.images + per_turn - 1) / per_turn;
+  const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = pieces(p.images, per_turn);
   const auto turn = [&](std::int64_t t) {
     for (std::int64_t i = t * per_turn; i < (t + 1) * per_turn && i < p.images; ++i) task(i);
   };
@@ -195,6 +170,7 @@ void over_images(const pool_problem& p, const run_context& context, const Task& 
     context.threads->parallel_for(turns, turn);
 }
 
+/// The maxima of windows, or their means.
 template <class Body, class T>
 void pool(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.in[0].dims, args.out.dims, args.attributes);
@@ -203,23 +179,34 @@ void pool(const kernel_args& args, const run_context& context) {
   });
 }
 
-/// For operations whose inputs are x, y and a third one.
-template <class Body, class T, bool ToInput>
-void pool_by_maxima(const kernel_args& args, const run_context& context) {
+template <class T>
+void max_pool_gradient(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
-    dispatch<Body>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
-                   args.in[2].as<const T>() + i * (ToInput ? y : x), args.out.as<T>() + i * (ToInput ? x : y));
+    dispatch<max_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
+                                        args.in[2].as<const T>() + i * y, wide_result<T>(args) + i * x);
+    round_result<T>(args, i * x, x);
+  });
+}
+
+template <class T>
+void max_pool_select(const kernel_args& args, const run_context& context) {
+  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const std::int64_t x = p.input_size(), y = p.output_size();
+  over_images(p, context, [&](std::int64_t i) {
+    dispatch<max_pool_select_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
+                                      args.in[2].as<const T>() + i * x, args.out.as<T>() + i * y);
   });
 }
 
 template <class T>
 void average_pool_gradient(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.out.dims, args.in[0].dims, args.attributes);
+  const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
-    dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * p.output_size(),
-                                            args.out.as<T>() + i * p.input_size());
+    dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * y, wide_result<T>(args) + i * x);
+    round_result<T>(args, i * x, x);
   });
 }
 
@@ -233,14 +220,12 @@ struct kernel<ir::key<op::max_pool>> {
 template <>
 struct kernel<ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      &detail::pool_by_maxima<detail::max_pool_gradient_body<stored<Out>>, stored<Out>, true>};
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::max_pool_gradient<stored<Out>>);
 };
 template <>
 struct kernel<ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      &detail::pool_by_maxima<detail::max_pool_select_body<stored<Out>>, stored<Out>, false>};
+  static constexpr kernel_entry entry{&detail::max_pool_select<stored<Out>>};
 };
 template <>
 struct kernel<ir::key<op::average_pool>> {
@@ -250,7 +235,7 @@ struct kernel<ir::key<op::average_pool>> {
 template <>
 struct kernel<ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::average_pool_gradient<stored<Out>>};
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::average_pool_gradient<stored<Out>>);
 };
 
 }  // namespace tagma::device::cpu

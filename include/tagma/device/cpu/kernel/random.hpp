@@ -47,7 +47,7 @@ struct random_body {
 template <class T, distribution Which>
 void random(const kernel_args& args, const run_context& context) {
   constexpr std::int64_t per_task = 8192;
-  const std::int64_t n = args.out.elements(), tasks = (n + per_task - 1) / per_task;
+  const std::int64_t n = args.out.elements(), tasks = pieces(n, per_task);
   // Runs count from 1: step 0 of every stream belongs to the initializers.
   const random_key key{context.seed, static_cast<std::uint32_t>(args.source),
                        static_cast<std::uint32_t>(context.step + 1)};

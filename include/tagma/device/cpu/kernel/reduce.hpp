@@ -164,11 +164,7 @@ void reduce(const kernel_args& args, const run_context& context) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const T* from = args.in[0].as<const T>();
   const std::int64_t results = args.out.elements();
-  C* to = nullptr;
-  if constexpr (std::is_same_v<T, C>)
-    to = args.out.as<T>();
-  else
-    to = static_cast<scratch<C>*>(args.state)->values.data();
+  C* const to = wide_result<T>(args);
   for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
   if (args.in[0].elements() > 0) {
     const int last = axes.count - 1;
@@ -187,7 +183,7 @@ void reduce(const kernel_args& args, const run_context& context) {
       if (rows <= 2 * per_task)
         some(0), some(1);
       else
-        context.threads->parallel_for((rows + per_task - 1) / per_task, some);
+        context.threads->parallel_for(pieces(rows, per_task), some);
     } else {
       // The last two joined axes at once, those around them one by one.
       const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
@@ -217,22 +213,7 @@ void reduce(const kernel_args& args, const run_context& context) {
       }
     }
   }
-  if constexpr (!std::is_same_v<T, C>)
-    for (std::int64_t i = 0; i < results; ++i) args.out.as<T>()[i] = T(to[i]);
-}
-
-/// Sums of 16-bit floats are formed in wider ones.
-template <class T>
-owned<kernel_state> prepare_reduce(const kernel_args& args, const run_context&) {
-  return make_owned<scratch<compute_t<T>>>(args.out.elements());
-}
-
-template <class T, class Join>
-constexpr kernel_entry reduce_entry() {
-  if constexpr (std::is_same_v<T, compute_t<T>>)
-    return {&reduce<T, Join>};
-  else
-    return {&reduce<T, Join>, &prepare_reduce<T>};
+  round_result<T>(args, 0, results);
 }
 
 template <class T>
@@ -289,22 +270,22 @@ void arg_extreme(const kernel_args& args, const run_context&) {
 template <>
 struct kernel<ir::key<op::sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_sum>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_sum>);
 };
 template <>
 struct kernel<ir::key<op::product>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_product>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_product>);
 };
 template <>
 struct kernel<ir::key<op::reduce_max>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_max>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_max>);
 };
 template <>
 struct kernel<ir::key<op::reduce_min>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_min>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_min>);
 };
 template <>
 struct kernel<ir::key<op::fraction>> {

@@ -67,7 +67,7 @@ void over_rows(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
   if (n == 0 || rows == 0) return;
-  const std::int64_t per_task = 1 + 8192 / n, tasks = (rows + per_task - 1) / per_task;
+  const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
   const auto some = [&](std::int64_t t) {
     const std::int64_t first = t * per_task, count = first + per_task < rows ? per_task : rows - first;
     dispatch<Body>(args.in[0].as<const T>() + first * n, args.out.as<T>() + first * n, count, n);

@@ -85,10 +85,10 @@ void transpose_blocks(const kernel_args& args, const run_context& context, const
   const int last = axes.count - 1;
   const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
   constexpr std::int64_t height = transpose_body<T>::block;
-  const std::int64_t strips = (rows.count + height - 1) / height;
-  const std::int64_t pieces = args.out.elements() / rows.count / columns.count * strips;
+  const std::int64_t strips = pieces(rows.count, height);
+  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
   const std::int64_t bytes = height * columns.count * static_cast<std::int64_t>(sizeof(T));
-  over_pieces(pieces, bytes, context, [&](std::int64_t first, std::int64_t end) {
+  over_pieces(parts, bytes, context, [&](std::int64_t first, std::int64_t end) {
     for (std::int64_t p = first; p < end; ++p) {
       std::int64_t from = 0, to = 0;
       axes.offsets(p / strips, 1u << near | 1u << last, from, to);

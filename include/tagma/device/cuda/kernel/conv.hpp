@@ -126,10 +126,7 @@ struct add_bias_body {
 };
 
 [[nodiscard]] inline conv_problem problem_of(const kernel_args& args, conv_role role) {
-  const shape &in0 = args.in[0].dims, &in1 = args.in[1].dims, &out = args.out.dims;
-  return role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
-         : role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
-                                             : conv_problem(in0, out, in1, args.attributes);
+  return {role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes};
 }
 
 struct conv_state final : kernel_state {

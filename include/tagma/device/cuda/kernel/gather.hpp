@@ -98,12 +98,13 @@ void one_hot(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::gather>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::gather, nullptr, nullptr, true};
+  static constexpr kernel_entry entry{.run = &detail::gather, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::scatter_rows>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>>, &detail::prepare_scatter_rows, nullptr, true};
+  static constexpr kernel_entry entry{
+      .run = &detail::scatter_rows<stored<Out>>, .prepare = &detail::prepare_scatter_rows, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::one_hot>> {

@@ -196,7 +196,8 @@ struct update_kernel {
 template <class Update>
 struct row_update_kernel {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&apply_rows<Update, stored<Out>>, &sparse_inputs<Update>::prepare, nullptr, true};
+  static constexpr kernel_entry entry{
+      .run = &apply_rows<Update, stored<Out>>, .prepare = &sparse_inputs<Update>::prepare, .reads_run = true};
 };
 
 }  // namespace detail

@@ -6,25 +6,12 @@
 /// element, in their order, so nothing is added by atomics. cuDNN is not used: it does not say which of several equal
 /// maxima receives a gradient.
 
-#include "tagma/device/cuda/conv_problem.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/device/windows.hpp"
 
 namespace tagma::device::cuda {
 
 namespace detail {
-
-/// The part of an image that one window sees: rows `top` to `bottom`, columns `left` to `right`, exclusive.
-struct pool_window {
-  std::int64_t top, bottom, left, right;
-
-  TAGMA_DEVICE pool_window(const pool_problem& p, std::int64_t i, std::int64_t j) {
-    p.rows.visible(i, top, bottom);
-    p.columns.visible(j, left, right);
-    const std::int64_t y = p.rows.seen(i, 0), x = p.columns.seen(j, 0);
-    top += y, bottom += y, left += x, right += x;
-  }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t count() const { return (bottom - top) * (right - left); }
-};
 
 /// Where elements are. Windows belong to one image and one channel.
 template <class T>

@@ -36,20 +36,20 @@ struct random_body {
     const run_parameters* run;
     std::uint32_t stream;
   };
-  TAGMA_DEVICE static random_elements<C> draw(const random_stream& s, std::uint64_t block) {
+  TAGMA_DEVICE static random_elements<C> draw(const random_key& key, std::uint64_t block) {
     if constexpr (Which == distribution::uniform)
-      return uniform_elements<C>(s, block);
+      return uniform_elements<C>(key, block);
     else if constexpr (Which == distribution::normal)
-      return normal_elements<C>(s, block);
+      return normal_elements<C>(key, block);
     else
-      return truncated_elements<C>(s, block);
+      return truncated_elements<C>(key, block);
   }
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
     constexpr int width = random_width<C>;
     // Runs count from 1: step 0 of every stream belongs to the initializers.
-    const random_stream s{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
+    const random_key key{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
     for (std::int64_t block = at.index(); block * width < a.count; block += at.count()) {
-      const random_elements<C> x = draw(s, static_cast<std::uint64_t>(block));
+      const random_elements<C> x = draw(key, static_cast<std::uint64_t>(block));
       TAGMA_UNROLL
       for (int i = 0; i < width; ++i)
         if (block * width + i < a.count)
@@ -74,20 +74,20 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::uniform>,
+                                      .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::normal>,
+                                      .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::truncated>,
+                                      .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda

@@ -147,14 +147,14 @@ struct kernel<ir::key<op::log_softmax>> {
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>,
-                                      nullptr, nullptr, true};
+  static constexpr kernel_entry entry{.run = &detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>,
+                                      .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>, nullptr, nullptr, true};
+      .run = &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>, .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda

@@ -127,7 +127,8 @@ struct kernel<ir::key<op::assign_sub>> {
 template <>
 struct kernel<ir::key<op::scatter_add>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>>, &detail::prepare_scatter_add, nullptr, true};
+  static constexpr kernel_entry entry{
+      .run = &detail::scatter_add<stored<Out>>, .prepare = &detail::prepare_scatter_add, .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda

@@ -2,13 +2,14 @@
 #pragma once
 
 /// @file
-/// Windows that slide over images, in numbers: for convolutions and for pooling.
+/// Windows that slide over images, in numbers: what kernels of all devices know of convolutions and of pooling. Images
+/// are [images, rows, columns, channels].
 
-#include "tagma/device/cuda/scalar.hpp"
+#include "tagma/device/index.hpp"
 #include "tagma/expr/op/conv.hpp"
 #include "tagma/expr/op/pool.hpp"
 
-namespace tagma::device::cuda {
+namespace tagma::device {
 
 /// One axis: input extent, output extent, window extent, and how the window moves.
 struct conv_axis {
@@ -28,8 +29,8 @@ struct conv_axis {
   /// The window elements `first` to `last`, exclusive, that see the input at output position `o`.
   TAGMA_DEVICE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
     const std::int64_t at = o * stride - before;
-    first = at >= 0 ? 0 : quotient(-at + dilation - 1, dilation);
-    last = at >= in ? 0 : quotient(in - at + dilation - 1, dilation);
+    first = at >= 0 ? 0 : pieces(-at, dilation);
+    last = at >= in ? 0 : pieces(in - at, dilation);
     if (last > size) last = size;
     if (first > last) first = last;
   }
@@ -50,6 +51,9 @@ struct conv_axis {
   }
 };
 
+/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
+enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
+
 /// A convolution of `images` images with `channels` channels by `filters` filters.
 struct conv_problem {
   conv_axis rows, columns;
@@ -61,17 +65,31 @@ struct conv_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
+  /// Of the first two operands of a role, and its result.
+  conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes)
+      : conv_problem(role == conv_role::input_gradient ? result : a, role == conv_role::filter_gradient ? result : b,
+                     role == conv_role::forward          ? result
+                     : role == conv_role::input_gradient ? a
+                                                         : b,
+                     attributes) {}
+
   /// Channels and filters of one group.
   [[nodiscard]] TAGMA_DEVICE std::int64_t own_channels() const { return quotient(channels, groups); }
   [[nodiscard]] TAGMA_DEVICE std::int64_t own_filters() const { return quotient(filters, groups); }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * filters; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const {
-    return rows.size * columns.size * own_channels() * filters;
-  }
+  /// Elements of one image, and of its result.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return positions() * filters; }
+  /// Places of the window in one image.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t positions() const { return rows.out * columns.out; }
+  /// Elements of one filter, which sees one group.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t patch() const { return rows.size * columns.size * own_channels(); }
+  /// Elements of all images, of all results and of all filters.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * input_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * output_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const { return patch() * filters; }
 };
 
-/// Pooling.
+/// Pooling of `images` images.
 struct pool_problem {
   conv_axis rows, columns;
   std::int64_t images = 0, channels = 0;
@@ -81,8 +99,26 @@ struct pool_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * channels; }
+  /// Elements of one image, and of its result.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return rows.out * columns.out * channels; }
+  /// Elements of all images, and of all results.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * input_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * output_size(); }
+};
+
+/// The part of an image that the window at row `i`, column `j` of the result sees: rows `top` to `bottom`, columns
+/// `left` to `right`, exclusive.
+struct pool_window {
+  std::int64_t top, bottom, left, right;
+
+  TAGMA_DEVICE pool_window(const pool_problem& p, std::int64_t i, std::int64_t j) {
+    p.rows.visible(i, top, bottom);
+    p.columns.visible(j, left, right);
+    const std::int64_t y = p.rows.seen(i, 0), x = p.columns.seen(j, 0);
+    top += y, bottom += y, left += x, right += x;
+  }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t count() const { return (bottom - top) * (right - left); }
 };
 
 /// An element of images: which image, row, column and channel.
@@ -98,4 +134,4 @@ struct image_position {
   }
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
