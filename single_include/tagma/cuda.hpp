@@ -133,6 +133,13 @@ void fresh_type(long);
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
+/// Inlined as well, and under nvcc a function of the GPU too: what kernels of all devices call.
+#if defined(__CUDACC__)
+#define TAGMA_DEVICE __host__ __device__ __forceinline__
+#else
+#define TAGMA_DEVICE TAGMA_INLINE
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
@@ -7302,9 +7309,11 @@ class run_guard {
   void check() const {
     if (const status_code reason = over(); reason != status_code::ok) explain(reason);
   }
-  [[noreturn]] TAGMA_COLD void explain(status_code reason) const {
+  /// Throws the error that says so.
+  /// @param meanwhile what the run did then: " while ..."
+  [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
     if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
@@ -7367,7 +7376,8 @@ class gate {
     if (exclusive) --waiting_;
     if (asleep_ > 0) changed_.change(true);
     mutex_.unlock();
-    guard.explain(reason);
+    guard.explain(reason, exclusive ? " while it waited for the variables that it updates"
+                                    : " while it waited for the variables that it reads");
   }
 
   mutex mutex_;
@@ -7728,8 +7738,42 @@ template <class T, class... Arguments>
 #include <cstring>
 #include <type_traits>
 
-/// A function of the device that the host can call as well, which is how tests run it.
-#define TAGMA_DEVICE __host__ __device__ __forceinline__
+// ---- tagma/device/index.hpp
+#ifndef TAGMA_SINGLE_DEVICE_INDEX_HPP
+#define TAGMA_SINGLE_DEVICE_INDEX_HPP
+
+/// @file
+/// Arithmetic of positions and extents, for kernels of all devices.
+
+#include <cstdint>
+
+namespace tagma::device {
+
+/// The quotient of two extents or positions; by 32-bit arithmetic where both fit, which is several times as fast.
+TAGMA_DEVICE constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  if (((a | b) >> 32) == 0)
+    return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
+  return a / b;
+}
+
+/// The pieces of `each` things that hold `count` of them.
+TAGMA_DEVICE constexpr std::int64_t pieces(std::int64_t count, std::int64_t each) {
+  return quotient(count + each - 1, each);
+}
+
+/// Calls `some(axis, position)` for every axis: where element `index` is along it, counted along the last axis first.
+template <class Some>
+TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int axes, const Some& some) {
+  for (int a = axes - 1; a > 0; --a) {
+    const std::int64_t next = quotient(index, extents[a]);
+    some(a, index - next * extents[a]);
+    index = next;
+  }
+  if (axes > 0) some(0, index);
+}
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_INDEX_HPP
 
 /// Writes a loop out, on the device.
 #if defined(__CUDA_ARCH__)
@@ -7890,27 +7934,6 @@ TAGMA_DEVICE T logistic(T x) {
 template <class T>
 TAGMA_DEVICE T softened(T x) {
   return (x < T(0) ? T(0) : x) + logarithm_of_1_plus(exponential(-magnitude(x)));
-}
-
-/// The quotient of two extents or positions; by 32-bit arithmetic where both fit, which is several times as fast.
-TAGMA_DEVICE std::int64_t quotient(std::int64_t a, std::int64_t b) {
-  if (((a | b) >> 32) == 0)
-    return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
-  return a / b;
-}
-
-/// The pieces of `each` things that hold `count` of them.
-TAGMA_DEVICE constexpr std::int64_t pieces(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
-
-/// Calls `some(axis, position)` for every axis: where element `index` is along it, counted along the last axis first.
-template <class Some>
-TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int axes, const Some& some) {
-  for (int a = axes - 1; a > 0; --a) {
-    const std::int64_t next = quotient(index, extents[a]);
-    some(a, index - next * extents[a]);
-    index = next;
-  }
-  if (axes > 0) some(0, index);
 }
 
 }  // namespace tagma::device::cuda
@@ -9429,6 +9452,24 @@ class run_control {
     note(static_cast<std::exception_ptr&&>(e));
   }
 
+  /// What the error of a run says beside its first reason. The first two only if the run is late.
+  enum class list : unsigned char { done_last, not_finished, more_errors };
+  /// True if the run is late and its error has room for one more step in this list: then `name` is to be called.
+  [[nodiscard]] TAGMA_COLD bool wants_name(list l) noexcept {
+    const mutex_lock lock(mutex_);
+    return late() && has_room(l);
+  }
+  /// Names a step by an error whose text begins with it.
+  TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
+    try {
+      std::rethrow_exception(error_of_step);
+    } catch (const std::exception& e) {
+      const mutex_lock lock(mutex_);
+      add(l, named_part(e.what()));
+    } catch (...) {  // nothing says which it is
+    }
+  }
+
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
   void wait(wait_word& word, std::uint32_t seen) const {
     if (stopped())
@@ -9453,40 +9494,77 @@ class run_control {
       try {
         guard_.explain(reason);
       } catch (...) {
-        note(std::current_exception());
+        note(std::current_exception(), reason == status_code::deadline_exceeded);
       }
     }
     return true;
   }
 
-  void note(std::exception_ptr e) noexcept {
+  void note(std::exception_ptr e, bool late_run = false) noexcept {
     if (first_ == nullptr) {
       first_ = static_cast<std::exception_ptr&&>(e);
+      try {
+        lists_ = make_owned<lists>();
+        lists_->late = late_run;
+      } catch (...) {  // no memory for it: the first error is all
+      }
       stopped_.store(true, memory_order::release);
       return;
     }
     try {
       std::rethrow_exception(e);
     } catch (const error& one) {
-      if (one.code() != status_code::cancelled) list(one.what());
+      if (one.code() != status_code::cancelled)
+        add_if_room(list::more_errors, one.what());
+      else if (late())
+        add_if_room(list::not_finished, named_part(one.what()));
     } catch (const std::exception& one) {
-      list(one.what());
+      add_if_room(list::more_errors, one.what());
     } catch (...) {
-      list("an exception that is no std::exception");
-    }
-  }
-  void list(std::string_view text) noexcept {
-    if (others_++ >= most_listed) return;
-    try {
-      listed_ += sentence({others_ > 1 ? "; " : "", text});
-    } catch (...) {  // no memory for it: it is counted
+      add_if_room(list::more_errors, "an exception that is no std::exception");
     }
   }
 
+  struct lists {
+    std::string text[3];
+    int count[3]{};
+    bool late = false;
+  };
+  [[nodiscard]] static std::size_t index(list l) { return static_cast<std::size_t>(l); }
+  [[nodiscard]] bool late() const { return lists_ != nullptr && lists_->late; }
+  [[nodiscard]] bool has_room(list l) { return lists_ != nullptr && lists_->count[index(l)]++ < most_listed; }
+  void add_if_room(list l, std::string_view entry) noexcept {
+    if (has_room(l)) add(l, entry);
+  }
+  void add(list l, std::string_view entry) noexcept {
+    std::string& text = lists_->text[index(l)];
+    try {
+      text += sentence({text.empty() ? "" : "; ", entry});
+    } catch (...) {  // no memory for it: it is counted
+    }
+  }
+  /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
+  [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
+    const auto colon = what.find(": ");
+    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
+    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+  }
+  [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
+    const int count = lists_->count[index(l)];
+    if (count == 0) return {};
+    std::string text = sentence({before, lists_->text[index(l)]});
+    if (count > most_listed) text += sentence({"; and ", count - most_listed, " more"});
+    return text;
+  }
+
   [[noreturn]] TAGMA_COLD void rethrow() {
-    if (others_ == 0) std::rethrow_exception(first_);
-    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
-                                       others_ > most_listed ? "; and so on" : ""});
+    if (lists_ == nullptr) std::rethrow_exception(first_);
+    std::string more =
+        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+    if (const int others = lists_->count[index(list::more_errors)]; others > 0)
+      more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
+                        lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
+    if (more.empty()) std::rethrow_exception(first_);
     try {
       std::rethrow_exception(first_);
     } catch (const error& e) {
@@ -9503,8 +9581,7 @@ class run_control {
   mutex mutex_;
   stop_hook* hooks_ = nullptr;
   std::exception_ptr first_;
-  std::string listed_;
-  int others_ = 0;
+  owned<lists> lists_;  // from the first error on
 };
 
 }  // namespace tagma::runtime
@@ -12424,6 +12501,16 @@ class run_steps {
   ~run_steps() = default;
 };
 
+/// Names step `s` in the error of a run that is late, if there is room.
+TAGMA_COLD inline void name_step(run_control& control, run_steps& steps, std::size_t s, run_control::list l) noexcept {
+  if (!control.wants_name(l)) return;
+  try {
+    throw error(status_code::cancelled, "not begun");
+  } catch (...) {
+    control.name(l, steps.named(s, std::current_exception()));
+  }
+}
+
 /// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
 /// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
 /// run allocates nothing.
@@ -12541,6 +12628,7 @@ class step_runner final : public shared_work, completion_target {
   struct local_steps {
     step_id steps[16];
     int count = 0;
+    step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
   };
 
   template <class Index>
@@ -12549,14 +12637,20 @@ class step_runner final : public shared_work, completion_target {
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
-  bool did(step_id s) noexcept {
-    if (control_->stopping()) return true;
+  bool did(step_id s, local_steps& local) noexcept {
+    if (control_->stopping()) {
+      if (local.last >= 0) name_step(*control_, *run_, index(local.last), run_control::list::done_last);
+      local.last = -1;
+      name_step(*control_, *run_, index(s), run_control::list::not_finished);
+      return true;
+    }
     try {
       if (steps_[index(s)].asynchronous) {
         run_->start(index(s), completion(*this, s));
         return false;
       }
       run_->step(index(s));
+      local.last = s;
     } catch (...) {
       control_->failed(run_->named(index(s), std::current_exception()));
       control_->tell();
@@ -12567,7 +12661,7 @@ class step_runner final : public shared_work, completion_target {
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!did(s)) return local.count > 0 ? local.steps[--local.count] : -1;
+    if (!did(s, local)) return local.count > 0 ? local.steps[--local.count] : -1;
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
@@ -15009,14 +15103,15 @@ class blas_product {
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
-// ---- tagma/device/cuda/conv_problem.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+// ---- tagma/device/windows.hpp
+#ifndef TAGMA_SINGLE_DEVICE_WINDOWS_HPP
+#define TAGMA_SINGLE_DEVICE_WINDOWS_HPP
 
 /// @file
-/// Windows that slide over images, in numbers: for convolutions and for pooling.
+/// Windows that slide over images, in numbers: what kernels of all devices know of convolutions and of pooling. Images
+/// are [images, rows, columns, channels].
 
-namespace tagma::device::cuda {
+namespace tagma::device {
 
 /// One axis: input extent, output extent, window extent, and how the window moves.
 struct conv_axis {
@@ -15036,8 +15131,8 @@ struct conv_axis {
   /// The window elements `first` to `last`, exclusive, that see the input at output position `o`.
   TAGMA_DEVICE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
     const std::int64_t at = o * stride - before;
-    first = at >= 0 ? 0 : quotient(-at + dilation - 1, dilation);
-    last = at >= in ? 0 : quotient(in - at + dilation - 1, dilation);
+    first = at >= 0 ? 0 : pieces(-at, dilation);
+    last = at >= in ? 0 : pieces(in - at, dilation);
     if (last > size) last = size;
     if (first > last) first = last;
   }
@@ -15058,6 +15153,9 @@ struct conv_axis {
   }
 };
 
+/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
+enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
+
 /// A convolution of `images` images with `channels` channels by `filters` filters.
 struct conv_problem {
   conv_axis rows, columns;
@@ -15069,17 +15167,31 @@ struct conv_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
+  /// Of the first two operands of a role, and its result.
+  conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes)
+      : conv_problem(role == conv_role::input_gradient ? result : a, role == conv_role::filter_gradient ? result : b,
+                     role == conv_role::forward          ? result
+                     : role == conv_role::input_gradient ? a
+                                                         : b,
+                     attributes) {}
+
   /// Channels and filters of one group.
   [[nodiscard]] TAGMA_DEVICE std::int64_t own_channels() const { return quotient(channels, groups); }
   [[nodiscard]] TAGMA_DEVICE std::int64_t own_filters() const { return quotient(filters, groups); }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * filters; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const {
-    return rows.size * columns.size * own_channels() * filters;
-  }
+  /// Elements of one image, and of its result.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return positions() * filters; }
+  /// Places of the window in one image.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t positions() const { return rows.out * columns.out; }
+  /// Elements of one filter, which sees one group.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t patch() const { return rows.size * columns.size * own_channels(); }
+  /// Elements of all images, of all results and of all filters.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * input_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * output_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const { return patch() * filters; }
 };
 
-/// Pooling.
+/// Pooling of `images` images.
 struct pool_problem {
   conv_axis rows, columns;
   std::int64_t images = 0, channels = 0;
@@ -15089,8 +15201,26 @@ struct pool_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * rows.in * columns.in * channels; }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * rows.out * columns.out * channels; }
+  /// Elements of one image, and of its result.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return rows.out * columns.out * channels; }
+  /// Elements of all images, and of all results.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * input_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * output_size(); }
+};
+
+/// The part of an image that the window at row `i`, column `j` of the result sees: rows `top` to `bottom`, columns
+/// `left` to `right`, exclusive.
+struct pool_window {
+  std::int64_t top, bottom, left, right;
+
+  TAGMA_DEVICE pool_window(const pool_problem& p, std::int64_t i, std::int64_t j) {
+    p.rows.visible(i, top, bottom);
+    p.columns.visible(j, left, right);
+    const std::int64_t y = p.rows.seen(i, 0), x = p.columns.seen(j, 0);
+    top += y, bottom += y, left += x, right += x;
+  }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t count() const { return (bottom - top) * (right - left); }
 };
 
 /// An element of images: which image, row, column and channel.
@@ -15106,8 +15236,8 @@ struct image_position {
   }
 };
 
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_CONV_PROBLEM_HPP
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_WINDOWS_HPP
 
 namespace tagma::device::cuda {
 
@@ -15115,9 +15245,6 @@ inline void check_dnn(cudnnStatus_t status, const char* what) {
   if (status != CUDNN_STATUS_SUCCESS)
     fail(status_code::internal, {"cuDNN refused ", what, ": ", cudnnGetErrorString(status)});
 }
-
-/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
-enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
 
 /// One axis of the images that cuDNN is given.
 struct dnn_axis {
@@ -15493,10 +15620,7 @@ struct add_bias_body {
 };
 
 [[nodiscard]] inline conv_problem problem_of(const kernel_args& args, conv_role role) {
-  const shape &in0 = args.in[0].dims, &in1 = args.in[1].dims, &out = args.out.dims;
-  return role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
-         : role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
-                                             : conv_problem(in0, out, in1, args.attributes);
+  return {role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes};
 }
 
 struct conv_state final : kernel_state {
@@ -16186,7 +16310,8 @@ inline void reserve_sort(std::int64_t count, std::int64_t table, const run_conte
   resources_of(context).reserve(4 * memory.array_bytes() + sort_bytes(memory.arrays(nullptr)));
 }
 
-/// Sorts rows by where they go; wrong indices are reported. What it returns lies in working memory of the stream.
+/// Sorts rows by where they go; wrong indices are reported, and their rows go nowhere. What it returns lies in working
+/// memory of the stream.
 inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const kernel_args& args,
                              const run_context& context) {
   stream_resources& r = resources_of(context);
@@ -16226,19 +16351,29 @@ namespace tagma {
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
 using philox_block = std::array<std::uint32_t, 4>;
 
-/// Philox4x32 with ten rounds.
+/// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
-/// @param counter        the block to encrypt; different counters give independent bits
-[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
+/// @param words          the counter, and then its bits
+TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t key_hi, std::uint32_t (&words)[4]) {
   for (int r = 0; r < 10; ++r) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_hi, static_cast<std::uint32_t>(a)};
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * words[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * words[2];
+    words[0] = static_cast<std::uint32_t>(b >> 32) ^ words[1] ^ key_lo;
+    words[1] = static_cast<std::uint32_t>(b);
+    words[2] = static_cast<std::uint32_t>(a >> 32) ^ words[3] ^ key_hi;
+    words[3] = static_cast<std::uint32_t>(a);
     key_lo += 0x9E3779B9u;
     key_hi += 0xBB67AE85u;
   }
-  return counter;
+}
+
+/// Philox4x32 with ten rounds.
+/// @param key_lo, key_hi the two words of the key
+/// @param counter        the block to encrypt; different counters give independent bits
+[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
+  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
+  philox_rounds(key_lo, key_hi, words);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -16250,24 +16385,35 @@ struct random_key {
   friend constexpr bool operator==(const random_key&, const random_key&) = default;
 };
 
+/// `random_block` in four words, for kernels.
+TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t block, std::uint16_t attempt,
+                                         std::uint32_t (&words)[4]) {
+  words[0] = static_cast<std::uint32_t>(block);
+  words[1] = static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16);
+  words[2] = key.step;
+  words[3] = key.stream;
+  philox_rounds(static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32), words);
+}
+
 /// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block
 /// `i / 4`.
 /// @param block   below 2^48
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  return philox(
-      static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
-      {static_cast<std::uint32_t>(block),
-       static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step, key.stream});
+  std::uint32_t words[4]{};
+  random_words(key, block, attempt, words);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// The upper 24 bits as a float in [0, 1).
-[[nodiscard]] constexpr float uniform01(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+[[nodiscard]] TAGMA_DEVICE constexpr float uniform01(std::uint32_t bits) {
+  return static_cast<float>(bits >> 8) * 0x1p-24f;
+}
 
 /// 53 bits of two words as a double in [0, 1).
 /// @param low, high the upper 21 bits of `low` become the lower bits of the result
-[[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
+[[nodiscard]] TAGMA_DEVICE constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
 }
 
@@ -16513,7 +16659,8 @@ struct kernel<ir::key<op::assign_sub>> {
 template <>
 struct kernel<ir::key<op::scatter_add>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>>, &detail::prepare_scatter_add, nullptr, true};
+  static constexpr kernel_entry entry{
+      .run = &detail::scatter_add<stored<Out>>, .prepare = &detail::prepare_scatter_add, .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda
@@ -16609,12 +16756,13 @@ void one_hot(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::gather>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::gather, nullptr, nullptr, true};
+  static constexpr kernel_entry entry{.run = &detail::gather, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::scatter_rows>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_rows<stored<Out>>, &detail::prepare_scatter_rows, nullptr, true};
+  static constexpr kernel_entry entry{
+      .run = &detail::scatter_rows<stored<Out>>, .prepare = &detail::prepare_scatter_rows, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::one_hot>> {
@@ -17135,7 +17283,8 @@ struct update_kernel {
 template <class Update>
 struct row_update_kernel {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&apply_rows<Update, stored<Out>>, &sparse_inputs<Update>::prepare, nullptr, true};
+  static constexpr kernel_entry entry{
+      .run = &apply_rows<Update, stored<Out>>, .prepare = &sparse_inputs<Update>::prepare, .reads_run = true};
 };
 
 }  // namespace detail
@@ -17197,19 +17346,6 @@ struct kernel<ir::key<op::scheduled_rate>> {
 namespace tagma::device::cuda {
 
 namespace detail {
-
-/// The part of an image that one window sees: rows `top` to `bottom`, columns `left` to `right`, exclusive.
-struct pool_window {
-  std::int64_t top, bottom, left, right;
-
-  TAGMA_DEVICE pool_window(const pool_problem& p, std::int64_t i, std::int64_t j) {
-    p.rows.visible(i, top, bottom);
-    p.columns.visible(j, left, right);
-    const std::int64_t y = p.rows.seen(i, 0), x = p.columns.seen(j, 0);
-    top += y, bottom += y, left += x, right += x;
-  }
-  [[nodiscard]] TAGMA_DEVICE std::int64_t count() const { return (bottom - top) * (right - left); }
-};
 
 /// Where elements are. Windows belong to one image and one channel.
 template <class T>
@@ -17356,41 +17492,6 @@ struct kernel<ir::key<op::average_pool_gradient>> {
 
 namespace tagma::device::cuda {
 
-/// Four 32-bit words.
-struct random_words {
-  std::uint32_t word[4];
-};
-
-/// What names a random tensor, as `tagma::random_key`.
-struct random_stream {
-  std::uint64_t seed;
-  std::uint32_t stream;
-  std::uint32_t step;
-};
-
-/// Block `block` of a stream, as `tagma::random_block` has it: Philox4x32 with ten rounds (Salmon, Moraes, Dror and
-/// Shaw, SC 2011).
-TAGMA_DEVICE random_words random_words_of(const random_stream& s, std::uint64_t block, std::uint32_t attempt = 0) {
-  auto low = static_cast<std::uint32_t>(s.seed), high = static_cast<std::uint32_t>(s.seed >> 32);
-  random_words c{{static_cast<std::uint32_t>(block),
-                  static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (attempt << 16), s.step, s.stream}};
-  for (int r = 0; r < 10; ++r) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * c.word[0], b = std::uint64_t{0xCD9E8D57u} * c.word[2];
-    c = {{static_cast<std::uint32_t>(b >> 32) ^ c.word[1] ^ low, static_cast<std::uint32_t>(b),
-          static_cast<std::uint32_t>(a >> 32) ^ c.word[3] ^ high, static_cast<std::uint32_t>(a)}};
-    low += 0x9E3779B9u;
-    high += 0xBB67AE85u;
-  }
-  return c;
-}
-
-/// The upper 24 bits as a float in [0, 1).
-TAGMA_DEVICE float unit_interval(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
-/// 53 bits of two words as a double in [0, 1).
-TAGMA_DEVICE double unit_interval(std::uint32_t low, std::uint32_t high) {
-  return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
-}
-
 /// Elements that one block of random words makes: 4 floats or 2 doubles.
 template <class C>
 inline constexpr int random_width = static_cast<int>(16 / sizeof(C));
@@ -17403,12 +17504,13 @@ struct random_elements {
 
 /// Uniform in [0, 1).
 template <class C>
-TAGMA_DEVICE random_elements<C> uniform_elements(const random_stream& s, std::uint64_t block) {
-  const random_words r = random_words_of(s, block);
+TAGMA_DEVICE random_elements<C> uniform_elements(const random_key& key, std::uint64_t block) {
+  std::uint32_t r[4];
+  random_words(key, block, 0, r);
   if constexpr (sizeof(C) == 8)
-    return {{unit_interval(r.word[0], r.word[1]), unit_interval(r.word[2], r.word[3])}};
+    return {{uniform01(r[0], r[1]), uniform01(r[2], r[3])}};
   else
-    return {{unit_interval(r.word[0]), unit_interval(r.word[1]), unit_interval(r.word[2]), unit_interval(r.word[3])}};
+    return {{uniform01(r[0]), uniform01(r[1]), uniform01(r[2]), uniform01(r[3])}};
 }
 
 /// A normal number by the method of Box and Muller (1958), from two uniform ones.
@@ -17420,28 +17522,28 @@ TAGMA_DEVICE C normal_number(C radius, C turns) {
 /// Normal with mean 0 and deviation 1. The elements of a pair share their radius; their angles are a quarter turn
 /// apart.
 template <class C>
-TAGMA_DEVICE random_elements<C> normal_elements(const random_stream& s, std::uint64_t block,
-                                                std::uint32_t attempt = 0) {
-  const random_words r = random_words_of(s, block, attempt);
+TAGMA_DEVICE random_elements<C> normal_elements(const random_key& key, std::uint64_t block, std::uint16_t attempt = 0) {
+  std::uint32_t r[4];
+  random_words(key, block, attempt, r);
   if constexpr (sizeof(C) == 8) {
-    const C radius = unit_interval(r.word[0], r.word[1]), turns = unit_interval(r.word[2], r.word[3]);
+    const C radius = uniform01(r[0], r[1]), turns = uniform01(r[2], r[3]);
     return {{normal_number(radius, turns), normal_number(radius, turns - C(0.25))}};
   } else {
-    const C a = unit_interval(r.word[0]), b = unit_interval(r.word[1]);
-    const C c = unit_interval(r.word[2]), d = unit_interval(r.word[3]);
+    const C a = uniform01(r[0]), b = uniform01(r[1]);
+    const C c = uniform01(r[2]), d = uniform01(r[3]);
     return {{normal_number(a, b), normal_number(a, b - C(0.25)), normal_number(c, d), normal_number(c, d - C(0.25))}};
   }
 }
 
 /// The same, where every element outside (-2, 2) is drawn again until it is inside.
 template <class C>
-TAGMA_DEVICE random_elements<C> truncated_elements(const random_stream& s, std::uint64_t block) {
-  random_elements<C> x = normal_elements<C>(s, block);
-  for (std::uint32_t attempt = 1; attempt < 65536; ++attempt) {
+TAGMA_DEVICE random_elements<C> truncated_elements(const random_key& key, std::uint64_t block) {
+  random_elements<C> x = normal_elements<C>(key, block);
+  for (std::uint16_t attempt = 1; attempt != 0; ++attempt) {
     bool all = true;
     for (const C e : x.element) all = all && magnitude(e) < C(2);
     if (all) break;
-    const random_elements<C> again = normal_elements<C>(s, block, attempt);
+    const random_elements<C> again = normal_elements<C>(key, block, attempt);
     TAGMA_UNROLL
     for (int i = 0; i < random_width<C>; ++i)
       if (!(magnitude(x.element[i]) < C(2))) x.element[i] = again.element[i];
@@ -17478,20 +17580,20 @@ struct random_body {
     const run_parameters* run;
     std::uint32_t stream;
   };
-  TAGMA_DEVICE static random_elements<C> draw(const random_stream& s, std::uint64_t block) {
+  TAGMA_DEVICE static random_elements<C> draw(const random_key& key, std::uint64_t block) {
     if constexpr (Which == distribution::uniform)
-      return uniform_elements<C>(s, block);
+      return uniform_elements<C>(key, block);
     else if constexpr (Which == distribution::normal)
-      return normal_elements<C>(s, block);
+      return normal_elements<C>(key, block);
     else
-      return truncated_elements<C>(s, block);
+      return truncated_elements<C>(key, block);
   }
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
     constexpr int width = random_width<C>;
     // Runs count from 1: step 0 of every stream belongs to the initializers.
-    const random_stream s{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
+    const random_key key{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
     for (std::int64_t block = at.index(); block * width < a.count; block += at.count()) {
-      const random_elements<C> x = draw(s, static_cast<std::uint64_t>(block));
+      const random_elements<C> x = draw(key, static_cast<std::uint64_t>(block));
       TAGMA_UNROLL
       for (int i = 0; i < width; ++i)
         if (block * width + i < a.count)
@@ -17516,20 +17618,20 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::uniform>,
+                                      .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::normal>,
+                                      .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>, nullptr, nullptr,
-                                      true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::truncated>,
+                                      .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda
@@ -17752,14 +17854,14 @@ struct kernel<ir::key<op::log_softmax>> {
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>,
-                                      nullptr, nullptr, true};
+  static constexpr kernel_entry entry{.run = &detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>,
+                                      .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>, nullptr, nullptr, true};
+      .run = &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>, .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda
@@ -17966,9 +18068,6 @@ constexpr bool has_loop_bodies(std::index_sequence<O...>) {
   return (true && ... && diagnose::cuda_has_loop_body<*Plan::raw.operations[first + O].op->key>);
 }
 
-}  // namespace detail
-
-namespace detail {
 /// True if a step of a plan is placed on a GPU.
 template <class Plan, std::size_t Step>
 inline constexpr bool is_on_gpu =
@@ -18046,18 +18145,19 @@ namespace tagma {
 
 /// Programs of a file that includes this know of GPUs.
 template <class Graph>
-  requires true struct ir::accelerator_of<Graph> {
-    static constexpr bool exists = true;
-    static constexpr std::string_view type = "GPU";
-    static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
-    template <class Plan>
-    [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
-      return device::cuda::kernel_entries<Plan>;
-    }
-    [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
-      return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
-    }
-  };
+  requires(true)
+struct ir::accelerator_of<Graph> {
+  static constexpr bool exists = true;
+  static constexpr std::string_view type = "GPU";
+  static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
+  template <class Plan>
+  [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
+    return device::cuda::kernel_entries<Plan>;
+  }
+  [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
+    return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
+  }
+};
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_PROVIDE_HPP

@@ -130,6 +130,13 @@ void fresh_type(long);
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
+/// Inlined as well, and under nvcc a function of the GPU too: what kernels of all devices call.
+#if defined(__CUDACC__)
+#define TAGMA_DEVICE __host__ __device__ __forceinline__
+#else
+#define TAGMA_DEVICE TAGMA_INLINE
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
@@ -257,19 +264,29 @@ namespace tagma {
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
 using philox_block = std::array<std::uint32_t, 4>;
 
-/// Philox4x32 with ten rounds.
+/// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
-/// @param counter        the block to encrypt; different counters give independent bits
-[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
+/// @param words          the counter, and then its bits
+TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t key_hi, std::uint32_t (&words)[4]) {
   for (int r = 0; r < 10; ++r) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_hi, static_cast<std::uint32_t>(a)};
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * words[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * words[2];
+    words[0] = static_cast<std::uint32_t>(b >> 32) ^ words[1] ^ key_lo;
+    words[1] = static_cast<std::uint32_t>(b);
+    words[2] = static_cast<std::uint32_t>(a >> 32) ^ words[3] ^ key_hi;
+    words[3] = static_cast<std::uint32_t>(a);
     key_lo += 0x9E3779B9u;
     key_hi += 0xBB67AE85u;
   }
-  return counter;
+}
+
+/// Philox4x32 with ten rounds.
+/// @param key_lo, key_hi the two words of the key
+/// @param counter        the block to encrypt; different counters give independent bits
+[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
+  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
+  philox_rounds(key_lo, key_hi, words);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -281,24 +298,35 @@ struct random_key {
   friend constexpr bool operator==(const random_key&, const random_key&) = default;
 };
 
+/// `random_block` in four words, for kernels.
+TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t block, std::uint16_t attempt,
+                                         std::uint32_t (&words)[4]) {
+  words[0] = static_cast<std::uint32_t>(block);
+  words[1] = static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16);
+  words[2] = key.step;
+  words[3] = key.stream;
+  philox_rounds(static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32), words);
+}
+
 /// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block
 /// `i / 4`.
 /// @param block   below 2^48
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  return philox(
-      static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
-      {static_cast<std::uint32_t>(block),
-       static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step, key.stream});
+  std::uint32_t words[4]{};
+  random_words(key, block, attempt, words);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// The upper 24 bits as a float in [0, 1).
-[[nodiscard]] constexpr float uniform01(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+[[nodiscard]] TAGMA_DEVICE constexpr float uniform01(std::uint32_t bits) {
+  return static_cast<float>(bits >> 8) * 0x1p-24f;
+}
 
 /// 53 bits of two words as a double in [0, 1).
 /// @param low, high the upper 21 bits of `low` become the lower bits of the result
-[[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
+[[nodiscard]] TAGMA_DEVICE constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
 }
 

@@ -133,6 +133,13 @@ void fresh_type(long);
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
+/// Inlined as well, and under nvcc a function of the GPU too: what kernels of all devices call.
+#if defined(__CUDACC__)
+#define TAGMA_DEVICE __host__ __device__ __forceinline__
+#else
+#define TAGMA_DEVICE TAGMA_INLINE
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
@@ -6048,7 +6055,9 @@ template <class Outputs>
 struct output_traits;
 template <class... E>
 struct output_traits<output_list<E...>> {
-  static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
+  static constexpr std::size_t count = sizeof...(E);
+  /// A function: nvcc walks everything that a constant leads to, by every way that there is.
+  static constexpr fixed_array<const ir::record*, sizeof...(E)> records() { return {{find_record<typename E::id>()...}}; }
   static constexpr bool carries = any_carries<E...>;
 
   /// The position of an output, or -1.
@@ -6073,7 +6082,7 @@ struct output_traits<E> : output_traits<output_list<E>> {
 
 template <class Named, class Scoped>
 struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
-  static constexpr const auto& records = output_traits<Scoped>::records;
+  static constexpr auto records() { return output_traits<Scoped>::records(); }
 
   template <class Closure>
   static carried values(const Closure& closure) {
@@ -6109,10 +6118,10 @@ template <class Closure>
 struct compiled_graph {
   static constexpr bool soft = is_placed_softly<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
-  static constexpr std::size_t output_count = traits::records.size();
+  static constexpr std::size_t output_count = traits::count;
 
   template <std::size_t Capacity, bool Scoped>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records());
   template <std::size_t Capacity, bool Scoped>
   static constexpr std::size_t choose_capacity() {
     if constexpr (Capacity < TAGMA_MAX_NODES &&
@@ -9971,9 +9980,11 @@ class run_guard {
   void check() const {
     if (const status_code reason = over(); reason != status_code::ok) explain(reason);
   }
-  [[noreturn]] TAGMA_COLD void explain(status_code reason) const {
+  /// Throws the error that says so.
+  /// @param meanwhile what the run did then: " while ..."
+  [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
     if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
@@ -10036,7 +10047,8 @@ class gate {
     if (exclusive) --waiting_;
     if (asleep_ > 0) changed_.change(true);
     mutex_.unlock();
-    guard.explain(reason);
+    guard.explain(reason, exclusive ? " while it waited for the variables that it updates"
+                                    : " while it waited for the variables that it reads");
   }
 
   mutex mutex_;
@@ -10146,6 +10158,24 @@ class run_control {
     note(static_cast<std::exception_ptr&&>(e));
   }
 
+  /// What the error of a run says beside its first reason. The first two only if the run is late.
+  enum class list : unsigned char { done_last, not_finished, more_errors };
+  /// True if the run is late and its error has room for one more step in this list: then `name` is to be called.
+  [[nodiscard]] TAGMA_COLD bool wants_name(list l) noexcept {
+    const mutex_lock lock(mutex_);
+    return late() && has_room(l);
+  }
+  /// Names a step by an error whose text begins with it.
+  TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
+    try {
+      std::rethrow_exception(error_of_step);
+    } catch (const std::exception& e) {
+      const mutex_lock lock(mutex_);
+      add(l, named_part(e.what()));
+    } catch (...) {  // nothing says which it is
+    }
+  }
+
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
   void wait(wait_word& word, std::uint32_t seen) const {
     if (stopped())
@@ -10170,40 +10200,77 @@ class run_control {
       try {
         guard_.explain(reason);
       } catch (...) {
-        note(std::current_exception());
+        note(std::current_exception(), reason == status_code::deadline_exceeded);
       }
     }
     return true;
   }
 
-  void note(std::exception_ptr e) noexcept {
+  void note(std::exception_ptr e, bool late_run = false) noexcept {
     if (first_ == nullptr) {
       first_ = static_cast<std::exception_ptr&&>(e);
+      try {
+        lists_ = make_owned<lists>();
+        lists_->late = late_run;
+      } catch (...) {  // no memory for it: the first error is all
+      }
       stopped_.store(true, memory_order::release);
       return;
     }
     try {
       std::rethrow_exception(e);
     } catch (const error& one) {
-      if (one.code() != status_code::cancelled) list(one.what());
+      if (one.code() != status_code::cancelled)
+        add_if_room(list::more_errors, one.what());
+      else if (late())
+        add_if_room(list::not_finished, named_part(one.what()));
     } catch (const std::exception& one) {
-      list(one.what());
+      add_if_room(list::more_errors, one.what());
     } catch (...) {
-      list("an exception that is no std::exception");
-    }
-  }
-  void list(std::string_view text) noexcept {
-    if (others_++ >= most_listed) return;
-    try {
-      listed_ += sentence({others_ > 1 ? "; " : "", text});
-    } catch (...) {  // no memory for it: it is counted
+      add_if_room(list::more_errors, "an exception that is no std::exception");
     }
   }
 
+  struct lists {
+    std::string text[3];
+    int count[3]{};
+    bool late = false;
+  };
+  [[nodiscard]] static std::size_t index(list l) { return static_cast<std::size_t>(l); }
+  [[nodiscard]] bool late() const { return lists_ != nullptr && lists_->late; }
+  [[nodiscard]] bool has_room(list l) { return lists_ != nullptr && lists_->count[index(l)]++ < most_listed; }
+  void add_if_room(list l, std::string_view entry) noexcept {
+    if (has_room(l)) add(l, entry);
+  }
+  void add(list l, std::string_view entry) noexcept {
+    std::string& text = lists_->text[index(l)];
+    try {
+      text += sentence({text.empty() ? "" : "; ", entry});
+    } catch (...) {  // no memory for it: it is counted
+    }
+  }
+  /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
+  [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
+    const auto colon = what.find(": ");
+    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
+    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+  }
+  [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
+    const int count = lists_->count[index(l)];
+    if (count == 0) return {};
+    std::string text = sentence({before, lists_->text[index(l)]});
+    if (count > most_listed) text += sentence({"; and ", count - most_listed, " more"});
+    return text;
+  }
+
   [[noreturn]] TAGMA_COLD void rethrow() {
-    if (others_ == 0) std::rethrow_exception(first_);
-    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
-                                       others_ > most_listed ? "; and so on" : ""});
+    if (lists_ == nullptr) std::rethrow_exception(first_);
+    std::string more =
+        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+    if (const int others = lists_->count[index(list::more_errors)]; others > 0)
+      more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
+                        lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
+    if (more.empty()) std::rethrow_exception(first_);
     try {
       std::rethrow_exception(first_);
     } catch (const error& e) {
@@ -10220,8 +10287,7 @@ class run_control {
   mutex mutex_;
   stop_hook* hooks_ = nullptr;
   std::exception_ptr first_;
-  std::string listed_;
-  int others_ = 0;
+  owned<lists> lists_;  // from the first error on
 };
 
 }  // namespace tagma::runtime

@@ -133,6 +133,13 @@ void fresh_type(long);
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
+/// Inlined as well, and under nvcc a function of the GPU too: what kernels of all devices call.
+#if defined(__CUDACC__)
+#define TAGMA_DEVICE __host__ __device__ __forceinline__
+#else
+#define TAGMA_DEVICE TAGMA_INLINE
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
@@ -3816,19 +3823,29 @@ namespace tagma {
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
 using philox_block = std::array<std::uint32_t, 4>;
 
-/// Philox4x32 with ten rounds.
+/// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
-/// @param counter        the block to encrypt; different counters give independent bits
-[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
+/// @param words          the counter, and then its bits
+TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t key_hi, std::uint32_t (&words)[4]) {
   for (int r = 0; r < 10; ++r) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_hi, static_cast<std::uint32_t>(a)};
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * words[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * words[2];
+    words[0] = static_cast<std::uint32_t>(b >> 32) ^ words[1] ^ key_lo;
+    words[1] = static_cast<std::uint32_t>(b);
+    words[2] = static_cast<std::uint32_t>(a >> 32) ^ words[3] ^ key_hi;
+    words[3] = static_cast<std::uint32_t>(a);
     key_lo += 0x9E3779B9u;
     key_hi += 0xBB67AE85u;
   }
-  return counter;
+}
+
+/// Philox4x32 with ten rounds.
+/// @param key_lo, key_hi the two words of the key
+/// @param counter        the block to encrypt; different counters give independent bits
+[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
+  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
+  philox_rounds(key_lo, key_hi, words);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -3840,24 +3857,35 @@ struct random_key {
   friend constexpr bool operator==(const random_key&, const random_key&) = default;
 };
 
+/// `random_block` in four words, for kernels.
+TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t block, std::uint16_t attempt,
+                                         std::uint32_t (&words)[4]) {
+  words[0] = static_cast<std::uint32_t>(block);
+  words[1] = static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16);
+  words[2] = key.step;
+  words[3] = key.stream;
+  philox_rounds(static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32), words);
+}
+
 /// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block
 /// `i / 4`.
 /// @param block   below 2^48
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  return philox(
-      static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
-      {static_cast<std::uint32_t>(block),
-       static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step, key.stream});
+  std::uint32_t words[4]{};
+  random_words(key, block, attempt, words);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// The upper 24 bits as a float in [0, 1).
-[[nodiscard]] constexpr float uniform01(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+[[nodiscard]] TAGMA_DEVICE constexpr float uniform01(std::uint32_t bits) {
+  return static_cast<float>(bits >> 8) * 0x1p-24f;
+}
 
 /// 53 bits of two words as a double in [0, 1).
 /// @param low, high the upper 21 bits of `low` become the lower bits of the result
-[[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
+[[nodiscard]] TAGMA_DEVICE constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
 }
 
@@ -4543,9 +4571,11 @@ class run_guard {
   void check() const {
     if (const status_code reason = over(); reason != status_code::ok) explain(reason);
   }
-  [[noreturn]] TAGMA_COLD void explain(status_code reason) const {
+  /// Throws the error that says so.
+  /// @param meanwhile what the run did then: " while ..."
+  [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
     if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
@@ -4608,7 +4638,8 @@ class gate {
     if (exclusive) --waiting_;
     if (asleep_ > 0) changed_.change(true);
     mutex_.unlock();
-    guard.explain(reason);
+    guard.explain(reason, exclusive ? " while it waited for the variables that it updates"
+                                    : " while it waited for the variables that it reads");
   }
 
   mutex mutex_;
@@ -9292,6 +9323,24 @@ class run_control {
     note(static_cast<std::exception_ptr&&>(e));
   }
 
+  /// What the error of a run says beside its first reason. The first two only if the run is late.
+  enum class list : unsigned char { done_last, not_finished, more_errors };
+  /// True if the run is late and its error has room for one more step in this list: then `name` is to be called.
+  [[nodiscard]] TAGMA_COLD bool wants_name(list l) noexcept {
+    const mutex_lock lock(mutex_);
+    return late() && has_room(l);
+  }
+  /// Names a step by an error whose text begins with it.
+  TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
+    try {
+      std::rethrow_exception(error_of_step);
+    } catch (const std::exception& e) {
+      const mutex_lock lock(mutex_);
+      add(l, named_part(e.what()));
+    } catch (...) {  // nothing says which it is
+    }
+  }
+
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
   void wait(wait_word& word, std::uint32_t seen) const {
     if (stopped())
@@ -9316,40 +9365,77 @@ class run_control {
       try {
         guard_.explain(reason);
       } catch (...) {
-        note(std::current_exception());
+        note(std::current_exception(), reason == status_code::deadline_exceeded);
       }
     }
     return true;
   }
 
-  void note(std::exception_ptr e) noexcept {
+  void note(std::exception_ptr e, bool late_run = false) noexcept {
     if (first_ == nullptr) {
       first_ = static_cast<std::exception_ptr&&>(e);
+      try {
+        lists_ = make_owned<lists>();
+        lists_->late = late_run;
+      } catch (...) {  // no memory for it: the first error is all
+      }
       stopped_.store(true, memory_order::release);
       return;
     }
     try {
       std::rethrow_exception(e);
     } catch (const error& one) {
-      if (one.code() != status_code::cancelled) list(one.what());
+      if (one.code() != status_code::cancelled)
+        add_if_room(list::more_errors, one.what());
+      else if (late())
+        add_if_room(list::not_finished, named_part(one.what()));
     } catch (const std::exception& one) {
-      list(one.what());
+      add_if_room(list::more_errors, one.what());
     } catch (...) {
-      list("an exception that is no std::exception");
-    }
-  }
-  void list(std::string_view text) noexcept {
-    if (others_++ >= most_listed) return;
-    try {
-      listed_ += sentence({others_ > 1 ? "; " : "", text});
-    } catch (...) {  // no memory for it: it is counted
+      add_if_room(list::more_errors, "an exception that is no std::exception");
     }
   }
 
+  struct lists {
+    std::string text[3];
+    int count[3]{};
+    bool late = false;
+  };
+  [[nodiscard]] static std::size_t index(list l) { return static_cast<std::size_t>(l); }
+  [[nodiscard]] bool late() const { return lists_ != nullptr && lists_->late; }
+  [[nodiscard]] bool has_room(list l) { return lists_ != nullptr && lists_->count[index(l)]++ < most_listed; }
+  void add_if_room(list l, std::string_view entry) noexcept {
+    if (has_room(l)) add(l, entry);
+  }
+  void add(list l, std::string_view entry) noexcept {
+    std::string& text = lists_->text[index(l)];
+    try {
+      text += sentence({text.empty() ? "" : "; ", entry});
+    } catch (...) {  // no memory for it: it is counted
+    }
+  }
+  /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
+  [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
+    const auto colon = what.find(": ");
+    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
+    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+  }
+  [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
+    const int count = lists_->count[index(l)];
+    if (count == 0) return {};
+    std::string text = sentence({before, lists_->text[index(l)]});
+    if (count > most_listed) text += sentence({"; and ", count - most_listed, " more"});
+    return text;
+  }
+
   [[noreturn]] TAGMA_COLD void rethrow() {
-    if (others_ == 0) std::rethrow_exception(first_);
-    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
-                                       others_ > most_listed ? "; and so on" : ""});
+    if (lists_ == nullptr) std::rethrow_exception(first_);
+    std::string more =
+        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+    if (const int others = lists_->count[index(list::more_errors)]; others > 0)
+      more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
+                        lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
+    if (more.empty()) std::rethrow_exception(first_);
     try {
       std::rethrow_exception(first_);
     } catch (const error& e) {
@@ -9366,8 +9452,7 @@ class run_control {
   mutex mutex_;
   stop_hook* hooks_ = nullptr;
   std::exception_ptr first_;
-  std::string listed_;
-  int others_ = 0;
+  owned<lists> lists_;  // from the first error on
 };
 
 }  // namespace tagma::runtime
@@ -9435,6 +9520,16 @@ class run_steps {
  protected:
   ~run_steps() = default;
 };
+
+/// Names step `s` in the error of a run that is late, if there is room.
+TAGMA_COLD inline void name_step(run_control& control, run_steps& steps, std::size_t s, run_control::list l) noexcept {
+  if (!control.wants_name(l)) return;
+  try {
+    throw error(status_code::cancelled, "not begun");
+  } catch (...) {
+    control.name(l, steps.named(s, std::current_exception()));
+  }
+}
 
 /// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
 /// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
@@ -9553,6 +9648,7 @@ class step_runner final : public shared_work, completion_target {
   struct local_steps {
     step_id steps[16];
     int count = 0;
+    step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
   };
 
   template <class Index>
@@ -9561,14 +9657,20 @@ class step_runner final : public shared_work, completion_target {
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
-  bool did(step_id s) noexcept {
-    if (control_->stopping()) return true;
+  bool did(step_id s, local_steps& local) noexcept {
+    if (control_->stopping()) {
+      if (local.last >= 0) name_step(*control_, *run_, index(local.last), run_control::list::done_last);
+      local.last = -1;
+      name_step(*control_, *run_, index(s), run_control::list::not_finished);
+      return true;
+    }
     try {
       if (steps_[index(s)].asynchronous) {
         run_->start(index(s), completion(*this, s));
         return false;
       }
       run_->step(index(s));
+      local.last = s;
     } catch (...) {
       control_->failed(run_->named(index(s), std::current_exception()));
       control_->tell();
@@ -9579,7 +9681,7 @@ class step_runner final : public shared_work, completion_target {
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!did(s)) return local.count > 0 ? local.steps[--local.count] : -1;
+    if (!did(s, local)) return local.count > 0 ? local.steps[--local.count] : -1;
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {

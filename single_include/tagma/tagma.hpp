@@ -162,6 +162,13 @@ void fresh_type(long);
 /// Inlined at every optimisation level: kernels are built of small functions that must share one instruction set.
 #define TAGMA_INLINE [[gnu::always_inline]] inline
 
+/// Inlined as well, and under nvcc a function of the GPU too: what kernels of all devices call.
+#if defined(__CUDACC__)
+#define TAGMA_DEVICE __host__ __device__ __forceinline__
+#else
+#define TAGMA_DEVICE TAGMA_INLINE
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
@@ -10415,7 +10422,9 @@ template <class Outputs>
 struct output_traits;
 template <class... E>
 struct output_traits<output_list<E...>> {
-  static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
+  static constexpr std::size_t count = sizeof...(E);
+  /// A function: nvcc walks everything that a constant leads to, by every way that there is.
+  static constexpr fixed_array<const ir::record*, sizeof...(E)> records() { return {{find_record<typename E::id>()...}}; }
   static constexpr bool carries = any_carries<E...>;
 
   /// The position of an output, or -1.
@@ -10440,7 +10449,7 @@ struct output_traits<E> : output_traits<output_list<E>> {
 
 template <class Named, class Scoped>
 struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
-  static constexpr const auto& records = output_traits<Scoped>::records;
+  static constexpr auto records() { return output_traits<Scoped>::records(); }
 
   template <class Closure>
   static carried values(const Closure& closure) {
@@ -10476,10 +10485,10 @@ template <class Closure>
 struct compiled_graph {
   static constexpr bool soft = is_placed_softly<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
-  static constexpr std::size_t output_count = traits::records.size();
+  static constexpr std::size_t output_count = traits::count;
 
   template <std::size_t Capacity, bool Scoped>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records());
   template <std::size_t Capacity, bool Scoped>
   static constexpr std::size_t choose_capacity() {
     if constexpr (Capacity < TAGMA_MAX_NODES &&
@@ -11433,9 +11442,11 @@ class run_guard {
   void check() const {
     if (const status_code reason = over(); reason != status_code::ok) explain(reason);
   }
-  [[noreturn]] TAGMA_COLD void explain(status_code reason) const {
+  /// Throws the error that says so.
+  /// @param meanwhile what the run did then: " while ..."
+  [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
     if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms"});
+    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
@@ -11526,6 +11537,24 @@ class run_control {
     note(static_cast<std::exception_ptr&&>(e));
   }
 
+  /// What the error of a run says beside its first reason. The first two only if the run is late.
+  enum class list : unsigned char { done_last, not_finished, more_errors };
+  /// True if the run is late and its error has room for one more step in this list: then `name` is to be called.
+  [[nodiscard]] TAGMA_COLD bool wants_name(list l) noexcept {
+    const mutex_lock lock(mutex_);
+    return late() && has_room(l);
+  }
+  /// Names a step by an error whose text begins with it.
+  TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
+    try {
+      std::rethrow_exception(error_of_step);
+    } catch (const std::exception& e) {
+      const mutex_lock lock(mutex_);
+      add(l, named_part(e.what()));
+    } catch (...) {  // nothing says which it is
+    }
+  }
+
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
   void wait(wait_word& word, std::uint32_t seen) const {
     if (stopped())
@@ -11550,40 +11579,77 @@ class run_control {
       try {
         guard_.explain(reason);
       } catch (...) {
-        note(std::current_exception());
+        note(std::current_exception(), reason == status_code::deadline_exceeded);
       }
     }
     return true;
   }
 
-  void note(std::exception_ptr e) noexcept {
+  void note(std::exception_ptr e, bool late_run = false) noexcept {
     if (first_ == nullptr) {
       first_ = static_cast<std::exception_ptr&&>(e);
+      try {
+        lists_ = make_owned<lists>();
+        lists_->late = late_run;
+      } catch (...) {  // no memory for it: the first error is all
+      }
       stopped_.store(true, memory_order::release);
       return;
     }
     try {
       std::rethrow_exception(e);
     } catch (const error& one) {
-      if (one.code() != status_code::cancelled) list(one.what());
+      if (one.code() != status_code::cancelled)
+        add_if_room(list::more_errors, one.what());
+      else if (late())
+        add_if_room(list::not_finished, named_part(one.what()));
     } catch (const std::exception& one) {
-      list(one.what());
+      add_if_room(list::more_errors, one.what());
     } catch (...) {
-      list("an exception that is no std::exception");
-    }
-  }
-  void list(std::string_view text) noexcept {
-    if (others_++ >= most_listed) return;
-    try {
-      listed_ += sentence({others_ > 1 ? "; " : "", text});
-    } catch (...) {  // no memory for it: it is counted
+      add_if_room(list::more_errors, "an exception that is no std::exception");
     }
   }
 
+  struct lists {
+    std::string text[3];
+    int count[3]{};
+    bool late = false;
+  };
+  [[nodiscard]] static std::size_t index(list l) { return static_cast<std::size_t>(l); }
+  [[nodiscard]] bool late() const { return lists_ != nullptr && lists_->late; }
+  [[nodiscard]] bool has_room(list l) { return lists_ != nullptr && lists_->count[index(l)]++ < most_listed; }
+  void add_if_room(list l, std::string_view entry) noexcept {
+    if (has_room(l)) add(l, entry);
+  }
+  void add(list l, std::string_view entry) noexcept {
+    std::string& text = lists_->text[index(l)];
+    try {
+      text += sentence({text.empty() ? "" : "; ", entry});
+    } catch (...) {  // no memory for it: it is counted
+    }
+  }
+  /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
+  [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
+    const auto colon = what.find(": ");
+    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
+    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+  }
+  [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
+    const int count = lists_->count[index(l)];
+    if (count == 0) return {};
+    std::string text = sentence({before, lists_->text[index(l)]});
+    if (count > most_listed) text += sentence({"; and ", count - most_listed, " more"});
+    return text;
+  }
+
   [[noreturn]] TAGMA_COLD void rethrow() {
-    if (others_ == 0) std::rethrow_exception(first_);
-    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
-                                       others_ > most_listed ? "; and so on" : ""});
+    if (lists_ == nullptr) std::rethrow_exception(first_);
+    std::string more =
+        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+    if (const int others = lists_->count[index(list::more_errors)]; others > 0)
+      more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
+                        lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
+    if (more.empty()) std::rethrow_exception(first_);
     try {
       std::rethrow_exception(first_);
     } catch (const error& e) {
@@ -11600,8 +11666,7 @@ class run_control {
   mutex mutex_;
   stop_hook* hooks_ = nullptr;
   std::exception_ptr first_;
-  std::string listed_;
-  int others_ = 0;
+  owned<lists> lists_;  // from the first error on
 };
 
 }  // namespace tagma::runtime
@@ -12102,19 +12167,29 @@ namespace tagma {
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
 using philox_block = std::array<std::uint32_t, 4>;
 
-/// Philox4x32 with ten rounds.
+/// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
-/// @param counter        the block to encrypt; different counters give independent bits
-[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, philox_block counter) {
+/// @param words          the counter, and then its bits
+TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t key_hi, std::uint32_t (&words)[4]) {
   for (int r = 0; r < 10; ++r) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key_lo, static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key_hi, static_cast<std::uint32_t>(a)};
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * words[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * words[2];
+    words[0] = static_cast<std::uint32_t>(b >> 32) ^ words[1] ^ key_lo;
+    words[1] = static_cast<std::uint32_t>(b);
+    words[2] = static_cast<std::uint32_t>(a >> 32) ^ words[3] ^ key_hi;
+    words[3] = static_cast<std::uint32_t>(a);
     key_lo += 0x9E3779B9u;
     key_hi += 0xBB67AE85u;
   }
-  return counter;
+}
+
+/// Philox4x32 with ten rounds.
+/// @param key_lo, key_hi the two words of the key
+/// @param counter        the block to encrypt; different counters give independent bits
+[[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
+  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
+  philox_rounds(key_lo, key_hi, words);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -12126,24 +12201,35 @@ struct random_key {
   friend constexpr bool operator==(const random_key&, const random_key&) = default;
 };
 
+/// `random_block` in four words, for kernels.
+TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t block, std::uint16_t attempt,
+                                         std::uint32_t (&words)[4]) {
+  words[0] = static_cast<std::uint32_t>(block);
+  words[1] = static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16);
+  words[2] = key.step;
+  words[3] = key.stream;
+  philox_rounds(static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32), words);
+}
+
 /// Block `block` of the stream that `key` names. Element `i` of a tensor with 32-bit draws is word `i % 4` of block
 /// `i / 4`.
 /// @param block   below 2^48
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  return philox(
-      static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32),
-      {static_cast<std::uint32_t>(block),
-       static_cast<std::uint32_t>((block >> 32) & 0xffffu) | (std::uint32_t{attempt} << 16), key.step, key.stream});
+  std::uint32_t words[4]{};
+  random_words(key, block, attempt, words);
+  return {words[0], words[1], words[2], words[3]};
 }
 
 /// The upper 24 bits as a float in [0, 1).
-[[nodiscard]] constexpr float uniform01(std::uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+[[nodiscard]] TAGMA_DEVICE constexpr float uniform01(std::uint32_t bits) {
+  return static_cast<float>(bits >> 8) * 0x1p-24f;
+}
 
 /// 53 bits of two words as a double in [0, 1).
 /// @param low, high the upper 21 bits of `low` become the lower bits of the result
-[[nodiscard]] constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
+[[nodiscard]] TAGMA_DEVICE constexpr double uniform01(std::uint32_t low, std::uint32_t high) {
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
 }
 
@@ -12431,7 +12517,8 @@ class gate {
     if (exclusive) --waiting_;
     if (asleep_ > 0) changed_.change(true);
     mutex_.unlock();
-    guard.explain(reason);
+    guard.explain(reason, exclusive ? " while it waited for the variables that it updates"
+                                    : " while it waited for the variables that it reads");
   }
 
   mutex mutex_;
@@ -12663,6 +12750,16 @@ class run_steps {
   ~run_steps() = default;
 };
 
+/// Names step `s` in the error of a run that is late, if there is room.
+TAGMA_COLD inline void name_step(run_control& control, run_steps& steps, std::size_t s, run_control::list l) noexcept {
+  if (!control.wants_name(l)) return;
+  try {
+    throw error(status_code::cancelled, "not begun");
+  } catch (...) {
+    control.name(l, steps.named(s, std::current_exception()));
+  }
+}
+
 /// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
 /// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
 /// run allocates nothing.
@@ -12780,6 +12877,7 @@ class step_runner final : public shared_work, completion_target {
   struct local_steps {
     step_id steps[16];
     int count = 0;
+    step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
   };
 
   template <class Index>
@@ -12788,14 +12886,20 @@ class step_runner final : public shared_work, completion_target {
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
-  bool did(step_id s) noexcept {
-    if (control_->stopping()) return true;
+  bool did(step_id s, local_steps& local) noexcept {
+    if (control_->stopping()) {
+      if (local.last >= 0) name_step(*control_, *run_, index(local.last), run_control::list::done_last);
+      local.last = -1;
+      name_step(*control_, *run_, index(s), run_control::list::not_finished);
+      return true;
+    }
     try {
       if (steps_[index(s)].asynchronous) {
         run_->start(index(s), completion(*this, s));
         return false;
       }
       run_->step(index(s));
+      local.last = s;
     } catch (...) {
       control_->failed(run_->named(index(s), std::current_exception()));
       control_->tell();
@@ -12806,7 +12910,7 @@ class step_runner final : public shared_work, completion_target {
   /// Does `s` and returns a step that this thread does next, or -1. Of those that became ready, cheap ones stay here
   /// and others are for everybody, except the most urgent one where there is nothing else to do here.
   step_id finish(step_id s, local_steps& local) noexcept {
-    if (!did(s)) return local.count > 0 ? local.steps[--local.count] : -1;
+    if (!did(s, local)) return local.count > 0 ? local.steps[--local.count] : -1;
     step_id next = -1;
     int shared = 0;
     for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
@@ -13872,11 +13976,18 @@ class session_pools {
 
 namespace tagma::runtime {
 
+/// Names the first steps from `next` on, and the one before, in the error of a run that is late.
+TAGMA_COLD inline void name_steps(run_control& control, run_steps& steps, std::size_t next, std::size_t count) {
+  if (next > 0) name_step(control, steps, next - 1, run_control::list::done_last);
+  for (; next < count; ++next) name_step(control, steps, next, run_control::list::not_finished);
+}
+
 /// Does steps 0 to `count` - 1 on this thread, until something goes wrong.
 inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
   std::size_t s = 0;
   try {
     for (; s < count && !control.stopping(); ++s) steps.step(s);
+    if (control.stopped()) name_steps(control, steps, s, count);
   } catch (...) {
     control.failed(steps.named(s, std::current_exception()));
   }
@@ -13898,7 +14009,10 @@ class whole_run final : public shared_work {
       if (ended_.load(memory_order::acquire)) break;
       if (control_.stopping()) {
         control_.tell();
-        if (!begun_.exchange(true)) break;
+        if (!begun_.exchange(true)) {
+          name_steps(control_, steps_, 0, count_);
+          break;
+        }
       }
       control_.wait(events_, seen);
     }
@@ -15318,6 +15432,43 @@ TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int thread
 
 #include <cstring>
 
+// ---- tagma/device/index.hpp
+#ifndef TAGMA_SINGLE_DEVICE_INDEX_HPP
+#define TAGMA_SINGLE_DEVICE_INDEX_HPP
+
+/// @file
+/// Arithmetic of positions and extents, for kernels of all devices.
+
+#include <cstdint>
+
+namespace tagma::device {
+
+/// The quotient of two extents or positions; by 32-bit arithmetic where both fit, which is several times as fast.
+TAGMA_DEVICE constexpr std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  if (((a | b) >> 32) == 0)
+    return static_cast<std::int64_t>(static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b));
+  return a / b;
+}
+
+/// The pieces of `each` things that hold `count` of them.
+TAGMA_DEVICE constexpr std::int64_t pieces(std::int64_t count, std::int64_t each) {
+  return quotient(count + each - 1, each);
+}
+
+/// Calls `some(axis, position)` for every axis: where element `index` is along it, counted along the last axis first.
+template <class Some>
+TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int axes, const Some& some) {
+  for (int a = axes - 1; a > 0; --a) {
+    const std::int64_t next = quotient(index, extents[a]);
+    some(a, index - next * extents[a]);
+    index = next;
+  }
+  if (axes > 0) some(0, index);
+}
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_INDEX_HPP
+
 namespace tagma::device::cpu {
 
 /// Bytes that make a task of their own when memory is moved.
@@ -15358,7 +15509,7 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes)
 template <class Some>
 void over_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context, Some some) {
   const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
-  const std::int64_t tasks = (count + per_task - 1) / per_task;
+  const std::int64_t tasks = pieces(count, per_task);
   if (tasks <= 2) return some(std::int64_t{0}, count);
   context.threads->parallel_for(
       tasks, [&](std::int64_t t) { some(t * per_task, t + 1 == tasks ? count : (t + 1) * per_task); });
@@ -16806,7 +16957,35 @@ struct convert_elements {
   }
 };
 
-/// The C++ type of the elements behind an id, `char` for a node without value.
+/// Where a kernel forms sums: in its result, or for 16-bit floats in wider ones that it keeps.
+template <class T>
+[[nodiscard]] compute_t<T>* wide_result(const kernel_args& args) {
+  if constexpr (std::is_same_v<T, compute_t<T>>)
+    return args.out.as<T>();
+  else
+    return static_cast<scratch<compute_t<T>>*>(args.state)->values.data();
+}
+
+/// Rounds `count` sums from `first` on, once, to the result; nothing where they are there.
+template <class T>
+void round_result(const kernel_args& args, std::int64_t first, std::int64_t count) {
+  using C = compute_t<T>;
+  if constexpr (!std::is_same_v<T, C>)
+    dispatch<convert_elements>(static_cast<const C*>(wide_result<T>(args)) + first, args.out.as<T>() + first, count);
+}
+
+/// The entry of a kernel that asks for `wide_result<T>`.
+template <class T>
+[[nodiscard]] constexpr kernel_entry wide_entry(runtime::kernel_function run) {
+  if constexpr (std::is_same_v<T, compute_t<T>>)
+    return {run};
+  else
+    return {run, [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
+              return make_owned<scratch<compute_t<T>>>(args.out.elements());
+            }};
+}
+
+/// The C++ type of the elements behind an id, `no_value` for a node without value.
 template <dtype D>
 using stored = element_of<D>;
 
@@ -16966,14 +17145,20 @@ struct kernel<ir::key<op::tile_gradient>> {
 /// @file
 /// A convolution in numbers, and how its batch is split into tasks.
 
-namespace tagma::device::cpu::detail {
+// ---- tagma/device/windows.hpp
+#ifndef TAGMA_SINGLE_DEVICE_WINDOWS_HPP
+#define TAGMA_SINGLE_DEVICE_WINDOWS_HPP
 
-/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
-enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
+/// @file
+/// Windows that slide over images, in numbers: what kernels of all devices know of convolutions and of pooling. Images
+/// are [images, rows, columns, channels].
 
-/// One axis: input extent, output extent, filter extent, and how the filter moves.
+namespace tagma::device {
+
+/// One axis: input extent, output extent, window extent, and how the window moves.
 struct conv_axis {
-  std::int64_t in = 0, out = 0, size = 0, stride = 1, dilation = 1, before = 0, after = 0;
+  std::int64_t in = 0, out = 0, size = 0, stride = 1, dilation = 1;
+  std::int64_t before = 0, after = 0;  ///< zeros around the input that a window sees
 
   conv_axis() = default;
   conv_axis(const op::window_axis& w, std::int64_t extent, std::int64_t positions)
@@ -16981,21 +17166,42 @@ struct conv_axis {
     const std::int64_t end = (out - 1) * stride + w.reach() - in - before;
     after = end > 0 ? end : 0;
   }
-  /// The filter elements `first` to `last`, exclusive, that see the input at output position `o`.
-  TAGMA_INLINE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
+  /// The input position that window element `a` sees at output position `o`; outside of the input for padding.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t seen(std::int64_t o, std::int64_t a) const {
+    return o * stride - before + a * dilation;
+  }
+  /// The window elements `first` to `last`, exclusive, that see the input at output position `o`.
+  TAGMA_DEVICE void visible(std::int64_t o, std::int64_t& first, std::int64_t& last) const {
     const std::int64_t at = o * stride - before;
-    first = at >= 0 ? 0 : (-at + dilation - 1) / dilation;
-    last = at >= in ? 0 : (in - at + dilation - 1) / dilation;
+    first = at >= 0 ? 0 : pieces(-at, dilation);
+    last = at >= in ? 0 : pieces(in - at, dilation);
     if (last > size) last = size;
     if (first > last) first = last;
   }
+  /// The output position whose window element `a` sees input position `i`, or -1.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t seeing(std::int64_t i, std::int64_t a) const {
+    const std::int64_t at = i + before - a * dilation;
+    if (at < 0) return -1;
+    const std::int64_t o = quotient(at, stride);
+    return o * stride == at && o < out ? o : -1;
+  }
+  /// The output positions `first` to `last`, exclusive, whose windows without dilation see input position `i`.
+  TAGMA_DEVICE void covering(std::int64_t i, std::int64_t& first, std::int64_t& last) const {
+    const std::int64_t at = i + before;
+    first = at < size ? 0 : quotient(at - size, stride) + 1;
+    last = quotient(at, stride) + 1;
+    if (last > out) last = out;
+    if (first > last) first = last;
+  }
 };
+
+/// What is computed from what: y from x and filter, dx from dy and filter, or dfilter from x and dy.
+enum class conv_role : std::uint8_t { forward, input_gradient, filter_gradient };
 
 /// A convolution of `images` images with `channels` channels by `filters` filters.
 struct conv_problem {
   conv_axis rows, columns;
   std::int64_t images = 0, channels = 0, filters = 0, groups = 1;
-  std::int64_t parts = 1, images_per_part = 1;
 
   conv_problem(const shape& x, const shape& filter, const shape& y, ir::attribute_list attributes)
       : images(x[0]), channels(x[3]), filters(filter[3]), groups(attributes[2]) {
@@ -17003,21 +17209,94 @@ struct conv_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
-  [[nodiscard]] std::int64_t input_size() const { return rows.in * columns.in * channels; }
-  [[nodiscard]] std::int64_t positions() const { return rows.out * columns.out; }
-  [[nodiscard]] std::int64_t output_size() const { return positions() * filters; }
-  /// Elements of one filter that one group sees.
-  [[nodiscard]] std::int64_t patch() const { return rows.size * columns.size * (channels / groups); }
-  [[nodiscard]] std::int64_t filter_size() const { return patch() * filters; }
+  /// Of the first two operands of a role, and its result.
+  conv_problem(conv_role role, const shape& a, const shape& b, const shape& result, ir::attribute_list attributes)
+      : conv_problem(role == conv_role::input_gradient ? result : a, role == conv_role::filter_gradient ? result : b,
+                     role == conv_role::forward          ? result
+                     : role == conv_role::input_gradient ? a
+                                                         : b,
+                     attributes) {}
+
+  /// Channels and filters of one group.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t own_channels() const { return quotient(channels, groups); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t own_filters() const { return quotient(filters, groups); }
+  /// Elements of one image, and of its result.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return positions() * filters; }
+  /// Places of the window in one image.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t positions() const { return rows.out * columns.out; }
+  /// Elements of one filter, which sees one group.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t patch() const { return rows.size * columns.size * own_channels(); }
+  /// Elements of all images, of all results and of all filters.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * input_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * output_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const { return patch() * filters; }
+};
+
+/// Pooling of `images` images.
+struct pool_problem {
+  conv_axis rows, columns;
+  std::int64_t images = 0, channels = 0;
+
+  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
+    const op::window_plane plane = op::pooling::plane(attributes);
+    rows = {plane.rows, x[1], y[1]};
+    columns = {plane.columns, x[2], y[2]};
+  }
+  /// Elements of one image, and of its result.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return rows.out * columns.out * channels; }
+  /// Elements of all images, and of all results.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t input_elements() const { return images * input_size(); }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t output_elements() const { return images * output_size(); }
+};
+
+/// The part of an image that the window at row `i`, column `j` of the result sees: rows `top` to `bottom`, columns
+/// `left` to `right`, exclusive.
+struct pool_window {
+  std::int64_t top, bottom, left, right;
+
+  TAGMA_DEVICE pool_window(const pool_problem& p, std::int64_t i, std::int64_t j) {
+    p.rows.visible(i, top, bottom);
+    p.columns.visible(j, left, right);
+    const std::int64_t y = p.rows.seen(i, 0), x = p.columns.seen(j, 0);
+    top += y, bottom += y, left += x, right += x;
+  }
+  [[nodiscard]] TAGMA_DEVICE std::int64_t count() const { return (bottom - top) * (right - left); }
+};
+
+/// An element of images: which image, row, column and channel.
+struct image_position {
+  std::int64_t image, row, column, channel;
+
+  TAGMA_DEVICE image_position(std::int64_t index, std::int64_t rows, std::int64_t columns, std::int64_t channels) {
+    const std::int64_t pixel = quotient(index, channels), line = quotient(pixel, columns);
+    channel = index - pixel * channels;
+    column = pixel - line * columns;
+    image = quotient(line, rows);
+    row = line - image * rows;
+  }
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_WINDOWS_HPP
+
+namespace tagma::device::cpu::detail {
+
+/// A convolution whose batch is split into parts.
+struct conv_problem : device::conv_problem {
+  std::int64_t parts = 1, images_per_part = 1;
+
+  using device::conv_problem::conv_problem;
 
   /// Splits the batch by the work it is, never by the number of threads, so that sums are always formed the same way.
   void split(std::int64_t most, double least_work) {
-    const double work = static_cast<double>(images) * static_cast<double>(output_size()) * static_cast<double>(patch());
+    const double work = static_cast<double>(output_elements()) * static_cast<double>(patch());
     parts = work / least_work < static_cast<double>(most) ? static_cast<std::int64_t>(work / least_work) : most;
     if (parts > images) parts = images;
     if (parts < 1) parts = 1;
-    images_per_part = (images + parts - 1) / parts;
-    parts = images_per_part == 0 ? 0 : (images + images_per_part - 1) / images_per_part;
+    images_per_part = pieces(images, parts);
+    parts = images_per_part == 0 ? 0 : pieces(images, images_per_part);
   }
   /// Images of part `t`.
   [[nodiscard]] std::int64_t count(std::int64_t t) const {
@@ -17498,7 +17777,7 @@ class onednn_convolution {
     const auto stride = static_cast<std::int64_t>(arranged_bytes_ / sizeof(float));
     if (parts_.size() > 1)
       dispatch<sum_vectors<float>>(reorder_ == nullptr ? out : arranged(), static_cast<const float*>(arranged()),
-                                   reorder_ == nullptr ? p_.filter_size() : stride, p_.parts, stride);
+                                   reorder_ == nullptr ? p_.filter_elements() : stride, p_.parts, stride);
     if (reorder_ == nullptr) return;
     set_dnnl_data(outer_memory_, out);
     reorder(inner_memory_.get(), outer_memory_.get());
@@ -17617,7 +17896,7 @@ class matrix_convolution {
     if (block_ < 1) block_ = 1;
     if (block_ > p.images_per_part) block_ = p.images_per_part;
     windows_ = static_cast<std::size_t>(block_ * window_elements);
-    sums_ = role == conv_role::filter_gradient ? static_cast<std::size_t>(2 * p.filter_size()) : 0;
+    sums_ = role == conv_role::filter_gradient ? static_cast<std::size_t>(2 * p.filter_elements()) : 0;
     scratch_ = runtime::aligned_bytes((windows_ + sums_) * static_cast<std::size_t>(p.parts) * sizeof(T));
   }
 
@@ -17640,7 +17919,7 @@ class matrix_convolution {
     else
       threads.parallel_for(p_.parts, task);
     if (role_ == conv_role::filter_gradient)
-      dispatch<sum_vectors<T>>(out, static_cast<const T*>(scratch(0)), p_.filter_size(), p_.parts,
+      dispatch<sum_vectors<T>>(out, static_cast<const T*>(scratch(0)), p_.filter_elements(), p_.parts,
                                static_cast<std::int64_t>(windows_ + sums_));
   }
 
@@ -17675,14 +17954,15 @@ class matrix_convolution {
   }
   void filter_gradient(const T* x, const T* dy, T* sum, std::int64_t count, T* windows, bool starts) const {
     const std::int64_t own = p_.filters / p_.groups;
-    T* to = starts ? sum : sum + p_.filter_size();
+    T* to = starts ? sum : sum + p_.filter_elements();
     for (std::int64_t g = 0; g < p_.groups; ++g) {
       gather(x, count, g, windows);
       gemm(gemm_args<T>{true, false, p_.patch(), own, count * p_.positions(), windows, p_.patch(), dy + g * own,
                         p_.filters, to + g * own, p_.filters});
     }
     if (!starts)
-      dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_size(), std::int64_t{2}, p_.filter_size());
+      dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_elements(), std::int64_t{2},
+                               p_.filter_elements());
   }
 
   conv_problem p_;
@@ -17733,12 +18013,7 @@ struct conv_state final : kernel_state {
 template <class T, conv_role Role>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
   using C = compute_t<T>;
-  const shape& in0 = args.in[0].dims;
-  const shape& in1 = args.in[1].dims;
-  const shape& out = args.out.dims;
-  conv_problem p = Role == conv_role::forward          ? conv_problem(in0, in1, out, args.attributes)
-                   : Role == conv_role::input_gradient ? conv_problem(out, in1, in0, args.attributes)
-                                                       : conv_problem(in0, out, in1, args.attributes);
+  conv_problem p(Role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes);
   auto state = make_owned<conv_state<T>>();
   state->biased = Role == conv_role::forward && args.in.size() == 3;
   state->relu = state->biased && args.attributes[3] != 0;
@@ -17746,7 +18021,7 @@ owned<kernel_state> prepare_convolution(const kernel_args& args, const run_conte
   p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
 #if TAGMA_ONEDNN_CONVOLUTIONS
   if constexpr (std::is_same_v<C, float>)
-    if (p.filter_size() > 0 && p.input_size() > 0 && p.output_size() > 0) {
+    if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
       state->library = onednn_convolution::make(p, Role, state->biased, state->relu);
       if (state->library != nullptr) return state;
     }
@@ -17784,25 +18059,25 @@ template <>
 struct kernel<ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
+                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
 struct kernel<ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::forward>};
+                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
 struct kernel<ir::key<op::conv2d_input_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::input_gradient>};
+                                      &detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
 };
 template <>
 struct kernel<ir::key<op::conv2d_filter_gradient>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, detail::conv_role::filter_gradient>};
+                                      &detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
 };
 
 }  // namespace tagma::device::cpu
@@ -18231,20 +18506,14 @@ void gather(const kernel_args& args, const run_context& context) {
   });
 }
 
-/// Sums of 16-bit floats are formed in wider ones, in memory that the kernel keeps, and rounded once.
 template <class T, class Index>
 void scatter_rows(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
-  constexpr bool widens = !std::is_same_v<T, C>;
   const op::around_axis to(args.out.dims, args.attributes[0]);
   const std::int64_t count = args.in[1].elements();
   const Index* index = args.in[1].as<const Index>();
   check_indices(index, count, to.count);
-  C* sums = nullptr;
-  if constexpr (widens)
-    sums = static_cast<scratch<C>*>(args.state)->values.data();
-  else
-    sums = args.out.as<T>();
+  C* const sums = wide_result<T>(args);
   // A task owns a range of rows of the result, so that the order of additions does not depend on the threads.
   const auto some = [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t o = 0; o < to.outer; ++o) {
@@ -18258,27 +18527,12 @@ void scatter_rows(const kernel_args& args, const run_context& context) {
         dispatch<accumulate_body<T, true, C>>(rows + row * to.inner,
                                               args.in[0].as<const T>() + (o * count + i) * to.inner, to.inner);
       }
-      if constexpr (widens)
-        dispatch<convert_elements>(static_cast<const C*>(rows + begin),
-                                   args.out.as<T>() + o * to.count * to.inner + begin, size);
+      round_result<T>(args, o * to.count * to.inner + begin, size);
     }
   };
   constexpr std::int64_t parts = 8, enough = std::int64_t{1} << 18;
   if (to.count < parts || args.out.elements() + args.in[0].elements() < enough) return some(0, to.count);
   context.threads->parallel_for(parts, [&](std::int64_t p) { some(p * to.count / parts, (p + 1) * to.count / parts); });
-}
-
-template <class T>
-owned<kernel_state> prepare_scatter_rows(const kernel_args& args, const run_context&) {
-  return make_owned<scratch<compute_t<T>>>(args.out.elements());
-}
-
-template <class T, class Index>
-constexpr kernel_entry scatter_rows_entry() {
-  if constexpr (std::is_same_v<T, compute_t<T>>)
-    return {&scatter_rows<T, Index>};
-  else
-    return {&scatter_rows<T, Index>, &prepare_scatter_rows<T>};
 }
 
 template <class T, class Index>
@@ -18302,7 +18556,7 @@ struct kernel<ir::key<op::gather>> {
 template <>
 struct kernel<ir::key<op::scatter_rows>> {
   template <dtype Out, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry = detail::scatter_rows_entry<stored<Out>, stored<Index>>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::scatter_rows<stored<Out>, stored<Index>>);
 };
 template <>
 struct kernel<ir::key<op::one_hot>> {
@@ -18342,8 +18596,8 @@ struct product_split {
     step = length = by_rows ? m : n;
     if (wanted < 2) return;
     const auto shares = static_cast<std::int64_t>(wanted < 8 ? wanted : 8);
-    step = ((length + shares - 1) / shares + 15) / 16 * 16;
-    parts = (length + step - 1) / step;
+    step = pieces(pieces(length, shares), 16) * 16;
+    parts = pieces(length, step);
   }
 
   /// Part `t` of a product.
@@ -18841,7 +19095,7 @@ void apply_update(const kernel_args& args, const run_context& context) {
     const std::int64_t first = t * update_task, rest = n - first;
     update_piece<Update, T>(args, h, first, g + first, rest < update_task ? rest : update_task);
   };
-  const std::int64_t tasks = (n + update_task - 1) / update_task;
+  const std::int64_t tasks = pieces(n, update_task);
   if (tasks == 1)
     some(0);
   else
@@ -18864,7 +19118,7 @@ class row_updates {
     rows_ = sorter.sorted(table_);
     count_ = static_cast<std::int64_t>(rows_.size());
     if constexpr (Update::moves_all_rows) {
-      const std::int64_t rows = 1 + update_task / width_, tasks = (table_ + rows - 1) / rows;
+      const std::int64_t rows = 1 + update_task / width_, tasks = pieces(table_, rows);
       context.threads->parallel_for(
           tasks, [&](std::int64_t t) { all_rows(t * rows, t + 1 < tasks ? (t + 1) * rows : table_); });
     } else {
@@ -19036,33 +19290,6 @@ namespace tagma::device::cpu {
 
 namespace detail {
 
-/// Pooling in numbers.
-struct pool_problem {
-  conv_axis rows, columns;
-  std::int64_t images = 0, channels = 0;
-
-  pool_problem(const shape& x, const shape& y, ir::attribute_list attributes) : images(x[0]), channels(x[3]) {
-    const op::window_plane plane = op::pooling::plane(attributes);
-    rows = {plane.rows, x[1], y[1]};
-    columns = {plane.columns, x[2], y[2]};
-  }
-  [[nodiscard]] std::int64_t input_size() const { return rows.in * columns.in * channels; }
-  [[nodiscard]] std::int64_t output_size() const { return rows.out * columns.out * channels; }
-};
-
-/// The part of the image that one window sees.
-struct pool_window {
-  std::int64_t top = 0, bottom = 0, left = 0, right = 0;
-
-  TAGMA_INLINE pool_window(const pool_problem* p, std::int64_t i, std::int64_t j) {
-    p->rows.visible(i, top, bottom);
-    p->columns.visible(j, left, right);
-    const std::int64_t y = i * p->rows.stride - p->rows.before, x = j * p->columns.stride - p->columns.before;
-    top += y, bottom += y, left += x, right += x;
-  }
-  [[nodiscard]] TAGMA_INLINE std::int64_t count() const { return (bottom - top) * (right - left); }
-};
-
 /// Calls `step(channel, count)` for vectors of 8 channels; the last may have fewer.
 template <class Step>
 TAGMA_INLINE void over_channels(std::int64_t channels, const Step& step) {
@@ -19088,7 +19315,7 @@ struct max_pool_body {
   TAGMA_INLINE static void run(const pool_problem* p, const T* x, T* y) {
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
               auto top = splat<pack<compute_t<T>, 8>>(static_cast<compute_t<T>>(-__builtin_huge_val()));
@@ -19108,7 +19335,7 @@ TAGMA_INLINE void over_maxima(const pool_problem* p, const T* x, const T* y, con
   std::int64_t to = 0;
   for (std::int64_t i = 0; i < p->rows.out; ++i)
     for (std::int64_t j = 0; j < p->columns.out; ++j, to += p->channels) {
-      const pool_window w(p, i, j);
+      const pool_window w(*p, i, j);
       over_channels(
           p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
             const P top = load_some(y + to + c, n);
@@ -19129,7 +19356,7 @@ TAGMA_INLINE void over_maxima(const pool_problem* p, const T* x, const T* y, con
 
 template <class T>
 struct max_pool_gradient_body {
-  TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* dy, T* dx) {
+  TAGMA_INLINE static void run(const pool_problem* p, const T* x, const T* y, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
     const P zero = splat<P>(0);
     // Where windows neither overlap nor leave gaps, every element is written once.
@@ -19142,10 +19369,13 @@ struct max_pool_gradient_body {
           });
       return;
     }
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(T));
+    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     over_maxima(
         p, x, y, [&](std::int64_t at, std::int64_t from, const auto& found, int n) __attribute__((always_inline)) {
-          store_some(dx + at, load_some(dx + at, n) + select(found, load_some(dy + from, n), zero), n);
+          store_some(
+              dx + at,
+              load_some(static_cast<const compute_t<T>*>(dx + at), n) + select(found, load_some(dy + from, n), zero),
+              n);
         });
   }
 };
@@ -19167,7 +19397,7 @@ struct average_pool_body {
     using P = pack<compute_t<T>, 8>;
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, y += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
@@ -19183,20 +19413,20 @@ struct average_pool_body {
 
 template <class T>
 struct average_pool_gradient_body {
-  TAGMA_INLINE static void run(const pool_problem* p, const T* dy, T* dx) {
+  TAGMA_INLINE static void run(const pool_problem* p, const T* dy, compute_t<T>* dx) {
     using P = pack<compute_t<T>, 8>;
-    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(T));
+    std::memset(static_cast<void*>(dx), 0, static_cast<std::size_t>(p->input_size()) * sizeof(*dx));
     for (std::int64_t i = 0; i < p->rows.out; ++i)
       for (std::int64_t j = 0; j < p->columns.out; ++j, dy += p->channels) {
-        const pool_window w(p, i, j);
+        const pool_window w(*p, i, j);
         const P share = splat<P>(compute_t<T>(1) / static_cast<compute_t<T>>(w.count()));
         over_channels(
             p->channels, [&](std::int64_t c, int n) __attribute__((always_inline)) {
               const P part = load_some(dy + c, n) * share;
               for (std::int64_t a = w.top; a < w.bottom; ++a)
                 for (std::int64_t b = w.left; b < w.right; ++b) {
-                  T* to = dx + (a * p->columns.in + b) * p->channels + c;
-                  store_some(to, load_some(static_cast<const T*>(to), n) + part, n);
+                  compute_t<T>* to = dx + (a * p->columns.in + b) * p->channels + c;
+                  store_some(to, load_some(static_cast<const compute_t<T>*>(to), n) + part, n);
                 }
             });
       }
@@ -19207,7 +19437,7 @@ struct average_pool_gradient_body {
 template <class Task>
 void over_images(const pool_problem& p, const run_context& context, const Task& task) {
   if (p.images == 0 || p.input_size() == 0) return;
-  const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = (p.images + per_turn - 1) / per_turn;
+  const std::int64_t per_turn = 1 + 65536 / p.input_size(), turns = pieces(p.images, per_turn);
   const auto turn = [&](std::int64_t t) {
     for (std::int64_t i = t * per_turn; i < (t + 1) * per_turn && i < p.images; ++i) task(i);
   };
@@ -19217,6 +19447,7 @@ void over_images(const pool_problem& p, const run_context& context, const Task& 
     context.threads->parallel_for(turns, turn);
 }
 
+/// The maxima of windows, or their means.
 template <class Body, class T>
 void pool(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.in[0].dims, args.out.dims, args.attributes);
@@ -19225,23 +19456,34 @@ void pool(const kernel_args& args, const run_context& context) {
   });
 }
 
-/// For operations whose inputs are x, y and a third one.
-template <class Body, class T, bool ToInput>
-void pool_by_maxima(const kernel_args& args, const run_context& context) {
+template <class T>
+void max_pool_gradient(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
-    dispatch<Body>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
-                   args.in[2].as<const T>() + i * (ToInput ? y : x), args.out.as<T>() + i * (ToInput ? x : y));
+    dispatch<max_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
+                                        args.in[2].as<const T>() + i * y, wide_result<T>(args) + i * x);
+    round_result<T>(args, i * x, x);
+  });
+}
+
+template <class T>
+void max_pool_select(const kernel_args& args, const run_context& context) {
+  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const std::int64_t x = p.input_size(), y = p.output_size();
+  over_images(p, context, [&](std::int64_t i) {
+    dispatch<max_pool_select_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
+                                      args.in[2].as<const T>() + i * x, args.out.as<T>() + i * y);
   });
 }
 
 template <class T>
 void average_pool_gradient(const kernel_args& args, const run_context& context) {
   const pool_problem p(args.out.dims, args.in[0].dims, args.attributes);
+  const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
-    dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * p.output_size(),
-                                            args.out.as<T>() + i * p.input_size());
+    dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * y, wide_result<T>(args) + i * x);
+    round_result<T>(args, i * x, x);
   });
 }
 
@@ -19255,14 +19497,12 @@ struct kernel<ir::key<op::max_pool>> {
 template <>
 struct kernel<ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      &detail::pool_by_maxima<detail::max_pool_gradient_body<stored<Out>>, stored<Out>, true>};
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::max_pool_gradient<stored<Out>>);
 };
 template <>
 struct kernel<ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      &detail::pool_by_maxima<detail::max_pool_select_body<stored<Out>>, stored<Out>, false>};
+  static constexpr kernel_entry entry{&detail::max_pool_select<stored<Out>>};
 };
 template <>
 struct kernel<ir::key<op::average_pool>> {
@@ -19272,7 +19512,7 @@ struct kernel<ir::key<op::average_pool>> {
 template <>
 struct kernel<ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::average_pool_gradient<stored<Out>>};
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::average_pool_gradient<stored<Out>>);
 };
 
 }  // namespace tagma::device::cpu
@@ -19412,7 +19652,7 @@ struct random_body {
 template <class T, distribution Which>
 void random(const kernel_args& args, const run_context& context) {
   constexpr std::int64_t per_task = 8192;
-  const std::int64_t n = args.out.elements(), tasks = (n + per_task - 1) / per_task;
+  const std::int64_t n = args.out.elements(), tasks = pieces(n, per_task);
   // Runs count from 1: step 0 of every stream belongs to the initializers.
   const random_key key{context.seed, static_cast<std::uint32_t>(args.source),
                        static_cast<std::uint32_t>(context.step + 1)};
@@ -19609,11 +19849,7 @@ void reduce(const kernel_args& args, const run_context& context) {
   const reduced_axes axes = join_axes(args.in[0].dims, static_cast<std::uint64_t>(args.attributes[0]));
   const T* from = args.in[0].as<const T>();
   const std::int64_t results = args.out.elements();
-  C* to = nullptr;
-  if constexpr (std::is_same_v<T, C>)
-    to = args.out.as<T>();
-  else
-    to = static_cast<scratch<C>*>(args.state)->values.data();
+  C* const to = wide_result<T>(args);
   for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
   if (args.in[0].elements() > 0) {
     const int last = axes.count - 1;
@@ -19632,7 +19868,7 @@ void reduce(const kernel_args& args, const run_context& context) {
       if (rows <= 2 * per_task)
         some(0), some(1);
       else
-        context.threads->parallel_for((rows + per_task - 1) / per_task, some);
+        context.threads->parallel_for(pieces(rows, per_task), some);
     } else {
       // The last two joined axes at once, those around them one by one.
       const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
@@ -19662,22 +19898,7 @@ void reduce(const kernel_args& args, const run_context& context) {
       }
     }
   }
-  if constexpr (!std::is_same_v<T, C>)
-    for (std::int64_t i = 0; i < results; ++i) args.out.as<T>()[i] = T(to[i]);
-}
-
-/// Sums of 16-bit floats are formed in wider ones.
-template <class T>
-owned<kernel_state> prepare_reduce(const kernel_args& args, const run_context&) {
-  return make_owned<scratch<compute_t<T>>>(args.out.elements());
-}
-
-template <class T, class Join>
-constexpr kernel_entry reduce_entry() {
-  if constexpr (std::is_same_v<T, compute_t<T>>)
-    return {&reduce<T, Join>};
-  else
-    return {&reduce<T, Join>, &prepare_reduce<T>};
+  round_result<T>(args, 0, results);
 }
 
 template <class T>
@@ -19734,22 +19955,22 @@ void arg_extreme(const kernel_args& args, const run_context&) {
 template <>
 struct kernel<ir::key<op::sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_sum>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_sum>);
 };
 template <>
 struct kernel<ir::key<op::product>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_product>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_product>);
 };
 template <>
 struct kernel<ir::key<op::reduce_max>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_max>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_max>);
 };
 template <>
 struct kernel<ir::key<op::reduce_min>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = detail::reduce_entry<stored<Out>, detail::join_min>();
+  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_min>);
 };
 template <>
 struct kernel<ir::key<op::fraction>> {
@@ -19901,7 +20122,7 @@ void over_rows(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
   if (n == 0 || rows == 0) return;
-  const std::int64_t per_task = 1 + 8192 / n, tasks = (rows + per_task - 1) / per_task;
+  const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
   const auto some = [&](std::int64_t t) {
     const std::int64_t first = t * per_task, count = first + per_task < rows ? per_task : rows - first;
     dispatch<Body>(args.in[0].as<const T>() + first * n, args.out.as<T>() + first * n, count, n);
@@ -20208,10 +20429,10 @@ void transpose_blocks(const kernel_args& args, const run_context& context, const
   const int last = axes.count - 1;
   const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
   constexpr std::int64_t height = transpose_body<T>::block;
-  const std::int64_t strips = (rows.count + height - 1) / height;
-  const std::int64_t pieces = args.out.elements() / rows.count / columns.count * strips;
+  const std::int64_t strips = pieces(rows.count, height);
+  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
   const std::int64_t bytes = height * columns.count * static_cast<std::int64_t>(sizeof(T));
-  over_pieces(pieces, bytes, context, [&](std::int64_t first, std::int64_t end) {
+  over_pieces(parts, bytes, context, [&](std::int64_t first, std::int64_t end) {
     for (std::int64_t p = first; p < end; ++p) {
       std::int64_t from = 0, to = 0;
       axes.offsets(p / strips, 1u << near | 1u << last, from, to);
@@ -20428,7 +20649,7 @@ inline void run_loop(const kernel_args& args, const run_context& context) {
       run_rows(args, s, 0, count);
     return;
   }
-  context.threads->parallel_for((count + each - 1) / each, some);
+  context.threads->parallel_for(pieces(count, each), some);
 }
 
 /// Works out the strides of a loop.
