@@ -6055,9 +6055,7 @@ template <class Outputs>
 struct output_traits;
 template <class... E>
 struct output_traits<output_list<E...>> {
-  static constexpr std::size_t count = sizeof...(E);
-  /// A function: nvcc walks everything that a constant leads to, by every way that there is.
-  static constexpr fixed_array<const ir::record*, sizeof...(E)> records() { return {{find_record<typename E::id>()...}}; }
+  static constexpr fixed_array<const ir::record*, sizeof...(E)> records{{find_record<typename E::id>()...}};
   static constexpr bool carries = any_carries<E...>;
 
   /// The position of an output, or -1.
@@ -6082,7 +6080,7 @@ struct output_traits<E> : output_traits<output_list<E>> {
 
 template <class Named, class Scoped>
 struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
-  static constexpr auto records() { return output_traits<Scoped>::records(); }
+  static constexpr const auto& records = output_traits<Scoped>::records;
 
   template <class Closure>
   static carried values(const Closure& closure) {
@@ -6118,10 +6116,10 @@ template <class Closure>
 struct compiled_graph {
   static constexpr bool soft = is_placed_softly<Closure>;
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
-  static constexpr std::size_t output_count = traits::count;
+  static constexpr std::size_t output_count = traits::records.size();
 
   template <std::size_t Capacity, bool Scoped>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records());
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
   template <std::size_t Capacity, bool Scoped>
   static constexpr std::size_t choose_capacity() {
     if constexpr (Capacity < TAGMA_MAX_NODES &&
@@ -6163,8 +6161,7 @@ struct placed_graph {
     for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
     for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
       // A feed is with the client wherever its placeholder is asked for.
-      const device_spec& asked = Graph::view.request(i);
-      if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
+      if (placed.devices()[i] < 0 || Graph::view.request(i).empty() ||
           Graph::view.info(i).kind == ir::op_kind::placeholder)
         continue;
       const ir::node& n = Graph::view[i];
