@@ -174,7 +174,8 @@ struct placed_graph {
     for (std::size_t d = 0; d < device_count; ++d) list[d].name = placed.set()[d];
     for (ir::node_id i = 0; i < Graph::view.size() && !placed.devices().empty(); ++i) {
       // A feed is with the client wherever its placeholder is asked for.
-      if (placed.devices()[i] < 0 || Graph::view.request(i).empty() ||
+      const device_spec& asked = Graph::view.request(i);
+      if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
           Graph::view.info(i).kind == ir::op_kind::placeholder)
         continue;
       const ir::node& n = Graph::view[i];
