@@ -27,6 +27,10 @@ CASES = {
     "chain": ("chain", 1, "tagma_chain", {"hand_fused_chain": 0.9, "torch": 3.0, "tensorflow": None}),
     "branches": ("branches", 1, "tagma_branches", {"bare_threads_branches": 0.9}),
 }
+GPU_CASES = {
+    "mlp-128": ("mlp", 128, "tagma_gpu_mlp", {"torch_gpu": 3.0, "torch_gpu_compiled": 1.0}),
+    "cnn-64": ("cnn", 64, "tagma_gpu_cnn", {"torch_gpu": None, "torch_gpu_compiled": 1.0}),
+}
 ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
 
 
@@ -38,8 +42,9 @@ class Worker:
             command = [arguments.python, str(HERE / f"{name}_worker.py"), work, str(batch)]
         elif not binary.exists():
             raise RuntimeError(f"there is no {binary.name}; build bench/peers, or give --build")
-        environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads), "CUDA_VISIBLE_DEVICES": "",
-                       "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads), "TF_CPP_MIN_LOG_LEVEL": "3"}
+        if not arguments.gpu:
+            environment["CUDA_VISIBLE_DEVICES"] = ""
         self.process = subprocess.Popen([*command, str(arguments.threads), arguments.optimizer], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
         word, _, self.version = self.process.stdout.readline().strip().partition(" ")
@@ -118,7 +123,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.4, help="that each half of a pair takes")
     parser.add_argument("--clock", choices=["wall", "processor"], default="wall",
                         help="processor: time that the threads of a worker ran, for machines that do other work too")
-    parser.add_argument("--case", action="append", choices=list(CASES))
+    parser.add_argument("--gpu", action="store_true", help="the cases of a GPU, with the workers of bench/gpu")
+    parser.add_argument("--case", action="append", choices=list({**CASES, **GPU_CASES}))
     parser.add_argument("--peer", action="append")
     parser.add_argument("--json", type=pathlib.Path, help="write the results there as well")
     arguments = parser.parse_args()
@@ -127,8 +133,11 @@ def main():
     report = {"facts": facts(arguments), "results": {}}
     print(", ".join(f"{key} {value}" for key, value in report["facts"].items()))
     print(f"{'case':10}{'peer':18}{'ours us':>12}{'peer us':>12}{'ratio':>8}{'middle half':>16}{'wanted':>8}  version")
-    for case in arguments.case or CASES:
-        work, batch, own, peers = CASES[case]
+    cases = GPU_CASES if arguments.gpu else CASES
+    for case in arguments.case or cases:
+        if case not in cases:
+            parser.error(f"--case {case} is one {'without' if arguments.gpu else 'with'} --gpu")
+        work, batch, own, peers = cases[case]
         for peer, wanted in peers.items():
             if arguments.peer and peer not in arguments.peer or arguments.threads > 1 and peer in ONE_THREAD:
                 continue

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """Training steps in PyTorch, eager, as its tutorials write them; `chain`: eight element-wise operations."""
 
+import functools
+
 import numpy
 import torch
 
@@ -24,7 +26,8 @@ def chain():
     worker.serve(torch.__version__, step, 2)
 
 
-def train():
+def train(device="cpu", compiled=False):
+    """Batches begin on the host, as with our worker; on a GPU in pinned memory, so that copies of them can overlap."""
     nn = torch.nn
     if work == "mlp":
         model = nn.Sequential(nn.Linear(784, 300), nn.ReLU(), nn.Linear(300, 100), nn.ReLU(), nn.Linear(100, 10))
@@ -32,21 +35,29 @@ def train():
         model = nn.Sequential(nn.Conv2d(1, 32, 5, padding="same"), nn.ReLU(), nn.MaxPool2d(2),
                               nn.Conv2d(32, 64, 5, padding="same"), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
                               nn.Linear(3136, 1024), nn.ReLU(), nn.Linear(1024, 10))
+    model = model.to(device)
     optimizer = (torch.optim.Adam(model.parameters(), lr=worker.ADAM_RATE) if adam else
                  torch.optim.SGD(model.parameters(), lr=worker.SGD_RATE))
     loss_of = nn.CrossEntropyLoss()
     shape = (batch, 784) if work == "mlp" else (batch, 1, 28, 28)
     data = [(torch.from_numpy(x).reshape(shape), torch.from_numpy(y)) for x, y in worker.make_batches(numpy, batch)]
+    if device != "cpu":
+        data = [(x.pin_memory(), y.pin_memory()) for x, y in data]
+    forward = torch.compile(lambda x, y: loss_of(model(x), y), mode="reduce-overhead") if compiled else (
+        lambda x, y: loss_of(model(x), y))
 
     def step(i):
-        x, y = data[i % worker.BATCHES]
+        x, y = (t.to(device, non_blocking=True) for t in data[i % worker.BATCHES])
         optimizer.zero_grad()
-        loss = loss_of(model(x), y)
+        loss = forward(x, y)
         loss.backward()
         optimizer.step()
+        if device != "cpu":
+            return functools.partial(float, loss.item())  # ours hands out the loss of each step
         return loss.item
 
     worker.serve(torch.__version__, step, 20 if work == "mlp" else 3)
 
 
-chain() if work == "chain" else train()
+if __name__ == "__main__":
+    chain() if work == "chain" else train()
