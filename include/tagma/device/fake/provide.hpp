@@ -10,29 +10,30 @@ namespace tagma {
 
 /// Programs of a file that includes this know of GPUs, which are fake.
 template <class Graph>
-  requires true struct ir::accelerator_of<Graph> {
-    static constexpr bool exists = true;
-    static constexpr std::string_view type = "GPU";
-    /// Strings stay on the host.
-    static constexpr auto kernels = [] {
-      fixed_array<bool, Graph::nodes> result{};
-      for (node_id i = 0; i < Graph::view.size(); ++i) {
-        result[i] = Graph::view[i].spec.type != dtype::string;
-        for (const node_id in : Graph::view.inputs(i))
-          result[i] = result[i] && Graph::view[in].spec.type != dtype::string;
-      }
-      return result;
-    }();
-    template <class Plan>
-    [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
-      return runtime::kernel_table<Plan>::entries;
+  requires(true)
+struct ir::accelerator_of<Graph> {
+  static constexpr bool exists = true;
+  static constexpr std::string_view type = "GPU";
+  /// Strings stay on the host.
+  static constexpr auto kernels = [] {
+    fixed_array<bool, Graph::nodes> result{};
+    for (node_id i = 0; i < Graph::view.size(); ++i) {
+      result[i] = Graph::view[i].spec.type != dtype::string;
+      for (const node_id in : Graph::view.inputs(i))
+        result[i] = result[i] && Graph::view[in].spec.type != dtype::string;
     }
+    return result;
+  }();
+  template <class Plan>
+  [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
+    return runtime::kernel_table<Plan>::entries;
+  }
 
-    /// Memory is taken as it is needed: that of a fake device is the host's.
-    [[nodiscard]] static owned<runtime::accelerator> start(gpu_options options) {
-      options.allow_growth = true;
-      return make_owned<device::fake::accelerator>(device::fake::machine::current(), options);
-    }
-  };
+  /// Memory is taken as it is needed: that of a fake device is the host's.
+  [[nodiscard]] static owned<runtime::accelerator> start(gpu_options options) {
+    options.allow_growth = true;
+    return make_owned<device::fake::accelerator>(device::fake::machine::current(), options);
+  }
+};
 
 }  // namespace tagma
