@@ -14,6 +14,7 @@
 #include "tagma/plan/memory.hpp"
 #include "tagma/plan/transfer.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
+#include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/device.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/step_runner.hpp"
@@ -159,14 +160,10 @@ class bound_plan {
 
   /// The error of a step in words that name it: operation, device, what it was given.
   [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
+    const caught seen(error_of_kernel);
+    if (!seen.is_known) return error_of_kernel;
     try {
-      try {
-        std::rethrow_exception(error_of_kernel);
-      } catch (const error& e) {
-        fail(e.code(), explain_failure(s, e.what()));
-      } catch (const std::exception& e) {
-        fail(status_code::internal, explain_failure(s, e.what()));
-      }
+      fail(seen.code, {step_text(s), ": ", without_code(seen.what)});
     } catch (...) {
       return std::current_exception();
     }
@@ -303,11 +300,6 @@ class bound_plan {
       before = " and ";
     }
     return text;
-  }
-
-  [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
-    const auto colon = what.find(": ");
-    return step_text(s) + sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
   }
 
   TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {

@@ -6,6 +6,7 @@
 
 #include <exception>
 
+#include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/mutex.hpp"
 #include "tagma/runtime/run_limits.hpp"
 
@@ -112,36 +113,21 @@ class run_control {
       stopped_.store(true, memory_order::release);
       return;
     }
+    const caught seen(e);
+    if (seen.code == status_code::cancelled || others_++ >= most_listed) return;
     try {
-      std::rethrow_exception(e);
-    } catch (const error& one) {
-      if (one.code() != status_code::cancelled) list(one.what());
-    } catch (const std::exception& one) {
-      list(one.what());
-    } catch (...) {
-      list("an exception that is no std::exception");
-    }
-  }
-  void list(std::string_view text) noexcept {
-    if (others_++ >= most_listed) return;
-    try {
-      listed_ += sentence({others_ > 1 ? "; " : "", text});
+      listed_ +=
+          sentence({others_ > 1 ? "; " : "", seen.is_known ? seen.what : "an exception that is no std::exception"});
     } catch (...) {  // no memory for it: it is counted
     }
   }
 
   [[noreturn]] TAGMA_COLD void rethrow() {
-    if (others_ == 0) std::rethrow_exception(first_);
-    const std::string more = sentence({"; ", others_, others_ == 1 ? " more error: " : " more errors: ", listed_,
-                                       others_ > most_listed ? "; and so on" : ""});
-    try {
-      std::rethrow_exception(first_);
-    } catch (const error& e) {
-      const std::string_view what = e.what();
-      fail(e.code(), {what.substr(what.find(": ") + 2), more});
-    } catch (const std::exception& e) {
-      fail(status_code::internal, {e.what(), more});
-    }
+    const caught seen(first_);
+    if (others_ == 0 || !seen.is_known) std::rethrow_exception(first_);
+    fail(seen.code,
+         {seen.is_error ? without_code(seen.what) : seen.what, "; ", others_,
+          others_ == 1 ? " more error: " : " more errors: ", listed_, others_ > most_listed ? "; and so on" : ""});
   }
 
   const run_guard guard_;

@@ -12,7 +12,6 @@
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/session_pools.hpp"
-#include "tagma/runtime/whole_run.hpp"
 
 namespace tagma {
 
@@ -130,11 +129,7 @@ class session_core {
   void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
-    try {
-      run_plan(plan, kernels, feeds, limits, to);
-    } catch (const error& e) {
-      rethrow_at(e, at);
-    }
+    run_at(plan, kernels, feeds, limits, at, to);
   }
 
   /// Bytes of the arenas of all bound plans.
@@ -226,6 +221,16 @@ class session_core {
     current_run& run_;
   };
 
+  [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
+                                array_view<const raw_view> feeds, const run_limits& limits, const source_line& at,
+                                const receiver& to) {
+    try {
+      run_plan(plan, kernels, feeds, limits, to);
+    } catch (const error& e) {
+      rethrow_at(e, at);
+    }
+  }
+
   void run_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
     run_limits own = limits;
@@ -241,26 +246,25 @@ class session_core {
     const kernel_scope scope(devices_.threads());
     if (bound.device_steps() != nullptr) {
       in_one_step all(run);
-      if (takes_part)
-        run_in_order(control, all, 1);
-      else
-        whole_run(control, all, 1).run(*threads);
+      run_in_order(control, all, 1, threads, takes_part);
     } else if (step_runner* const runner = bound.shared_steps();
                runner != nullptr && (threads != nullptr || bound.asynchronous()))
       runner->run(control, threads, takes_part, run);
-    else if (takes_part)
-      run_in_order(control, run, bound.step_count());
     else
-      whole_run(control, run, bound.step_count()).run(*threads);
+      run_in_order(control, run, bound.step_count(), threads, takes_part);
     run.finish();
+  }
+  void run_in_order(run_control& control, run_steps& steps, std::size_t count, step_pool* threads,
+                    bool takes_part) const {
+    if (takes_part)
+      runtime::run_in_order(control, steps, count);
+    else
+      pools_.run(*threads, control, steps, count);
   }
 
   /// The same error with the line of the program that asked for the run.
   [[noreturn]] TAGMA_COLD static void rethrow_at(const error& e, const source_line& at) {
-    const std::string_view what = e.what();
-    const auto colon = what.find(": ");
-    fail(e.code(),
-         {colon == std::string_view::npos ? what : what.substr(colon + 2), " (run at ", at.file, ":", at.line, ")"});
+    fail(e.code(), {without_code(e.what()), " (run at ", at.file, ":", at.line, ")"});
   }
 
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
