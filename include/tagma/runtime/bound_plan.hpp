@@ -68,7 +68,7 @@ class bound_plan {
   TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
                         array_view<std::byte* const> variables, const carried& values, const run_context& context,
                         const device_table& devices, accelerator* others)
-      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {
+      : bound_plan(plan, kernels, devices, others) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     look_at_steps();
@@ -85,6 +85,10 @@ class bound_plan {
       if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
     if (accelerated_) device_steps_ = others_->bind(*this, context);
   }
+
+  bound_plan(const bound_plan&) = delete;
+  bound_plan& operator=(const bound_plan&) = delete;
+  TAGMA_COLD ~bound_plan() = default;
 
   /// True if the plan was bound for feeds of these extents.
   [[nodiscard]] bool matches(array_view<const raw_view> feeds) const {
@@ -204,6 +208,11 @@ class bound_plan {
   owned<bound_plan> next;  ///< for lists of idle plans
 
  private:
+  // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
+  bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, const device_table& devices,
+             accelerator* others)
+      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {}
+
   struct arena {
     std::byte* data = nullptr;
     std::size_t size = 0;

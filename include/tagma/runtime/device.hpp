@@ -34,6 +34,7 @@ struct session_device {
 /// The devices of a session. Without a program that asks for more, there is one.
 class device_table {
  public:
+  device_table() = default;
   /// Takes what the program asks for from what there is. A device where no node runs may be missing.
   /// @param wanted the devices of the program, the client's first
   /// @param cpus how many CPU devices the session has

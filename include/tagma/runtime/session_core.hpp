@@ -36,19 +36,16 @@ class session_core {
   /// @param others the devices that are no CPUs, if the program knows of any
   TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, array_view<const plan::plan_device> devices,
                           const carried& values, const session_options& options, owned<accelerator> others = {})
-      : others_(static_cast<owned<accelerator>&&>(others)),
-        variables_(variables),
-        values_(values),
-        timeout_ns_(checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit")),
-        pools_(options.inter_op_pools),
-        devices_(devices, options.cpu_devices, options.intra_op_threads,
-                 pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
-                 options.allow_soft_placement, others_.get()),
-        logs_(options.log_device_placement),
-        storage_(variables.size()),
-        device_storage_(others_ ? variables.size() : 0),
-        address_(variables.size()),
-        initialized_(variables.size()) {
+      : session_core(variables, values, options, others) {
+    timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
+    pools_ = session_pools(options.inter_op_pools);
+    devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
+                            pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
+                            options.allow_soft_placement, others_.get());
+    storage_ = heap_array<aligned_bytes>(variables.size());
+    if (others_) device_storage_ = heap_array<owned<memory_block>>(variables.size());
+    address_ = heap_array<std::byte*>(variables.size());
+    initialized_ = heap_array<bool>(variables.size());
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
@@ -68,6 +65,7 @@ class session_core {
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
+  TAGMA_COLD ~session_core() = default;
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
   /// Variable `i` where it is, which may be a device that the host does not read.
@@ -141,6 +139,14 @@ class session_core {
   }
 
  private:
+  // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
+  session_core(array_view<const plan::plan_variable> variables, const carried& values, const session_options& options,
+               owned<accelerator>& others)
+      : others_(static_cast<owned<accelerator>&&>(others)),
+        variables_(variables),
+        values_(values),
+        logs_(options.log_device_placement) {}
+
   /// Whom the fetched values go to.
   struct receiver {
     void* object;
@@ -358,7 +364,7 @@ class session_core {
   owned<accelerator> others_;  // first here: it outlives its memory
   array_view<const plan::plan_variable> variables_;
   carried values_;
-  std::int64_t timeout_ns_;
+  std::int64_t timeout_ns_ = 0;
   session_pools pools_;
   device_table devices_;
   bool logs_;

@@ -58,6 +58,7 @@ namespace runtime {
 /// The pools of one session.
 class session_pools {
  public:
+  session_pools() = default;
   TAGMA_COLD explicit session_pools(const inter_op_pool_list& pools)
       : functions_(pools.functions()), pools_(pools.size()) {
     for (std::size_t i = 0; i < pools.size(); ++i) pools_[i] = functions_->make(pools[i].threads, pools[i].name);
@@ -92,7 +93,7 @@ class session_pools {
                                          any() ? pools_.size() : 1, any() && pools_.size() > 1 ? " pools" : " pool"});
   }
 
-  const pool_functions* functions_;
+  const pool_functions* functions_ = nullptr;
   heap_array<owned<step_pool>> pools_;
 };
 
