@@ -62,9 +62,9 @@ struct source_line {
 /// are full of lists of them.
 class text_part {
  public:
-  constexpr text_part(const char* text) : text_part(std::string_view(text)) {}
+  constexpr text_part(const char* text) : text_(text), number_(static_cast<std::int64_t>(__builtin_strlen(text))) {}
   constexpr text_part(std::string_view text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
-  constexpr text_part(const std::string& text) : text_part(std::string_view(text)) {}
+  constexpr text_part(const std::string& text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
   template <class Number>
     requires std::is_integral_v<Number>
   constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
