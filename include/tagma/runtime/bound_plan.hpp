@@ -153,7 +153,7 @@ class bound_plan {
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
   [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
     const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
+    std::string text = sentence({detail::describe(n), " on ", short_name(device_at(n.device).name)});
     const char* before = " of ";
     for (const operand& o : calls_[s].in) {
       append_spec(text, before, o.type, o.dims);
@@ -178,30 +178,17 @@ class bound_plan {
     const auto id = static_cast<std::size_t>(plan_.fetches[f]);
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
+  /// Bytes of the value of a node.
+  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
+    const auto i = static_cast<std::size_t>(id);
+    const std::size_t size = size_of(plan_.nodes[i].spec.type);
+    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+  }
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const {
     std::size_t bytes = 0;
     for (const arena& a : arenas_) bytes += a.size;
     return bytes;
-  }
-  /// Where each node runs and why, and each copy between devices, as lines of text.
-  [[nodiscard]] TAGMA_COLD std::string placement_text() const {
-    std::string text;
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-      const plan::plan_node& n = plan_.nodes[i];
-      if (n.op == &ir::info<plan::transfer>) {
-        const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
-        text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
-                          bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
-        continue;
-      }
-      text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
-      const device_spec& name = devices_[static_cast<std::size_t>(n.device)].name;
-      const ir::place_reason why = name == plan_.devices[n.device].name ? plan_.reason(n) : ir::place_reason::softened;
-      text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
-                        n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
-    }
-    return text;
   }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
@@ -324,19 +311,10 @@ class bound_plan {
                         now_ns()});
   }
 
-  [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
-    return short_name(devices_[static_cast<std::size_t>(n.device)].name);
-  }
   /// The context with the threads of the device of step `s`.
   [[nodiscard]] run_context on_device(std::size_t s, run_context context) const {
     context.threads = device_of(s).threads.get();
     return context;
-  }
-  /// Bytes of the value of a node.
-  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    const auto i = static_cast<std::size_t>(id);
-    const std::size_t size = size_of(plan_.nodes[i].spec.type);
-    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
   }
   /// An asynchronous step whose run is recorded: stands between the kernel and who waits for it.
   class traced_wait final : public completion_target {

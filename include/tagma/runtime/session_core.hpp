@@ -4,13 +4,11 @@
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
-#include <cstdio>
-
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
-#include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/gate.hpp"
+#include "tagma/runtime/placement_log.hpp"
 #include "tagma/runtime/session_pools.hpp"
 
 namespace tagma {
@@ -22,11 +20,11 @@ struct session_options {
   int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
   int cpu_devices = 1;       ///< CPU devices, each with its memory and the threads of its kernels
-  bool allow_soft_placement = false;    ///< true: what is asked for on a device that is missing runs on /device:CPU:0
-  bool log_device_placement = false;    ///< true: standard error is told where each node runs and what is copied
-  time_limit operation_timeout{};       ///< of every run that gives no `timeout` of its own; 0: none
-  inter_op_pool_list inter_op_pools{};  ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
-  gpu_options gpu{};                    ///< of a program that is compiled for GPUs
+  bool allow_soft_placement = false;     ///< true: what is asked for on a device that is missing runs on /device:CPU:0
+  placement_log log_device_placement{};  ///< true: standard error is told where each node runs and what is copied
+  time_limit operation_timeout{};        ///< of every run that gives no `timeout` of its own; 0: none
+  inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
+  gpu_options gpu{};                     ///< of a program that is compiled for GPUs
 };
 
 namespace runtime {
@@ -34,7 +32,7 @@ namespace runtime {
 class session_core {
  public:
   /// @param others the devices that are no CPUs, if the program knows of any
-  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, array_view<const plan::plan_device> devices,
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const wanted_devices& devices,
                           const carried& values, const session_options& options, owned<accelerator> others = {})
       : session_core(variables, values, options, others) {
     timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
@@ -145,7 +143,7 @@ class session_core {
       : others_(static_cast<owned<accelerator>&&>(others)),
         variables_(variables),
         values_(values),
-        logs_(options.log_device_placement) {}
+        log_(options.log_device_placement) {}
 
   /// Whom the fetched values go to.
   struct receiver {
@@ -291,7 +289,7 @@ class session_core {
                                     array_view<const raw_view> feeds) {
     owned<bound_plan> bound =
         make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
-    if (logs_) std::fputs(bound->placement_text().c_str(), stderr);
+    log_(*bound);
     return bound;
   }
 
@@ -367,7 +365,7 @@ class session_core {
   std::int64_t timeout_ns_ = 0;
   session_pools pools_;
   device_table devices_;
-  bool logs_;
+  placement_log log_;
   run_context context_;
   heap_array<aligned_bytes> storage_;
   heap_array<owned<memory_block>> device_storage_;  // instead of it, if there are devices that are no CPUs
