@@ -73,10 +73,12 @@ class bound_plan {
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     look_at_steps();
     infer_extents(feeds);
-    if (accelerated_)
+    if (accelerated_) {
+      memory_ = others_->memory_of(*this);
       runner_.set_plan(plan_);
-    else
+    } else {
       share_steps(*context.threads, context.step_threads);
+    }
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
@@ -101,8 +103,7 @@ class bound_plan {
   void patch(array_view<const raw_view> feeds) {
     for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
-    for (std::size_t f = 0; f < staged_.size(); ++f)
-      if (staged_[f]) std::memcpy(staged_[f]->data, feeds[f].data, bytes_of_feed(feeds[f]));
+    if (memory_) memory_->stage(feeds);
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
@@ -185,11 +186,8 @@ class bound_plan {
     return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
   }
   /// Bytes of the arenas of all devices.
-  [[nodiscard]] std::size_t arena_bytes() const {
-    std::size_t bytes = 0;
-    for (const arena& a : arenas_) bytes += a.size;
-    return bytes;
-  }
+  [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
+  [[nodiscard]] std::size_t feeds() const { return feed_dims_.size(); }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
   owned<bound_plan> next;  ///< for lists of idle plans
@@ -200,12 +198,6 @@ class bound_plan {
              accelerator* others)
       : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {}
 
-  struct arena {
-    std::byte* data = nullptr;
-    std::size_t size = 0;
-    aligned_bytes bytes;
-    owned<memory_block> block;
-  };
   struct patch_place {
     std::byte** where = nullptr;
     std::size_t feed = 0;
@@ -398,30 +390,25 @@ class bound_plan {
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
-    arenas_ = heap_array<arena>(devices_.size());
+    const heap_array<std::byte*> begins(devices_.size());
+    arenas_ = heap_array<aligned_bytes>(begins.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
-      make_arena(arenas_[d], device_at(device), size);
+      arena_bytes_ += static_cast<std::size_t>(size);
+      if (accelerated_) {
+        begins[d] = memory_->arena(device, size);
+      } else {
+        arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
+        begins[d] = arenas_[d].data();
+      }
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data + offsets[b];
+      block_address_[b] = begins[static_cast<std::size_t>(plan_.blocks[b].device)] + offsets[b];
   }
-  /// The memory of a device for the tensors of a run. Where there are accelerators, they reach that of the host.
-  TAGMA_COLD void make_arena(arena& a, const session_device& device, std::int64_t size) {
-    a.size = static_cast<std::size_t>(size);
-    if (accelerated_) {
-      a.block = others_->allocate(device.number, size, sentence({"a plan of ", plan_.steps.size(), " steps"}));
-      a.data = a.block->data;
-    } else {
-      a.bytes = aligned_bytes(a.size);
-      a.data = a.bytes.data();
-    }
-  }
-
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
     for (const plan::plan_node& n : plan_.nodes)
@@ -441,31 +428,6 @@ class bound_plan {
     }
   }
 
-  /// The scalars of the program in the memory of a device.
-  [[nodiscard]] TAGMA_COLD std::byte* scalars_on(std::int16_t d) {
-    const session_device& device = device_at(d);
-    if (device.number < 0) return scalars_.data();
-    if (device_scalars_.size() == 0) device_scalars_ = heap_array<owned<memory_block>>(devices_.size());
-    owned<memory_block>& block = device_scalars_[static_cast<std::size_t>(d)];
-    if (!block) {
-      block = others_->allocate(device.number, static_cast<std::int64_t>(scalars_.size()), "the scalars of a plan");
-      others_->copy({block->data, device.number}, {scalars_.data(), on_host}, scalars_.size());
-    }
-    return block->data;
-  }
-
-  /// Where a copy to a device finds what was fed: the host writes it there before each run.
-  [[nodiscard]] TAGMA_COLD std::byte* staged(const plan::plan_node& n, ir::node_id id) {
-    if (staged_.size() == 0) staged_ = heap_array<owned<memory_block>>(feed_dims_.size());
-    owned<memory_block>& block = staged_[static_cast<std::size_t>(n.slot)];
-    if (!block) block = others_->allocate(on_host, bytes_of(id), sentence({"the feed of ", detail::describe(n)}));
-    return block->data;
-  }
-  [[nodiscard]] static std::size_t bytes_of_feed(const raw_view& fed) {
-    const std::size_t size = size_of(fed.type);
-    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
-  }
-
   /// @param d the device that reads or writes it
   [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
                                               std::int16_t d) {
@@ -477,7 +439,7 @@ class bound_plan {
         return variables[slot];
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return scalars_on(d) + 16 * slot;
+        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * slot;
       default:
         return nullptr;
     }
@@ -495,7 +457,7 @@ class bound_plan {
       o = {address(n, variables, device), n.spec.type, dims_[i]};
       if (n.storage != plan::storage_kind::feed) return;
       if (device_at(device).number >= 0)
-        o.data = staged(n, id);
+        o.data = memory_->feed(id);
       else
         patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
     };
@@ -532,11 +494,11 @@ class bound_plan {
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  heap_array<arena> arenas_;  // one a device
+  owned<accelerated_memory> memory_;  // instead of arenas, if there are steps on devices that are no CPUs
+  heap_array<aligned_bytes> arenas_;  // one a device
+  std::size_t arena_bytes_ = 0;
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
-  heap_array<owned<memory_block>> device_scalars_;  // one a device, where some are on accelerators
-  heap_array<owned<memory_block>> staged_;          // one a feed
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;

@@ -40,19 +40,16 @@ class session_core {
     devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
                             pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
                             options.allow_soft_placement, others_.get());
-    storage_ = heap_array<aligned_bytes>(variables.size());
-    if (others_) device_storage_ = heap_array<owned<memory_block>>(variables.size());
     address_ = heap_array<std::byte*>(variables.size());
     initialized_ = heap_array<bool>(variables.size());
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
-    for (std::size_t i = 0; i < variables_.size(); ++i) {
-      if (others_) {
-        device_storage_[i] = others_->allocate(device_number(i), static_cast<std::int64_t>(bytes_of(i)),
-                                               sentence({"variable '", variable_name(i), "'"}));
-        address_[i] = device_storage_[i]->data;
-      } else {
+    if (others_) {
+      others_->allocate_variables(variables_, devices_, address_);
+    } else {
+      storage_ = heap_array<aligned_bytes>(variables.size());
+      for (std::size_t i = 0; i < variables_.size(); ++i) {
         storage_[i] = aligned_bytes(bytes_of(i));
         address_[i] = storage_[i].data();
       }
@@ -367,8 +364,7 @@ class session_core {
   device_table devices_;
   placement_log log_;
   run_context context_;
-  heap_array<aligned_bytes> storage_;
-  heap_array<owned<memory_block>> device_storage_;  // instead of it, if there are devices that are no CPUs
+  heap_array<aligned_bytes> storage_;  // of variables, if `others_` has none
   heap_array<std::byte*> address_;
   heap_array<bool> initialized_;
   bool all_initialized_ = false;
