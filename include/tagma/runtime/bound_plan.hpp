@@ -74,6 +74,7 @@ class bound_plan {
     look_at_steps();
     infer_extents(feeds);
     if (accelerated_) {
+      if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr);
       memory_ = others_->memory_of(*this);
       runner_.set_plan(plan_);
     } else {
@@ -122,11 +123,7 @@ class bound_plan {
     if (context.trace != nullptr) add_to_trace(s, context, begin);
   }
   /// Begins an asynchronous step.
-  void start_step(std::size_t s, const run_context& context, completion done) {
-    if (context.trace == nullptr) return kernels_[s].start(calls_[s], context, done);
-    waits_[s].begin(*this, s, context, done);
-    kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
-  }
+  void start_step(std::size_t s, const run_context& context, completion done) { waits_->start(s, context, done); }
   // For whoever runs the steps of devices:
 
   [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
@@ -142,6 +139,7 @@ class bound_plan {
     return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
   }
   [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] const kernel_entry& kernel(std::size_t s) const { return kernels_[s]; }
   [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
   /// Which step waits for which.
   [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
@@ -192,11 +190,30 @@ class bound_plan {
 
   owned<bound_plan> next;  ///< for lists of idle plans
 
+  /// Records a run of step `s`, which began then and ended now.
+  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
+    const plan::plan_step& step = plan_.steps[s];
+    const kernel_args& call = calls_[s];
+    context.trace->add({plan_.nodes[step.node],
+                        device_of(s).name,
+                        step.fused,
+                        {call.in.data(), call.in.size()},
+                        call.out,
+                        context.step,
+                        begin,
+                        now_ns()});
+  }
+
  private:
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
   bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, const device_table& devices,
              accelerator* others)
-      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {}
+      : plan_(plan),
+        kernels_(kernels.cpu),
+        device_kernels_(kernels.accelerator),
+        devices_(devices),
+        others_(others),
+        waiting_(kernels.waiting) {}
 
   struct patch_place {
     std::byte** where = nullptr;
@@ -215,11 +232,9 @@ class bound_plan {
   TAGMA_COLD void look_at_steps() {
     for (const plan::plan_node& node : plan_.nodes)
       uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
-    }
-    asynchronous_ = asynchronous_ && !accelerated_;
+    asynchronous_ = waiting_ != nullptr && !accelerated_;
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
@@ -290,48 +305,11 @@ class bound_plan {
     return text;
   }
 
-  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
-    const plan::plan_step& step = plan_.steps[s];
-    const kernel_args& call = calls_[s];
-    context.trace->add({plan_.nodes[step.node],
-                        device_of(s).name,
-                        step.fused,
-                        {call.in.data(), call.in.size()},
-                        call.out,
-                        context.step,
-                        begin,
-                        now_ns()});
-  }
-
   /// The context with the threads of the device of step `s`.
   [[nodiscard]] run_context on_device(std::size_t s, run_context context) const {
     context.threads = device_of(s).threads.get();
     return context;
   }
-  /// An asynchronous step whose run is recorded: stands between the kernel and who waits for it.
-  class traced_wait final : public completion_target {
-   public:
-    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
-      plan_ = &plan;
-      step_ = s;
-      context_ = &context;
-      done_ = done;
-      begin_ns_ = now_ns();
-    }
-    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
-      if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
-      plan_->add_to_trace(step_, *context_, begin_ns_);
-      done_.succeed();
-    }
-
-   private:
-    const bound_plan* plan_ = nullptr;
-    std::size_t step_ = 0;
-    const run_context* context_ = nullptr;
-    completion done_;
-    std::int64_t begin_ns_ = 0;
-  };
-
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
     const plan::plan_node& n = plan_.nodes[step.node];
@@ -357,9 +335,9 @@ class bound_plan {
     const std::size_t n = plan_.steps.size();
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
+    if (asynchronous_) waits_ = waiting_(*this, &runner_);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
-      if (kernels_[s].start != nullptr) runner_.set_asynchronous(s);
       const double own = cost(plan_.steps[s]);
       runner_.set_cost(s, own);
       work += own;
@@ -370,16 +348,7 @@ class bound_plan {
     if (together + start_of_sharing < 0.9 * in_order)
       runner_.set_threads(threads);
     else if (!asynchronous_)
-      return runner_.forget_plan();
-    if (!asynchronous_) return;
-    waits_ = heap_array<traced_wait>(n);
-    runner_.keep_back([this](std::size_t s) { return needs_variable(plan_.steps[s]); });
-  }
-  [[nodiscard]] bool needs_variable(const plan::plan_step& step) const {
-    bool needs = plan_.nodes[step.node].storage == plan::storage_kind::variable;
-    for (int k = 0; k < step.operands; ++k)
-      needs = needs || plan_.nodes[plan_.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
-    return needs;
+      runner_.forget_plan();
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -491,6 +460,7 @@ class bound_plan {
   array_view<const kernel_entry> device_kernels_;
   const device_table& devices_;
   accelerator* others_;
+  owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*);
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
@@ -503,7 +473,7 @@ class bound_plan {
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
-  heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
+  owned<waiting_steps> waits_;  // where there are asynchronous ones
   bool asynchronous_ = false;
   bool accelerated_ = false;
   bool uses_variables_ = false;

@@ -8,6 +8,7 @@
 
 #include "tagma/runtime/initialize.hpp"
 #include "tagma/runtime/run_check.hpp"
+#include "tagma/runtime/waiting_steps.hpp"
 #include "tagma/tensor/tensor.hpp"
 
 namespace tagma {

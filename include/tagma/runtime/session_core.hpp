@@ -179,7 +179,7 @@ class session_core {
       bound_.run_step(s, context_);
     }
     void start(std::size_t s, completion done) override {
-      if (plan_.writes_variables) take_before(s);
+      if (plan_.writes_variables) take_now(s);
       bound_.start_step(s, context_, done);
     }
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
@@ -190,7 +190,7 @@ class session_core {
     void finish() {
       control_.finish();
       enter();
-      take_before(bound_.step_count());
+      take_now(bound_.step_count());
       if (!session_.all_initialized_ && plan_.writes_variables) session_.mark_overwritten(plan_);
     }
 
@@ -200,6 +200,9 @@ class session_core {
       for (std::size_t f = 0; f < plan_.fetches.size(); ++f)
         if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) to_.take(to_.object, f, bound_.fetched(f));
     }
+
+    /// The same where it is no matter how long a call takes.
+    [[gnu::noinline]] void take_now(std::size_t s) const { take_before(s); }
 
     session_core& session_;
     const plan::plan_view& plan_;
