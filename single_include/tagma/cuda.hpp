@@ -188,19 +188,20 @@ struct source_line {
 };
 
 /// A part of a sentence: text or a whole number. Text has a constructor for each form that it comes in, since a
-/// template for all of them would be instantiated for every length of a literal.
+/// template for all of them would be instantiated for every length of a literal. A part is two words, since programs
+/// are full of lists of them.
 class text_part {
  public:
-  constexpr text_part(const char* text) : text_(text) {}
-  constexpr text_part(std::string_view text) : text_(text) {}
-  constexpr text_part(const std::string& text) : text_(text) {}
+  constexpr text_part(const char* text) : text_(text), number_(static_cast<std::int64_t>(__builtin_strlen(text))) {}
+  constexpr text_part(std::string_view text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
+  constexpr text_part(const std::string& text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
   template <class Number>
     requires std::is_integral_v<Number>
-  constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
+  constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
 
   TAGMA_COLD void append_to(std::string& to) const {
-    if (!is_number_) {
-      to.append(text_.data(), text_.size());
+    if (text_ != &a_number) {
+      to.append(text_, static_cast<std::size_t>(number_));
       return;
     }
     char digits[24];
@@ -215,9 +216,10 @@ class text_part {
   }
 
  private:
-  std::string_view text_;
-  std::int64_t number_ = 0;
-  bool is_number_ = false;
+  static constexpr char a_number = 0;
+
+  const char* text_;     // a_number itself marks a number
+  std::int64_t number_;  // or how long the text is
 };
 
 /// Joins the parts of a sentence. Out of line, so that a message costs the code around it little.
@@ -412,7 +414,7 @@ struct device_spec {
 /// `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
-  constexpr explicit device_spelling(const device_spec& spec) {
+  TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
     if (!spec.job.empty()) add("/job:"), add(spec.job.view());
     if (spec.replica >= 0) add("/replica:"), add(spec.replica);
     if (spec.task >= 0) add("/task:"), add(spec.task);
@@ -426,12 +428,15 @@ class device_spelling {
   [[nodiscard]] constexpr std::string_view view() const { return {text_, size_}; }
 
  private:
-  constexpr void add(std::string_view text) {
+  TAGMA_COLD constexpr void add(std::string_view text) {
     for (const char c : text) text_[size_++] = c;
   }
-  constexpr void add(std::int32_t number) {
-    if (number >= 10) add(number / 10);
-    text_[size_++] = static_cast<char>('0' + number % 10);
+  TAGMA_COLD constexpr void add(std::int32_t number) {
+    char digits[10]{};
+    std::size_t first = sizeof digits;
+    do digits[--first] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    add(std::string_view(digits + first, sizeof digits - first));
   }
 
   char text_[2 * device_text::capacity + 64]{};
@@ -7680,12 +7685,14 @@ class owned {
   constexpr owned& operator=(owned&& other) noexcept {
     T* const before = object_;
     object_ = other.release();
-    delete before;
+    if (before != nullptr) destroy(before);
     return *this;
   }
   owned(const owned&) = delete;
   owned& operator=(const owned&) = delete;
-  constexpr ~owned() { delete object_; }
+  constexpr ~owned() {
+    if (object_ != nullptr) destroy(object_);
+  }
 
   [[nodiscard]] constexpr T* get() const { return object_; }
   [[nodiscard]] constexpr T& operator*() const { return *object_; }
@@ -7700,6 +7707,9 @@ class owned {
   }
 
  private:
+  /// Out of line: the end of an object is else copied to every place where something throws.
+  TAGMA_COLD static constexpr void destroy(T* object) { delete object; }
+
   T* object_ = nullptr;
 };
 
@@ -9290,6 +9300,11 @@ struct plan_view {
 
 namespace tagma {
 
+struct raw_view;
+namespace plan {
+struct plan_variable;
+}
+
 /// Up to sixteen numbers of devices, by value: `{1, 0}`.
 class device_list {
  public:
@@ -9324,6 +9339,7 @@ namespace runtime {
 struct run_context;
 class run_steps;
 class bound_plan;
+class device_table;
 
 /// Memory that an accelerator gave; destroyed, it is given back.
 class memory_block {
@@ -9334,6 +9350,20 @@ class memory_block {
   virtual ~memory_block() = default;
 
   std::byte* data = nullptr;
+};
+
+/// What a bound plan has where accelerators reach it. Devices are counted as the program does, the client's first.
+class accelerated_memory {
+ public:
+  virtual ~accelerated_memory() = default;
+  /// Memory of device `d` for the tensors of a run. Asked for once.
+  [[nodiscard]] virtual std::byte* arena(std::int16_t d, std::int64_t bytes) = 0;
+  /// A copy on accelerator `d` of the scalars of the program.
+  [[nodiscard]] virtual std::byte* scalars(std::int16_t d, array_view<std::byte> values) = 0;
+  /// Where a copy to a device finds what is fed to node `id`.
+  [[nodiscard]] virtual std::byte* feed(std::int32_t id) = 0;
+  /// Writes what a run is fed there.
+  virtual void stage(array_view<const raw_view> feeds) = 0;
 };
 
 /// Does the steps of a bound plan, for one run at a time.
@@ -9358,7 +9388,13 @@ class accelerator {
   [[nodiscard]] virtual int devices() = 0;
   /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
   /// @param purpose what it is for, as errors tell it
-  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes, const std::string& purpose) = 0;
+  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes,
+                                                     std::initializer_list<text_part> purpose) = 0;
+  /// Memory for the variables of the session, as long as this lives, and where each begins.
+  virtual void allocate_variables(array_view<const plan::plan_variable> variables, const device_table& devices,
+                                  array_view<std::byte*> begins) = 0;
+  /// @param plan outlives the result
+  [[nodiscard]] virtual owned<accelerated_memory> memory_of(const bound_plan& plan) = 0;
   /// Copies between a device and the host, any memory of it, and waits until it is done.
   virtual void copy(memory_place to, memory_place from, std::size_t bytes) = 0;
   /// Makes what the runs of a plan need, and prepares its kernels of devices.
@@ -9384,6 +9420,52 @@ class accelerator {
 /// What the threads of one run share: whether it goes on, what went wrong, and whom to tell that it ends early.
 
 #include <exception>
+
+// ---- tagma/runtime/caught.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
+#define TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
+
+/// @file
+/// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
+
+namespace tagma::runtime {
+
+/// The words of an error without the code in front: what is behind the first colon, or all where there is none.
+[[nodiscard]] TAGMA_COLD inline std::string_view without_code(std::string_view what) noexcept {
+  const auto colon = what.find(": ");
+  return colon == std::string_view::npos ? what : std::string_view(what.data() + colon + 2, what.size() - colon - 2);
+}
+
+/// An exception as it is told to others.
+struct caught {
+  status_code code = status_code::internal;  ///< of a `tagma::error`
+  std::string_view what = {};                ///< valid as long as the exception
+  bool is_error = false;                     ///< a `tagma::error`
+  bool is_known = false;                     ///< a std::exception, or one derived from it
+
+  /// @param e not empty
+  TAGMA_COLD explicit caught(const std::exception_ptr& e) noexcept {
+    try {
+      std::rethrow_exception(e);
+    } catch (const error& one) {
+      code = one.code();
+      is_error = true;
+      see(one);
+    } catch (const std::exception& one) {
+      see(one);
+    } catch (...) {
+    }
+  }
+
+ private:
+  void see(const std::exception& one) noexcept {
+    what = one.what();
+    is_known = true;
+  }
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
 
 namespace tagma::runtime {
 
@@ -9511,18 +9593,11 @@ class run_control {
       stopped_.store(true, memory_order::release);
       return;
     }
-    try {
-      std::rethrow_exception(e);
-    } catch (const error& one) {
-      if (one.code() != status_code::cancelled)
-        add_if_room(list::more_errors, one.what());
-      else if (late())
-        add_if_room(list::not_finished, named_part(one.what()));
-    } catch (const std::exception& one) {
-      add_if_room(list::more_errors, one.what());
-    } catch (...) {
-      add_if_room(list::more_errors, "an exception that is no std::exception");
-    }
+    const caught seen(e);
+    if (seen.code != status_code::cancelled)
+      add_if_room(list::more_errors, seen.is_known ? seen.what : "an exception that is no std::exception");
+    else if (late())
+      add_if_room(list::not_finished, named_part(seen.what));
   }
 
   struct lists {
@@ -9564,15 +9639,9 @@ class run_control {
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
       more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
                         lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
-    if (more.empty()) std::rethrow_exception(first_);
-    try {
-      std::rethrow_exception(first_);
-    } catch (const error& e) {
-      const std::string_view what = e.what();
-      fail(e.code(), {what.substr(what.find(": ") + 2), more});
-    } catch (const std::exception& e) {
-      fail(status_code::internal, {e.what(), more});
-    }
+    const caught seen(first_);
+    if (more.empty() || !seen.is_known) std::rethrow_exception(first_);
+    fail(seen.code, {seen.is_error ? without_code(seen.what) : seen.what, more});
   }
 
   const run_guard guard_;
@@ -9791,25 +9860,35 @@ struct kernel_entry {
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
+class step_runner;
+
+/// Begins the steps of a bound plan that may wait.
+class waiting_steps {
+ public:
+  virtual ~waiting_steps() = default;
+  /// Begins step `s`; `done` ends it.
+  virtual void start(std::size_t s, const run_context& context, completion done) = 0;
+};
+
 /// The kernels of the steps of a plan, in their order.
 struct kernel_tables {
   array_view<const kernel_entry> cpu;
   array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
+  /// Makes what begins the steps that may wait; nullptr if there are none, so that a program without does not compile
+  /// it.
+  owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner) = nullptr;
 };
+
+/// True if one of the kernels may wait.
+[[nodiscard]] constexpr bool starts_any(array_view<const kernel_entry> entries) {
+  for (const kernel_entry& entry : entries)
+    if (entry.start != nullptr) return true;
+  return false;
+}
 
 /// The kernels of the CPU for the steps of a plan, in their order; defined by the device.
 template <class Plan>
 struct kernel_table;
-
-/// The kernels of all devices that a program knows of.
-template <class Plan>
-[[nodiscard]] constexpr kernel_tables kernels_of() {
-  using others = ir::accelerator_of<typename Plan::graph>;
-  if constexpr (others::exists)
-    return {kernel_table<Plan>::entries, others::template entries<Plan>()};
-  else
-    return {kernel_table<Plan>::entries};
-}
 
 /// The devices besides CPUs that a program knows of, or nothing where the machine has none.
 template <class Graph>
@@ -12406,20 +12485,33 @@ struct session_device {
   return to_string(device_spec{{}, -1, -1, name.type, name.id});
 }
 
+class device_table;
+
+/// The devices that a program asks for, the client's first. Of a program that knows of no other than that, nothing is
+/// looked for, and the search is not compiled.
+class wanted_devices {
+ public:
+  constexpr wanted_devices() = default;
+  constexpr wanted_devices(array_view<const plan::plan_device> list);
+
+  array_view<const plan::plan_device> list;
+  void (*find)(device_table& table, array_view<const plan::plan_device> list, accelerator* others, bool soft) = nullptr;
+};
+
 /// The devices of a session. Without a program that asks for more, there is one.
 class device_table {
  public:
+  device_table() = default;
   /// Takes what the program asks for from what there is. A device where no node runs may be missing.
-  /// @param wanted the devices of the program, the client's first
   /// @param cpus how many CPU devices the session has
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
-  TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
-                          bool soft, accelerator* others)
-      : table_(wanted.size() < 1 ? 1 : wanted.size()) {
+  TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
+                          accelerator* others)
+      : table_(wanted.list.size() < 1 ? 1 : wanted.list.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
     checked_option("intra_op_threads", threads, "all threads that the process may use");
@@ -12434,18 +12526,8 @@ class device_table {
     for (std::size_t d = 0; d < host; ++d)
       devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
                      make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
-    for (std::size_t d = host; d < devices_.size(); ++d) {
-      const auto number = static_cast<int>(d - host);
-      devices_[d] = {ir::local_device(others->type(), number), {}, number};
-    }
     table_[0] = &devices_[0];
-    for (std::size_t w = 0; w < wanted.size(); ++w) {
-      for (const session_device& d : devices_)
-        if (d.name == wanted[w].name) table_[w] = &d;
-      if (table_[w] == nullptr && !soft && !wanted[w].op.empty())
-        fail(status_code::invalid_argument, missing_text(wanted[w]));
-      if (table_[w] == nullptr) table_[w] = &devices_[0];
-    }
+    if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
   }
 
   /// The device that stands for number `d` of the program.
@@ -12456,6 +12538,27 @@ class device_table {
   [[nodiscard]] executor& threads() const { return *devices_[0].threads; }
 
  private:
+  friend class wanted_devices;
+
+  /// Names the devices of accelerators, and takes what is wanted from all.
+  TAGMA_COLD static void find(device_table& table, array_view<const plan::plan_device> wanted, accelerator* others,
+                              bool soft) {
+    const heap_array<session_device>& devices = table.devices_;
+    int number = 0;
+    for (session_device& d : devices)
+      if (!d.threads) {
+        d.name = ir::local_device(others->type(), number);
+        d.number = number++;
+      }
+    for (std::size_t w = 0; w < wanted.size(); ++w) {
+      const session_device*& found = table.table_[w];
+      for (const session_device& d : devices)
+        if (d.name == wanted[w].name) found = &d;
+      if (found == nullptr && !soft && !wanted[w].op.empty())
+        fail(status_code::invalid_argument, table.missing_text(wanted[w]));
+      if (found == nullptr) found = &devices[0];
+    }
+  }
   [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
     std::string text = "Cannot assign a device for operation '";
     text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
@@ -12471,6 +12574,18 @@ class device_table {
   heap_array<session_device> devices_;
   heap_array<const session_device*> table_;
 };
+
+constexpr wanted_devices::wanted_devices(array_view<const plan::plan_device> devices)
+    : list(devices), find(&device_table::find) {}
+
+/// What a program asks for whose nodes are placed like this.
+template <class Placed>
+[[nodiscard]] constexpr wanted_devices devices_of() {
+  if constexpr (Placed::device_count > 1)
+    return {Placed::devices};
+  else
+    return {};
+}
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_DEVICE_HPP
@@ -12514,7 +12629,7 @@ TAGMA_COLD inline void name_step(run_control& control, run_steps& steps, std::si
 /// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
 /// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
 /// run allocates nothing.
-class step_runner final : public shared_work, completion_target {
+class step_runner final : public shared_work {
  public:
   using step_id = plan::step_graph::step_id;
 
@@ -12532,12 +12647,16 @@ class step_runner final : public shared_work, completion_target {
     steps_ = {};
   }
   /// Step `s` is begun with `start`.
-  void set_asynchronous(std::size_t s) { steps_[s].asynchronous = steps_[s].cheap = true; }
+  TAGMA_COLD void set_asynchronous(std::size_t s) {
+    expect_waits();
+    steps_[s].asynchronous = steps_[s].cheap = true;
+  }
   /// Keeps back the steps that need a variable, and those behind them, until all others are done, and asks to `enter`
   /// then: what waits for long keeps no other run from the variables meanwhile.
   /// @param needs tells which steps they are
   template <class Needs>
   TAGMA_COLD void keep_back(const Needs& needs) {
+    expect_waits();
     for (std::size_t s = 0; s < graph_.size(); ++s) {
       if (!steps_[s].late && !needs(s)) continue;
       steps_[s].late = true;
@@ -12590,7 +12709,7 @@ class step_runner final : public shared_work, completion_target {
       if (control.stopping() || takes_part_) help();
       if (remaining_.load(memory_order::acquire) == 0) {
         if (!holds_back_ || control.stopping()) break;
-        let_go();
+        waits_->let_go();
       } else {
         control.wait(events_, seen);
       }
@@ -12636,6 +12755,30 @@ class step_runner final : public shared_work, completion_target {
     return static_cast<std::size_t>(i);
   }
 
+  /// What a runner does about asynchronous steps and those that it keeps back. A class of its own, so that a program
+  /// without them does not compile it.
+  class waits : public completion_target {
+   public:
+    virtual ~waits() = default;
+    /// Lets the steps go that were kept back.
+    virtual void let_go() = 0;
+  };
+  class waits_of_runner final : public waits {
+   public:
+    explicit waits_of_runner(step_runner& runner) : runner_(runner) {}
+    /// An asynchronous step has ended, on a thread that need not be one of the run's.
+    void complete(std::int32_t s, std::exception_ptr error) noexcept override {
+      runner_.complete(s, static_cast<std::exception_ptr&&>(error));
+    }
+    void let_go() override { runner_.let_go(); }
+
+   private:
+    step_runner& runner_;
+  };
+  void expect_waits() {
+    if (!waits_) waits_ = make_owned<waits_of_runner>(*this);
+  }
+
   /// Does `s`, or begins it; false if it has not ended yet.
   bool did(step_id s, local_steps& local) noexcept {
     if (control_->stopping()) {
@@ -12646,7 +12789,7 @@ class step_runner final : public shared_work, completion_target {
     }
     try {
       if (steps_[index(s)].asynchronous) {
-        run_->start(index(s), completion(*this, s));
+        run_->start(index(s), completion(*waits_, s));
         return false;
       }
       run_->step(index(s));
@@ -12691,7 +12834,7 @@ class step_runner final : public shared_work, completion_target {
   }
 
   /// An asynchronous step has ended, on a thread that need not be one of the run's.
-  void complete(std::int32_t s, std::exception_ptr error) noexcept override {
+  void complete(std::int32_t s, std::exception_ptr error) noexcept {
     const bool failed = error != nullptr;
     if (failed) control_->failed(run_->named(index(s), static_cast<std::exception_ptr&&>(error)));
     const mutex_lock lock(mutex_);  // once it is open, the run may be gone
@@ -12775,6 +12918,7 @@ class step_runner final : public shared_work, completion_target {
 
   plan::step_graph graph_;
   heap_array<step_state> steps_;
+  owned<waits> waits_;
   double longest_chain_ = 0;
   int sharing_ = 1;
   std::int32_t late_ = 0;  ///< steps that are kept back
@@ -13025,15 +13169,18 @@ class bound_plan {
   TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
                         array_view<std::byte* const> variables, const carried& values, const run_context& context,
                         const device_table& devices, accelerator* others)
-      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {
+      : bound_plan(plan, kernels, devices, others) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     look_at_steps();
     infer_extents(feeds);
-    if (accelerated_)
+    if (accelerated_) {
+      if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr);
+      memory_ = others_->memory_of(*this);
       runner_.set_plan(plan_);
-    else
+    } else {
       share_steps(*context.threads, context.step_threads);
+    }
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
@@ -13042,6 +13189,10 @@ class bound_plan {
       if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
     if (accelerated_) device_steps_ = others_->bind(*this, context);
   }
+
+  bound_plan(const bound_plan&) = delete;
+  bound_plan& operator=(const bound_plan&) = delete;
+  TAGMA_COLD ~bound_plan() = default;
 
   /// True if the plan was bound for feeds of these extents.
   [[nodiscard]] bool matches(array_view<const raw_view> feeds) const {
@@ -13054,8 +13205,7 @@ class bound_plan {
   void patch(array_view<const raw_view> feeds) {
     for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
-    for (std::size_t f = 0; f < staged_.size(); ++f)
-      if (staged_[f]) std::memcpy(staged_[f]->data, feeds[f].data, bytes_of_feed(feeds[f]));
+    if (memory_) memory_->stage(feeds);
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
@@ -13074,11 +13224,7 @@ class bound_plan {
     if (context.trace != nullptr) add_to_trace(s, context, begin);
   }
   /// Begins an asynchronous step.
-  void start_step(std::size_t s, const run_context& context, completion done) {
-    if (context.trace == nullptr) return kernels_[s].start(calls_[s], context, done);
-    waits_[s].begin(*this, s, context, done);
-    kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
-  }
+  void start_step(std::size_t s, const run_context& context, completion done) { waits_->start(s, context, done); }
   // For whoever runs the steps of devices:
 
   [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
@@ -13094,6 +13240,7 @@ class bound_plan {
     return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
   }
   [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] const kernel_entry& kernel(std::size_t s) const { return kernels_[s]; }
   [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
   /// Which step waits for which.
   [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
@@ -13120,7 +13267,7 @@ class bound_plan {
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
   [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
     const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
+    std::string text = sentence({detail::describe(n), " on ", short_name(device_at(n.device).name)});
     const char* before = " of ";
     for (const operand& o : calls_[s].in) {
       append_spec(text, before, o.type, o.dims);
@@ -13131,14 +13278,10 @@ class bound_plan {
 
   /// The error of a step in words that name it: operation, device, what it was given.
   [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
+    const caught seen(error_of_kernel);
+    if (!seen.is_known) return error_of_kernel;
     try {
-      try {
-        std::rethrow_exception(error_of_kernel);
-      } catch (const error& e) {
-        fail(e.code(), explain_failure(s, e.what()));
-      } catch (const std::exception& e) {
-        fail(status_code::internal, explain_failure(s, e.what()));
-      }
+      fail(seen.code, {step_text(s), ": ", without_code(seen.what)});
     } catch (...) {
       return std::current_exception();
     }
@@ -13149,42 +13292,35 @@ class bound_plan {
     const auto id = static_cast<std::size_t>(plan_.fetches[f]);
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
+  /// Bytes of the value of a node.
+  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
+    const auto i = static_cast<std::size_t>(id);
+    const std::size_t size = size_of(plan_.nodes[i].spec.type);
+    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+  }
   /// Bytes of the arenas of all devices.
-  [[nodiscard]] std::size_t arena_bytes() const {
-    std::size_t bytes = 0;
-    for (const arena& a : arenas_) bytes += a.size;
-    return bytes;
-  }
-  /// Where each node runs and why, and each copy between devices, as lines of text.
-  [[nodiscard]] TAGMA_COLD std::string placement_text() const {
-    std::string text;
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-      const plan::plan_node& n = plan_.nodes[i];
-      if (n.op == &ir::info<plan::transfer>) {
-        const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
-        text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
-                          bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
-        continue;
-      }
-      text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
-      const device_spec& name = devices_[static_cast<std::size_t>(n.device)].name;
-      const ir::place_reason why = name == plan_.devices[n.device].name ? plan_.reason(n) : ir::place_reason::softened;
-      text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
-                        n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
-    }
-    return text;
-  }
+  [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
+  [[nodiscard]] std::size_t feeds() const { return feed_dims_.size(); }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
   owned<bound_plan> next;  ///< for lists of idle plans
 
+  /// Records a run of step `s`, which began then and ended now.
+  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
+    add_to_trace(s, *context.trace, device_of(s).name, context.step, {}, begin, now_ns());
+  }
+
  private:
-  struct arena {
-    std::byte* data = nullptr;
-    std::size_t size = 0;
-    aligned_bytes bytes;
-    owned<memory_block> block;
-  };
+  // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
+  bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, const device_table& devices,
+             accelerator* others)
+      : plan_(plan),
+        kernels_(kernels.cpu),
+        device_kernels_(kernels.accelerator),
+        devices_(devices),
+        others_(others),
+        waiting_(kernels.waiting) {}
+
   struct patch_place {
     std::byte** where = nullptr;
     std::size_t feed = 0;
@@ -13202,11 +13338,9 @@ class bound_plan {
   TAGMA_COLD void look_at_steps() {
     for (const plan::plan_node& node : plan_.nodes)
       uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
-    }
-    asynchronous_ = asynchronous_ && !accelerated_;
+    asynchronous_ = waiting_ != nullptr && !accelerated_;
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
@@ -13277,53 +13411,11 @@ class bound_plan {
     return text;
   }
 
-  [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
-    const auto colon = what.find(": ");
-    return step_text(s) + sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
-  }
-
-  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
-    add_to_trace(s, *context.trace, device_of(s).name, context.step, {}, begin, now_ns());
-  }
-
-  [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
-    return short_name(devices_[static_cast<std::size_t>(n.device)].name);
-  }
   /// The context with the threads of the device of step `s`.
   [[nodiscard]] run_context on_device(std::size_t s, run_context context) const {
     context.threads = device_of(s).threads.get();
     return context;
   }
-  /// Bytes of the value of a node.
-  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    const auto i = static_cast<std::size_t>(id);
-    const std::size_t size = size_of(plan_.nodes[i].spec.type);
-    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
-  }
-  /// An asynchronous step whose run is recorded: stands between the kernel and who waits for it.
-  class traced_wait final : public completion_target {
-   public:
-    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
-      plan_ = &plan;
-      step_ = s;
-      context_ = &context;
-      done_ = done;
-      begin_ns_ = now_ns();
-    }
-    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
-      if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
-      plan_->add_to_trace(step_, *context_, begin_ns_);
-      done_.succeed();
-    }
-
-   private:
-    const bound_plan* plan_ = nullptr;
-    std::size_t step_ = 0;
-    const run_context* context_ = nullptr;
-    completion done_;
-    std::int64_t begin_ns_ = 0;
-  };
-
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
     const plan::plan_node& n = plan_.nodes[step.node];
@@ -13349,9 +13441,9 @@ class bound_plan {
     const std::size_t n = plan_.steps.size();
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
+    if (asynchronous_) waits_ = waiting_(*this, &runner_);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
-      if (kernels_[s].start != nullptr) runner_.set_asynchronous(s);
       const double own = cost(plan_.steps[s]);
       runner_.set_cost(s, own);
       work += own;
@@ -13362,16 +13454,7 @@ class bound_plan {
     if (together + start_of_sharing < 0.9 * in_order)
       runner_.set_threads(threads);
     else if (!asynchronous_)
-      return runner_.forget_plan();
-    if (!asynchronous_) return;
-    waits_ = heap_array<traced_wait>(n);
-    runner_.keep_back([this](std::size_t s) { return needs_variable(plan_.steps[s]); });
-  }
-  [[nodiscard]] bool needs_variable(const plan::plan_step& step) const {
-    bool needs = plan_.nodes[step.node].storage == plan::storage_kind::variable;
-    for (int k = 0; k < step.operands; ++k)
-      needs = needs || plan_.nodes[plan_.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
-    return needs;
+      runner_.forget_plan();
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -13382,30 +13465,25 @@ class bound_plan {
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
-    arenas_ = heap_array<arena>(devices_.size());
+    const heap_array<std::byte*> begins(devices_.size());
+    arenas_ = heap_array<aligned_bytes>(begins.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
-      make_arena(arenas_[d], device_at(device), size);
+      arena_bytes_ += static_cast<std::size_t>(size);
+      if (accelerated_) {
+        begins[d] = memory_->arena(device, size);
+      } else {
+        arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
+        begins[d] = arenas_[d].data();
+      }
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data + offsets[b];
+      block_address_[b] = begins[static_cast<std::size_t>(plan_.blocks[b].device)] + offsets[b];
   }
-  /// The memory of a device for the tensors of a run. Where there are accelerators, they reach that of the host.
-  TAGMA_COLD void make_arena(arena& a, const session_device& device, std::int64_t size) {
-    a.size = static_cast<std::size_t>(size);
-    if (accelerated_) {
-      a.block = others_->allocate(device.number, size, sentence({"a plan of ", plan_.steps.size(), " steps"}));
-      a.data = a.block->data;
-    } else {
-      a.bytes = aligned_bytes(a.size);
-      a.data = a.bytes.data();
-    }
-  }
-
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
     for (const plan::plan_node& n : plan_.nodes)
@@ -13425,31 +13503,6 @@ class bound_plan {
     }
   }
 
-  /// The scalars of the program in the memory of a device.
-  [[nodiscard]] TAGMA_COLD std::byte* scalars_on(std::int16_t d) {
-    const session_device& device = device_at(d);
-    if (device.number < 0) return scalars_.data();
-    if (device_scalars_.size() == 0) device_scalars_ = heap_array<owned<memory_block>>(devices_.size());
-    owned<memory_block>& block = device_scalars_[static_cast<std::size_t>(d)];
-    if (!block) {
-      block = others_->allocate(device.number, static_cast<std::int64_t>(scalars_.size()), "the scalars of a plan");
-      others_->copy({block->data, device.number}, {scalars_.data(), on_host}, scalars_.size());
-    }
-    return block->data;
-  }
-
-  /// Where a copy to a device finds what was fed: the host writes it there before each run.
-  [[nodiscard]] TAGMA_COLD std::byte* staged(const plan::plan_node& n, ir::node_id id) {
-    if (staged_.size() == 0) staged_ = heap_array<owned<memory_block>>(feed_dims_.size());
-    owned<memory_block>& block = staged_[static_cast<std::size_t>(n.slot)];
-    if (!block) block = others_->allocate(on_host, bytes_of(id), sentence({"the feed of ", detail::describe(n)}));
-    return block->data;
-  }
-  [[nodiscard]] static std::size_t bytes_of_feed(const raw_view& fed) {
-    const std::size_t size = size_of(fed.type);
-    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
-  }
-
   /// @param d the device that reads or writes it
   [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
                                               std::int16_t d) {
@@ -13461,7 +13514,7 @@ class bound_plan {
         return variables[slot];
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return scalars_on(d) + 16 * slot;
+        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * slot;
       default:
         return nullptr;
     }
@@ -13479,7 +13532,7 @@ class bound_plan {
       o = {address(n, variables, device), n.spec.type, dims_[i]};
       if (n.storage != plan::storage_kind::feed) return;
       if (device_at(device).number >= 0)
-        o.data = staged(n, id);
+        o.data = memory_->feed(id);
       else
         patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
     };
@@ -13513,19 +13566,20 @@ class bound_plan {
   array_view<const kernel_entry> device_kernels_;
   const device_table& devices_;
   accelerator* others_;
+  owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*);
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  heap_array<arena> arenas_;  // one a device
+  owned<accelerated_memory> memory_;  // instead of arenas, if there are steps on devices that are no CPUs
+  heap_array<aligned_bytes> arenas_;  // one a device
+  std::size_t arena_bytes_ = 0;
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
-  heap_array<owned<memory_block>> device_scalars_;  // one a device, where some are on accelerators
-  heap_array<owned<memory_block>> staged_;          // one a feed
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
-  heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
+  owned<waiting_steps> waits_;  // where there are asynchronous ones
   bool asynchronous_ = false;
   bool accelerated_ = false;
   bool uses_variables_ = false;
@@ -14071,6 +14125,75 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
 
 }  // namespace tagma::device::stream
 #endif  // TAGMA_SINGLE_DEVICE_STREAM_PLAN_STEPS_HPP
+// ---- tagma/runtime/plan_memory.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_HPP
+#define TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_HPP
+
+/// @file
+/// Memory of the plans that have steps on devices that are no CPUs. Only what provides such devices includes it.
+
+namespace tagma::runtime {
+
+/// Memory of one bound plan, from the accelerator of its session.
+class plan_memory final : public accelerated_memory {
+ public:
+  /// @param plan outlives this; it knows the extents of its nodes by the time that memory is asked for
+  TAGMA_COLD plan_memory(accelerator& from, const bound_plan& plan)
+      : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
+
+  [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
+    owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
+    block = from_.allocate(plan_.device_at(d).number, bytes, {"a plan of ", plan_.plan().steps.size(), " steps"});
+    return block->data;
+  }
+  [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
+    owned<memory_block>& block = scalars_[static_cast<std::size_t>(d)];
+    if (!block) {
+      const int number = plan_.device_at(d).number;
+      block = from_.allocate(number, static_cast<std::int64_t>(values.size()), {"the scalars of a plan"});
+      from_.copy({block->data, number}, {values.data(), on_host}, values.size());
+    }
+    return block->data;
+  }
+  [[nodiscard]] TAGMA_COLD std::byte* feed(ir::node_id id) override {
+    const plan::plan_node& n = plan_.plan().nodes[id];
+    owned<memory_block>& block = feeds_[static_cast<std::size_t>(n.slot)];
+    if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});
+    return block->data;
+  }
+  void stage(array_view<const raw_view> feeds) override {
+    for (std::size_t f = 0; f < feeds_.size(); ++f)
+      if (feeds_[f]) std::memcpy(feeds_[f]->data, feeds[f].data, bytes_of(feeds[f]));
+  }
+
+ private:
+  [[nodiscard]] static std::size_t bytes_of(const raw_view& fed) {
+    const std::size_t size = size_of(fed.type);
+    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
+  }
+
+  accelerator& from_;
+  const bound_plan& plan_;
+  heap_array<owned<memory_block>> arenas_;   // one a device
+  heap_array<owned<memory_block>> scalars_;  // one a device
+  heap_array<owned<memory_block>> feeds_;    // one a feed, where a copy to a device reads it
+};
+
+/// Memory for the variables of a session.
+[[nodiscard]] TAGMA_COLD inline heap_array<owned<memory_block>> allocate_variables(
+    accelerator& from, array_view<const plan::plan_variable> variables, const device_table& devices) {
+  heap_array<owned<memory_block>> blocks(variables.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const plan::plan_variable& v = variables[i];
+    blocks[i] = from.allocate(devices[static_cast<std::size_t>(v.device)].number,
+                              v.spec.dims.elements() * static_cast<std::int64_t>(size_of(v.spec.type)),
+                              {"variable '", v.name, v.suffix, "'"});
+  }
+  return blocks;
+}
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_PLAN_MEMORY_HPP
 
 namespace tagma::device::stream {
 
@@ -14086,9 +14209,17 @@ class accelerator : public runtime::accelerator, public kernel_source {
   [[nodiscard]] std::string_view type() const override { return type_; }
   [[nodiscard]] int devices() override { return devices_.count(); }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
-                                                                 const std::string& purpose) override {
+                                                                 std::initializer_list<text_part> purpose) override {
     if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
-    return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, purpose));
+    return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, sentence(purpose)));
+  }
+  TAGMA_COLD void allocate_variables(array_view<const plan::plan_variable> variables,
+                                     const runtime::device_table& devices, array_view<std::byte*> begins) override {
+    variables_ = runtime::allocate_variables(*this, variables, devices);
+    for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = variables_[i]->data;
+  }
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_memory> memory_of(const runtime::bound_plan& plan) override {
+    return make_owned<runtime::plan_memory>(*this, plan);
   }
   /// Through pinned memory: copies of streams want that.
   TAGMA_COLD void copy(runtime::memory_place to, runtime::memory_place from, std::size_t bytes) override {
@@ -14125,6 +14256,7 @@ class accelerator : public runtime::accelerator, public kernel_source {
   shared_devices::lease lease_;
   local_devices& devices_;
   gpu_options options_;
+  heap_array<owned<runtime::memory_block>> variables_;
 };
 
 }  // namespace tagma::device::stream

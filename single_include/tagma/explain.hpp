@@ -188,19 +188,20 @@ struct source_line {
 };
 
 /// A part of a sentence: text or a whole number. Text has a constructor for each form that it comes in, since a
-/// template for all of them would be instantiated for every length of a literal.
+/// template for all of them would be instantiated for every length of a literal. A part is two words, since programs
+/// are full of lists of them.
 class text_part {
  public:
-  constexpr text_part(const char* text) : text_(text) {}
-  constexpr text_part(std::string_view text) : text_(text) {}
-  constexpr text_part(const std::string& text) : text_(text) {}
+  constexpr text_part(const char* text) : text_(text), number_(static_cast<std::int64_t>(__builtin_strlen(text))) {}
+  constexpr text_part(std::string_view text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
+  constexpr text_part(const std::string& text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
   template <class Number>
     requires std::is_integral_v<Number>
-  constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
+  constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
 
   TAGMA_COLD void append_to(std::string& to) const {
-    if (!is_number_) {
-      to.append(text_.data(), text_.size());
+    if (text_ != &a_number) {
+      to.append(text_, static_cast<std::size_t>(number_));
       return;
     }
     char digits[24];
@@ -215,9 +216,10 @@ class text_part {
   }
 
  private:
-  std::string_view text_;
-  std::int64_t number_ = 0;
-  bool is_number_ = false;
+  static constexpr char a_number = 0;
+
+  const char* text_;     // a_number itself marks a number
+  std::int64_t number_;  // or how long the text is
 };
 
 /// Joins the parts of a sentence. Out of line, so that a message costs the code around it little.
@@ -412,7 +414,7 @@ struct device_spec {
 /// `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
-  constexpr explicit device_spelling(const device_spec& spec) {
+  TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
     if (!spec.job.empty()) add("/job:"), add(spec.job.view());
     if (spec.replica >= 0) add("/replica:"), add(spec.replica);
     if (spec.task >= 0) add("/task:"), add(spec.task);
@@ -426,12 +428,15 @@ class device_spelling {
   [[nodiscard]] constexpr std::string_view view() const { return {text_, size_}; }
 
  private:
-  constexpr void add(std::string_view text) {
+  TAGMA_COLD constexpr void add(std::string_view text) {
     for (const char c : text) text_[size_++] = c;
   }
-  constexpr void add(std::int32_t number) {
-    if (number >= 10) add(number / 10);
-    text_[size_++] = static_cast<char>('0' + number % 10);
+  TAGMA_COLD constexpr void add(std::int32_t number) {
+    char digits[10]{};
+    std::size_t first = sizeof digits;
+    do digits[--first] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    add(std::string_view(digits + first, sizeof digits - first));
   }
 
   char text_[2 * device_text::capacity + 64]{};
@@ -9330,12 +9335,14 @@ class owned {
   constexpr owned& operator=(owned&& other) noexcept {
     T* const before = object_;
     object_ = other.release();
-    delete before;
+    if (before != nullptr) destroy(before);
     return *this;
   }
   owned(const owned&) = delete;
   owned& operator=(const owned&) = delete;
-  constexpr ~owned() { delete object_; }
+  constexpr ~owned() {
+    if (object_ != nullptr) destroy(object_);
+  }
 
   [[nodiscard]] constexpr T* get() const { return object_; }
   [[nodiscard]] constexpr T& operator*() const { return *object_; }
@@ -9350,6 +9357,9 @@ class owned {
   }
 
  private:
+  /// Out of line: the end of an object is else copied to every place where something throws.
+  TAGMA_COLD static constexpr void destroy(T* object) { delete object; }
+
   T* object_ = nullptr;
 };
 
@@ -9385,6 +9395,11 @@ struct memory_place {
 
 namespace tagma {
 
+struct raw_view;
+namespace plan {
+struct plan_variable;
+}
+
 /// Up to sixteen numbers of devices, by value: `{1, 0}`.
 class device_list {
  public:
@@ -9419,6 +9434,7 @@ namespace runtime {
 struct run_context;
 class run_steps;
 class bound_plan;
+class device_table;
 
 /// Memory that an accelerator gave; destroyed, it is given back.
 class memory_block {
@@ -9429,6 +9445,20 @@ class memory_block {
   virtual ~memory_block() = default;
 
   std::byte* data = nullptr;
+};
+
+/// What a bound plan has where accelerators reach it. Devices are counted as the program does, the client's first.
+class accelerated_memory {
+ public:
+  virtual ~accelerated_memory() = default;
+  /// Memory of device `d` for the tensors of a run. Asked for once.
+  [[nodiscard]] virtual std::byte* arena(std::int16_t d, std::int64_t bytes) = 0;
+  /// A copy on accelerator `d` of the scalars of the program.
+  [[nodiscard]] virtual std::byte* scalars(std::int16_t d, array_view<std::byte> values) = 0;
+  /// Where a copy to a device finds what is fed to node `id`.
+  [[nodiscard]] virtual std::byte* feed(std::int32_t id) = 0;
+  /// Writes what a run is fed there.
+  virtual void stage(array_view<const raw_view> feeds) = 0;
 };
 
 /// Does the steps of a bound plan, for one run at a time.
@@ -9453,7 +9483,13 @@ class accelerator {
   [[nodiscard]] virtual int devices() = 0;
   /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
   /// @param purpose what it is for, as errors tell it
-  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes, const std::string& purpose) = 0;
+  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes,
+                                                     std::initializer_list<text_part> purpose) = 0;
+  /// Memory for the variables of the session, as long as this lives, and where each begins.
+  virtual void allocate_variables(array_view<const plan::plan_variable> variables, const device_table& devices,
+                                  array_view<std::byte*> begins) = 0;
+  /// @param plan outlives the result
+  [[nodiscard]] virtual owned<accelerated_memory> memory_of(const bound_plan& plan) = 0;
   /// Copies between a device and the host, any memory of it, and waits until it is done.
   virtual void copy(memory_place to, memory_place from, std::size_t bytes) = 0;
   /// Makes what the runs of a plan need, and prepares its kernels of devices.
@@ -9580,20 +9616,33 @@ struct session_device {
   return to_string(device_spec{{}, -1, -1, name.type, name.id});
 }
 
+class device_table;
+
+/// The devices that a program asks for, the client's first. Of a program that knows of no other than that, nothing is
+/// looked for, and the search is not compiled.
+class wanted_devices {
+ public:
+  constexpr wanted_devices() = default;
+  constexpr wanted_devices(array_view<const plan::plan_device> list);
+
+  array_view<const plan::plan_device> list;
+  void (*find)(device_table& table, array_view<const plan::plan_device> list, accelerator* others, bool soft) = nullptr;
+};
+
 /// The devices of a session. Without a program that asks for more, there is one.
 class device_table {
  public:
+  device_table() = default;
   /// Takes what the program asks for from what there is. A device where no node runs may be missing.
-  /// @param wanted the devices of the program, the client's first
   /// @param cpus how many CPU devices the session has
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
-  TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
-                          bool soft, accelerator* others)
-      : table_(wanted.size() < 1 ? 1 : wanted.size()) {
+  TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
+                          accelerator* others)
+      : table_(wanted.list.size() < 1 ? 1 : wanted.list.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
     checked_option("intra_op_threads", threads, "all threads that the process may use");
@@ -9608,18 +9657,8 @@ class device_table {
     for (std::size_t d = 0; d < host; ++d)
       devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
                      make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
-    for (std::size_t d = host; d < devices_.size(); ++d) {
-      const auto number = static_cast<int>(d - host);
-      devices_[d] = {ir::local_device(others->type(), number), {}, number};
-    }
     table_[0] = &devices_[0];
-    for (std::size_t w = 0; w < wanted.size(); ++w) {
-      for (const session_device& d : devices_)
-        if (d.name == wanted[w].name) table_[w] = &d;
-      if (table_[w] == nullptr && !soft && !wanted[w].op.empty())
-        fail(status_code::invalid_argument, missing_text(wanted[w]));
-      if (table_[w] == nullptr) table_[w] = &devices_[0];
-    }
+    if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
   }
 
   /// The device that stands for number `d` of the program.
@@ -9630,6 +9669,27 @@ class device_table {
   [[nodiscard]] executor& threads() const { return *devices_[0].threads; }
 
  private:
+  friend class wanted_devices;
+
+  /// Names the devices of accelerators, and takes what is wanted from all.
+  TAGMA_COLD static void find(device_table& table, array_view<const plan::plan_device> wanted, accelerator* others,
+                              bool soft) {
+    const heap_array<session_device>& devices = table.devices_;
+    int number = 0;
+    for (session_device& d : devices)
+      if (!d.threads) {
+        d.name = ir::local_device(others->type(), number);
+        d.number = number++;
+      }
+    for (std::size_t w = 0; w < wanted.size(); ++w) {
+      const session_device*& found = table.table_[w];
+      for (const session_device& d : devices)
+        if (d.name == wanted[w].name) found = &d;
+      if (found == nullptr && !soft && !wanted[w].op.empty())
+        fail(status_code::invalid_argument, table.missing_text(wanted[w]));
+      if (found == nullptr) found = &devices[0];
+    }
+  }
   [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
     std::string text = "Cannot assign a device for operation '";
     text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
@@ -9645,6 +9705,18 @@ class device_table {
   heap_array<session_device> devices_;
   heap_array<const session_device*> table_;
 };
+
+constexpr wanted_devices::wanted_devices(array_view<const plan::plan_device> devices)
+    : list(devices), find(&device_table::find) {}
+
+/// What a program asks for whose nodes are placed like this.
+template <class Placed>
+[[nodiscard]] constexpr wanted_devices devices_of() {
+  if constexpr (Placed::device_count > 1)
+    return {Placed::devices};
+  else
+    return {};
+}
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_DEVICE_HPP
@@ -10089,6 +10161,52 @@ class gate {
 
 #include <exception>
 
+// ---- tagma/runtime/caught.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
+#define TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
+
+/// @file
+/// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
+
+namespace tagma::runtime {
+
+/// The words of an error without the code in front: what is behind the first colon, or all where there is none.
+[[nodiscard]] TAGMA_COLD inline std::string_view without_code(std::string_view what) noexcept {
+  const auto colon = what.find(": ");
+  return colon == std::string_view::npos ? what : std::string_view(what.data() + colon + 2, what.size() - colon - 2);
+}
+
+/// An exception as it is told to others.
+struct caught {
+  status_code code = status_code::internal;  ///< of a `tagma::error`
+  std::string_view what = {};                ///< valid as long as the exception
+  bool is_error = false;                     ///< a `tagma::error`
+  bool is_known = false;                     ///< a std::exception, or one derived from it
+
+  /// @param e not empty
+  TAGMA_COLD explicit caught(const std::exception_ptr& e) noexcept {
+    try {
+      std::rethrow_exception(e);
+    } catch (const error& one) {
+      code = one.code();
+      is_error = true;
+      see(one);
+    } catch (const std::exception& one) {
+      see(one);
+    } catch (...) {
+    }
+  }
+
+ private:
+  void see(const std::exception& one) noexcept {
+    what = one.what();
+    is_known = true;
+  }
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
+
 namespace tagma::runtime {
 
 /// An operation that waits, as far as a run must know it: what is called when the run is cancelled, late, or has failed
@@ -10215,18 +10333,11 @@ class run_control {
       stopped_.store(true, memory_order::release);
       return;
     }
-    try {
-      std::rethrow_exception(e);
-    } catch (const error& one) {
-      if (one.code() != status_code::cancelled)
-        add_if_room(list::more_errors, one.what());
-      else if (late())
-        add_if_room(list::not_finished, named_part(one.what()));
-    } catch (const std::exception& one) {
-      add_if_room(list::more_errors, one.what());
-    } catch (...) {
-      add_if_room(list::more_errors, "an exception that is no std::exception");
-    }
+    const caught seen(e);
+    if (seen.code != status_code::cancelled)
+      add_if_room(list::more_errors, seen.is_known ? seen.what : "an exception that is no std::exception");
+    else if (late())
+      add_if_room(list::not_finished, named_part(seen.what));
   }
 
   struct lists {
@@ -10268,15 +10379,9 @@ class run_control {
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
       more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
                         lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
-    if (more.empty()) std::rethrow_exception(first_);
-    try {
-      std::rethrow_exception(first_);
-    } catch (const error& e) {
-      const std::string_view what = e.what();
-      fail(e.code(), {what.substr(what.find(": ") + 2), more});
-    } catch (const std::exception& e) {
-      fail(status_code::internal, {e.what(), more});
-    }
+    const caught seen(first_);
+    if (more.empty() || !seen.is_known) std::rethrow_exception(first_);
+    fail(seen.code, {seen.is_error ? without_code(seen.what) : seen.what, more});
   }
 
   const run_guard guard_;
@@ -10401,25 +10506,35 @@ struct kernel_entry {
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
+class step_runner;
+
+/// Begins the steps of a bound plan that may wait.
+class waiting_steps {
+ public:
+  virtual ~waiting_steps() = default;
+  /// Begins step `s`; `done` ends it.
+  virtual void start(std::size_t s, const run_context& context, completion done) = 0;
+};
+
 /// The kernels of the steps of a plan, in their order.
 struct kernel_tables {
   array_view<const kernel_entry> cpu;
   array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
+  /// Makes what begins the steps that may wait; nullptr if there are none, so that a program without does not compile
+  /// it.
+  owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner) = nullptr;
 };
+
+/// True if one of the kernels may wait.
+[[nodiscard]] constexpr bool starts_any(array_view<const kernel_entry> entries) {
+  for (const kernel_entry& entry : entries)
+    if (entry.start != nullptr) return true;
+  return false;
+}
 
 /// The kernels of the CPU for the steps of a plan, in their order; defined by the device.
 template <class Plan>
 struct kernel_table;
-
-/// The kernels of all devices that a program knows of.
-template <class Plan>
-[[nodiscard]] constexpr kernel_tables kernels_of() {
-  using others = ir::accelerator_of<typename Plan::graph>;
-  if constexpr (others::exists)
-    return {kernel_table<Plan>::entries, others::template entries<Plan>()};
-  else
-    return {kernel_table<Plan>::entries};
-}
 
 /// The devices besides CPUs that a program knows of, or nothing where the machine has none.
 template <class Graph>

@@ -186,19 +186,20 @@ struct source_line {
 };
 
 /// A part of a sentence: text or a whole number. Text has a constructor for each form that it comes in, since a
-/// template for all of them would be instantiated for every length of a literal.
+/// template for all of them would be instantiated for every length of a literal. A part is two words, since programs
+/// are full of lists of them.
 class text_part {
  public:
-  constexpr text_part(const char* text) : text_(text) {}
-  constexpr text_part(std::string_view text) : text_(text) {}
-  constexpr text_part(const std::string& text) : text_(text) {}
+  constexpr text_part(const char* text) : text_(text), number_(static_cast<std::int64_t>(__builtin_strlen(text))) {}
+  constexpr text_part(std::string_view text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
+  constexpr text_part(const std::string& text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
   template <class Number>
     requires std::is_integral_v<Number>
-  constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
+  constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
 
   TAGMA_COLD void append_to(std::string& to) const {
-    if (!is_number_) {
-      to.append(text_.data(), text_.size());
+    if (text_ != &a_number) {
+      to.append(text_, static_cast<std::size_t>(number_));
       return;
     }
     char digits[24];
@@ -213,9 +214,10 @@ class text_part {
   }
 
  private:
-  std::string_view text_;
-  std::int64_t number_ = 0;
-  bool is_number_ = false;
+  static constexpr char a_number = 0;
+
+  const char* text_;     // a_number itself marks a number
+  std::int64_t number_;  // or how long the text is
 };
 
 /// Joins the parts of a sentence. Out of line, so that a message costs the code around it little.
@@ -410,7 +412,7 @@ struct device_spec {
 /// `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
-  constexpr explicit device_spelling(const device_spec& spec) {
+  TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
     if (!spec.job.empty()) add("/job:"), add(spec.job.view());
     if (spec.replica >= 0) add("/replica:"), add(spec.replica);
     if (spec.task >= 0) add("/task:"), add(spec.task);
@@ -424,12 +426,15 @@ class device_spelling {
   [[nodiscard]] constexpr std::string_view view() const { return {text_, size_}; }
 
  private:
-  constexpr void add(std::string_view text) {
+  TAGMA_COLD constexpr void add(std::string_view text) {
     for (const char c : text) text_[size_++] = c;
   }
-  constexpr void add(std::int32_t number) {
-    if (number >= 10) add(number / 10);
-    text_[size_++] = static_cast<char>('0' + number % 10);
+  TAGMA_COLD constexpr void add(std::int32_t number) {
+    char digits[10]{};
+    std::size_t first = sizeof digits;
+    do digits[--first] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    add(std::string_view(digits + first, sizeof digits - first));
   }
 
   char text_[2 * device_text::capacity + 64]{};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/runtime/device.hpp"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -42,22 +40,6 @@ std::string message(const auto& f) {
     return e.what();
   }
   return "no error";
-}
-
-/// What `f` writes to standard error.
-std::string standard_error(const auto& f) {
-  std::FILE* const file = std::tmpfile();
-  REQUIRE(file != nullptr);
-  const int before = dup(2);
-  dup2(fileno(file), 2);
-  f();
-  dup2(before, 2);
-  close(before);
-  std::string text(4096, '\0');
-  std::rewind(file);
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
-  return text;
 }
 
 }  // namespace
@@ -209,28 +191,4 @@ TEST_CASE("replicas on two devices train like one device with the whole batch") 
   const auto expected = variables_of(a), found = variables_of(b);
   REQUIRE(expected.size() == found.size());
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(found[i] == Approx(expected[i]).margin(1e-5));
-}
-
-TEST_CASE("log_device_placement tells where nodes run and what is copied, once for each plan") {
-  const auto v = tg::on<tg::cpu<0>>(tg::variable<"v", float, 4>(tg::zeros));
-  const auto fed = tg::placeholder<"fed", float, 4>();
-  const auto e = tg::on<tg::cpu<1>>(tg::exp(v) + fed);
-  const auto program = tg::compile([=] { return tg::outputs(e); });
-  const auto log = [&](const tg::session_options& options) {
-    return standard_error([&] {
-      tg::session session(program, options);
-      session.run(e, fed = numbers({4}, 0));
-      session.run(e, fed = numbers({4}, 1));
-    });
-  };
-  CHECK(log({.cpu_devices = 2, .log_device_placement = true}) ==
-        "v: (variable): /job:localhost/replica:0/task:0/device:CPU:0, asked for\n"
-        "exp #1: (exp): /job:localhost/replica:0/task:0/device:CPU:1, asked for\n"
-        "fed: (placeholder): /job:localhost/replica:0/task:0/device:CPU:0, fed there\n"
-        "add #3: (add): /job:localhost/replica:0/task:0/device:CPU:1, asked for\n"
-        "copy of variable 'v': /device:CPU:0 to /device:CPU:1, 16 bytes\n");
-  CHECK_THAT(
-      log({.allow_soft_placement = true, .log_device_placement = true}),
-      Contains("v: (variable): /job:localhost/replica:0/task:0/device:CPU:0, asked for\n") &&
-          Contains("exp #1: (exp): /job:localhost/replica:0/task:0/device:CPU:0, instead of what is asked for\n"));
 }

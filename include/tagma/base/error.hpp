@@ -58,19 +58,20 @@ struct source_line {
 };
 
 /// A part of a sentence: text or a whole number. Text has a constructor for each form that it comes in, since a
-/// template for all of them would be instantiated for every length of a literal.
+/// template for all of them would be instantiated for every length of a literal. A part is two words, since programs
+/// are full of lists of them.
 class text_part {
  public:
-  constexpr text_part(const char* text) : text_(text) {}
-  constexpr text_part(std::string_view text) : text_(text) {}
-  constexpr text_part(const std::string& text) : text_(text) {}
+  constexpr text_part(const char* text) : text_(text), number_(static_cast<std::int64_t>(__builtin_strlen(text))) {}
+  constexpr text_part(std::string_view text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
+  constexpr text_part(const std::string& text) : text_(text.data()), number_(static_cast<std::int64_t>(text.size())) {}
   template <class Number>
     requires std::is_integral_v<Number>
-  constexpr text_part(Number number) : number_(static_cast<std::int64_t>(number)), is_number_(true) {}
+  constexpr text_part(Number number) : text_(&a_number), number_(static_cast<std::int64_t>(number)) {}
 
   TAGMA_COLD void append_to(std::string& to) const {
-    if (!is_number_) {
-      to.append(text_.data(), text_.size());
+    if (text_ != &a_number) {
+      to.append(text_, static_cast<std::size_t>(number_));
       return;
     }
     char digits[24];
@@ -85,9 +86,10 @@ class text_part {
   }
 
  private:
-  std::string_view text_;
-  std::int64_t number_ = 0;
-  bool is_number_ = false;
+  static constexpr char a_number = 0;
+
+  const char* text_;     // a_number itself marks a number
+  std::int64_t number_;  // or how long the text is
 };
 
 /// Joins the parts of a sentence. Out of line, so that a message costs the code around it little.

@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "tagma/base/config.hpp"
+
 namespace tagma {
 
 template <class T>
@@ -21,12 +23,14 @@ class owned {
   constexpr owned& operator=(owned&& other) noexcept {
     T* const before = object_;
     object_ = other.release();
-    delete before;
+    if (before != nullptr) destroy(before);
     return *this;
   }
   owned(const owned&) = delete;
   owned& operator=(const owned&) = delete;
-  constexpr ~owned() { delete object_; }
+  constexpr ~owned() {
+    if (object_ != nullptr) destroy(object_);
+  }
 
   [[nodiscard]] constexpr T* get() const { return object_; }
   [[nodiscard]] constexpr T& operator*() const { return *object_; }
@@ -41,6 +45,9 @@ class owned {
   }
 
  private:
+  /// Out of line: the end of an object is else copied to every place where something throws.
+  TAGMA_COLD static constexpr void destroy(T* object) { delete object; }
+
   T* object_ = nullptr;
 };
 

@@ -76,7 +76,7 @@ struct device_spec {
 /// `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
-  constexpr explicit device_spelling(const device_spec& spec) {
+  TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
     if (!spec.job.empty()) add("/job:"), add(spec.job.view());
     if (spec.replica >= 0) add("/replica:"), add(spec.replica);
     if (spec.task >= 0) add("/task:"), add(spec.task);
@@ -90,12 +90,15 @@ class device_spelling {
   [[nodiscard]] constexpr std::string_view view() const { return {text_, size_}; }
 
  private:
-  constexpr void add(std::string_view text) {
+  TAGMA_COLD constexpr void add(std::string_view text) {
     for (const char c : text) text_[size_++] = c;
   }
-  constexpr void add(std::int32_t number) {
-    if (number >= 10) add(number / 10);
-    text_[size_++] = static_cast<char>('0' + number % 10);
+  TAGMA_COLD constexpr void add(std::int32_t number) {
+    char digits[10]{};
+    std::size_t first = sizeof digits;
+    do digits[--first] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    add(std::string_view(digits + first, sizeof digits - first));
   }
 
   char text_[2 * device_text::capacity + 64]{};

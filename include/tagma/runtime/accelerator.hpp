@@ -13,6 +13,11 @@
 
 namespace tagma {
 
+struct raw_view;
+namespace plan {
+struct plan_variable;
+}
+
 /// Up to sixteen numbers of devices, by value: `{1, 0}`.
 class device_list {
  public:
@@ -47,6 +52,7 @@ namespace runtime {
 struct run_context;
 class run_steps;
 class bound_plan;
+class device_table;
 
 /// Memory that an accelerator gave; destroyed, it is given back.
 class memory_block {
@@ -57,6 +63,20 @@ class memory_block {
   virtual ~memory_block() = default;
 
   std::byte* data = nullptr;
+};
+
+/// What a bound plan has where accelerators reach it. Devices are counted as the program does, the client's first.
+class accelerated_memory {
+ public:
+  virtual ~accelerated_memory() = default;
+  /// Memory of device `d` for the tensors of a run. Asked for once.
+  [[nodiscard]] virtual std::byte* arena(std::int16_t d, std::int64_t bytes) = 0;
+  /// A copy on accelerator `d` of the scalars of the program.
+  [[nodiscard]] virtual std::byte* scalars(std::int16_t d, array_view<std::byte> values) = 0;
+  /// Where a copy to a device finds what is fed to node `id`.
+  [[nodiscard]] virtual std::byte* feed(std::int32_t id) = 0;
+  /// Writes what a run is fed there.
+  virtual void stage(array_view<const raw_view> feeds) = 0;
 };
 
 /// Does the steps of a bound plan, for one run at a time.
@@ -81,7 +101,13 @@ class accelerator {
   [[nodiscard]] virtual int devices() = 0;
   /// Memory of a device, or for `on_host`, of the host where devices reach it. Throws ResourceExhausted.
   /// @param purpose what it is for, as errors tell it
-  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes, const std::string& purpose) = 0;
+  [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes,
+                                                     std::initializer_list<text_part> purpose) = 0;
+  /// Memory for the variables of the session, as long as this lives, and where each begins.
+  virtual void allocate_variables(array_view<const plan::plan_variable> variables, const device_table& devices,
+                                  array_view<std::byte*> begins) = 0;
+  /// @param plan outlives the result
+  [[nodiscard]] virtual owned<accelerated_memory> memory_of(const bound_plan& plan) = 0;
   /// Copies between a device and the host, any memory of it, and waits until it is done.
   virtual void copy(memory_place to, memory_place from, std::size_t bytes) = 0;
   /// Makes what the runs of a plan need, and prepares its kernels of devices.

@@ -14,6 +14,7 @@
 #include "tagma/plan/memory.hpp"
 #include "tagma/plan/transfer.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
+#include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/device.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/step_runner.hpp"
@@ -67,15 +68,18 @@ class bound_plan {
   TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
                         array_view<std::byte* const> variables, const carried& values, const run_context& context,
                         const device_table& devices, accelerator* others)
-      : plan_(plan), kernels_(kernels.cpu), device_kernels_(kernels.accelerator), devices_(devices), others_(others) {
+      : bound_plan(plan, kernels, devices, others) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     look_at_steps();
     infer_extents(feeds);
-    if (accelerated_)
+    if (accelerated_) {
+      if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr);
+      memory_ = others_->memory_of(*this);
       runner_.set_plan(plan_);
-    else
+    } else {
       share_steps(*context.threads, context.step_threads);
+    }
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
@@ -84,6 +88,10 @@ class bound_plan {
       if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
     if (accelerated_) device_steps_ = others_->bind(*this, context);
   }
+
+  bound_plan(const bound_plan&) = delete;
+  bound_plan& operator=(const bound_plan&) = delete;
+  TAGMA_COLD ~bound_plan() = default;
 
   /// True if the plan was bound for feeds of these extents.
   [[nodiscard]] bool matches(array_view<const raw_view> feeds) const {
@@ -96,8 +104,7 @@ class bound_plan {
   void patch(array_view<const raw_view> feeds) {
     for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
       *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
-    for (std::size_t f = 0; f < staged_.size(); ++f)
-      if (staged_[f]) std::memcpy(staged_[f]->data, feeds[f].data, bytes_of_feed(feeds[f]));
+    if (memory_) memory_->stage(feeds);
   }
 
   [[nodiscard]] std::size_t step_count() const { return calls_.size(); }
@@ -116,11 +123,7 @@ class bound_plan {
     if (context.trace != nullptr) add_to_trace(s, context, begin);
   }
   /// Begins an asynchronous step.
-  void start_step(std::size_t s, const run_context& context, completion done) {
-    if (context.trace == nullptr) return kernels_[s].start(calls_[s], context, done);
-    waits_[s].begin(*this, s, context, done);
-    kernels_[s].start(calls_[s], context, completion(waits_[s], static_cast<std::int32_t>(s)));
-  }
+  void start_step(std::size_t s, const run_context& context, completion done) { waits_->start(s, context, done); }
   // For whoever runs the steps of devices:
 
   [[nodiscard]] const kernel_args& call(std::size_t s) const { return calls_[s]; }
@@ -136,6 +139,7 @@ class bound_plan {
     return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
   }
   [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] const kernel_entry& kernel(std::size_t s) const { return kernels_[s]; }
   [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
   /// Which step waits for which.
   [[nodiscard]] const plan::step_graph& graph() const { return runner_.graph(); }
@@ -162,7 +166,7 @@ class bound_plan {
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
   [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
     const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", device_name(n)});
+    std::string text = sentence({detail::describe(n), " on ", short_name(device_at(n.device).name)});
     const char* before = " of ";
     for (const operand& o : calls_[s].in) {
       append_spec(text, before, o.type, o.dims);
@@ -173,14 +177,10 @@ class bound_plan {
 
   /// The error of a step in words that name it: operation, device, what it was given.
   [[nodiscard]] TAGMA_COLD std::exception_ptr named(std::size_t s, std::exception_ptr error_of_kernel) const noexcept {
+    const caught seen(error_of_kernel);
+    if (!seen.is_known) return error_of_kernel;
     try {
-      try {
-        std::rethrow_exception(error_of_kernel);
-      } catch (const error& e) {
-        fail(e.code(), explain_failure(s, e.what()));
-      } catch (const std::exception& e) {
-        fail(status_code::internal, explain_failure(s, e.what()));
-      }
+      fail(seen.code, {step_text(s), ": ", without_code(seen.what)});
     } catch (...) {
       return std::current_exception();
     }
@@ -191,42 +191,35 @@ class bound_plan {
     const auto id = static_cast<std::size_t>(plan_.fetches[f]);
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
+  /// Bytes of the value of a node.
+  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
+    const auto i = static_cast<std::size_t>(id);
+    const std::size_t size = size_of(plan_.nodes[i].spec.type);
+    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+  }
   /// Bytes of the arenas of all devices.
-  [[nodiscard]] std::size_t arena_bytes() const {
-    std::size_t bytes = 0;
-    for (const arena& a : arenas_) bytes += a.size;
-    return bytes;
-  }
-  /// Where each node runs and why, and each copy between devices, as lines of text.
-  [[nodiscard]] TAGMA_COLD std::string placement_text() const {
-    std::string text;
-    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-      const plan::plan_node& n = plan_.nodes[i];
-      if (n.op == &ir::info<plan::transfer>) {
-        const plan::plan_node& from = plan_.nodes[plan_.inputs[n.first_input]];
-        text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
-                          bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
-        continue;
-      }
-      text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
-      const device_spec& name = devices_[static_cast<std::size_t>(n.device)].name;
-      const ir::place_reason why = name == plan_.devices[n.device].name ? plan_.reason(n) : ir::place_reason::softened;
-      text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
-                        n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
-    }
-    return text;
-  }
+  [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
+  [[nodiscard]] std::size_t feeds() const { return feed_dims_.size(); }
   [[nodiscard]] const plan::plan_view& plan() const { return plan_; }
 
   owned<bound_plan> next;  ///< for lists of idle plans
 
+  /// Records a run of step `s`, which began then and ended now.
+  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
+    add_to_trace(s, *context.trace, device_of(s).name, context.step, {}, begin, now_ns());
+  }
+
  private:
-  struct arena {
-    std::byte* data = nullptr;
-    std::size_t size = 0;
-    aligned_bytes bytes;
-    owned<memory_block> block;
-  };
+  // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
+  bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, const device_table& devices,
+             accelerator* others)
+      : plan_(plan),
+        kernels_(kernels.cpu),
+        device_kernels_(kernels.accelerator),
+        devices_(devices),
+        others_(others),
+        waiting_(kernels.waiting) {}
+
   struct patch_place {
     std::byte** where = nullptr;
     std::size_t feed = 0;
@@ -244,11 +237,9 @@ class bound_plan {
   TAGMA_COLD void look_at_steps() {
     for (const plan::plan_node& node : plan_.nodes)
       uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
-      asynchronous_ = asynchronous_ || kernels_[s].start != nullptr;
+    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
-    }
-    asynchronous_ = asynchronous_ && !accelerated_;
+    asynchronous_ = waiting_ != nullptr && !accelerated_;
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
@@ -319,53 +310,11 @@ class bound_plan {
     return text;
   }
 
-  [[nodiscard]] TAGMA_COLD std::string explain_failure(std::size_t s, std::string_view what) const {
-    const auto colon = what.find(": ");
-    return step_text(s) + sentence({": ", colon == std::string_view::npos ? what : what.substr(colon + 2)});
-  }
-
-  TAGMA_COLD void add_to_trace(std::size_t s, const run_context& context, std::int64_t begin) const {
-    add_to_trace(s, *context.trace, device_of(s).name, context.step, {}, begin, now_ns());
-  }
-
-  [[nodiscard]] TAGMA_COLD std::string device_name(const plan::plan_node& n) const {
-    return short_name(devices_[static_cast<std::size_t>(n.device)].name);
-  }
   /// The context with the threads of the device of step `s`.
   [[nodiscard]] run_context on_device(std::size_t s, run_context context) const {
     context.threads = device_of(s).threads.get();
     return context;
   }
-  /// Bytes of the value of a node.
-  [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    const auto i = static_cast<std::size_t>(id);
-    const std::size_t size = size_of(plan_.nodes[i].spec.type);
-    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
-  }
-  /// An asynchronous step whose run is recorded: stands between the kernel and who waits for it.
-  class traced_wait final : public completion_target {
-   public:
-    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
-      plan_ = &plan;
-      step_ = s;
-      context_ = &context;
-      done_ = done;
-      begin_ns_ = now_ns();
-    }
-    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
-      if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
-      plan_->add_to_trace(step_, *context_, begin_ns_);
-      done_.succeed();
-    }
-
-   private:
-    const bound_plan* plan_ = nullptr;
-    std::size_t step_ = 0;
-    const run_context* context_ = nullptr;
-    completion done_;
-    std::int64_t begin_ns_ = 0;
-  };
-
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
     const plan::plan_node& n = plan_.nodes[step.node];
@@ -391,9 +340,9 @@ class bound_plan {
     const std::size_t n = plan_.steps.size();
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
+    if (asynchronous_) waits_ = waiting_(*this, &runner_);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
-      if (kernels_[s].start != nullptr) runner_.set_asynchronous(s);
       const double own = cost(plan_.steps[s]);
       runner_.set_cost(s, own);
       work += own;
@@ -404,16 +353,7 @@ class bound_plan {
     if (together + start_of_sharing < 0.9 * in_order)
       runner_.set_threads(threads);
     else if (!asynchronous_)
-      return runner_.forget_plan();
-    if (!asynchronous_) return;
-    waits_ = heap_array<traced_wait>(n);
-    runner_.keep_back([this](std::size_t s) { return needs_variable(plan_.steps[s]); });
-  }
-  [[nodiscard]] bool needs_variable(const plan::plan_step& step) const {
-    bool needs = plan_.nodes[step.node].storage == plan::storage_kind::variable;
-    for (int k = 0; k < step.operands; ++k)
-      needs = needs || plan_.nodes[plan_.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
-    return needs;
+      runner_.forget_plan();
   }
   static constexpr std::size_t most_shared_steps = 4096;  // the order of steps takes a bit for each pair of them
   static constexpr double start_of_sharing = 10e3;        // ns, until another thread is awake
@@ -424,30 +364,25 @@ class bound_plan {
     const heap_array<std::int64_t> bytes(count), offsets(count);
     const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
-    arenas_ = heap_array<arena>(devices_.size());
+    const heap_array<std::byte*> begins(devices_.size());
+    arenas_ = heap_array<aligned_bytes>(begins.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
-      make_arena(arenas_[d], device_at(device), size);
+      arena_bytes_ += static_cast<std::size_t>(size);
+      if (accelerated_) {
+        begins[d] = memory_->arena(device, size);
+      } else {
+        arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
+        begins[d] = arenas_[d].data();
+      }
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = arenas_[static_cast<std::size_t>(plan_.blocks[b].device)].data + offsets[b];
+      block_address_[b] = begins[static_cast<std::size_t>(plan_.blocks[b].device)] + offsets[b];
   }
-  /// The memory of a device for the tensors of a run. Where there are accelerators, they reach that of the host.
-  TAGMA_COLD void make_arena(arena& a, const session_device& device, std::int64_t size) {
-    a.size = static_cast<std::size_t>(size);
-    if (accelerated_) {
-      a.block = others_->allocate(device.number, size, sentence({"a plan of ", plan_.steps.size(), " steps"}));
-      a.data = a.block->data;
-    } else {
-      a.bytes = aligned_bytes(a.size);
-      a.data = a.bytes.data();
-    }
-  }
-
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
     for (const plan::plan_node& n : plan_.nodes)
@@ -467,31 +402,6 @@ class bound_plan {
     }
   }
 
-  /// The scalars of the program in the memory of a device.
-  [[nodiscard]] TAGMA_COLD std::byte* scalars_on(std::int16_t d) {
-    const session_device& device = device_at(d);
-    if (device.number < 0) return scalars_.data();
-    if (device_scalars_.size() == 0) device_scalars_ = heap_array<owned<memory_block>>(devices_.size());
-    owned<memory_block>& block = device_scalars_[static_cast<std::size_t>(d)];
-    if (!block) {
-      block = others_->allocate(device.number, static_cast<std::int64_t>(scalars_.size()), "the scalars of a plan");
-      others_->copy({block->data, device.number}, {scalars_.data(), on_host}, scalars_.size());
-    }
-    return block->data;
-  }
-
-  /// Where a copy to a device finds what was fed: the host writes it there before each run.
-  [[nodiscard]] TAGMA_COLD std::byte* staged(const plan::plan_node& n, ir::node_id id) {
-    if (staged_.size() == 0) staged_ = heap_array<owned<memory_block>>(feed_dims_.size());
-    owned<memory_block>& block = staged_[static_cast<std::size_t>(n.slot)];
-    if (!block) block = others_->allocate(on_host, bytes_of(id), sentence({"the feed of ", detail::describe(n)}));
-    return block->data;
-  }
-  [[nodiscard]] static std::size_t bytes_of_feed(const raw_view& fed) {
-    const std::size_t size = size_of(fed.type);
-    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
-  }
-
   /// @param d the device that reads or writes it
   [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
                                               std::int16_t d) {
@@ -503,7 +413,7 @@ class bound_plan {
         return variables[slot];
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return scalars_on(d) + 16 * slot;
+        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * slot;
       default:
         return nullptr;
     }
@@ -521,7 +431,7 @@ class bound_plan {
       o = {address(n, variables, device), n.spec.type, dims_[i]};
       if (n.storage != plan::storage_kind::feed) return;
       if (device_at(device).number >= 0)
-        o.data = staged(n, id);
+        o.data = memory_->feed(id);
       else
         patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
     };
@@ -555,19 +465,20 @@ class bound_plan {
   array_view<const kernel_entry> device_kernels_;
   const device_table& devices_;
   accelerator* others_;
+  owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*);
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
-  heap_array<arena> arenas_;  // one a device
+  owned<accelerated_memory> memory_;  // instead of arenas, if there are steps on devices that are no CPUs
+  heap_array<aligned_bytes> arenas_;  // one a device
+  std::size_t arena_bytes_ = 0;
   heap_array<std::byte*> block_address_;
   aligned_bytes scalars_;
-  heap_array<owned<memory_block>> device_scalars_;  // one a device, where some are on accelerators
-  heap_array<owned<memory_block>> staged_;          // one a feed
   heap_array<operand> operands_;
   heap_array<shape> declared_;
   heap_array<kernel_args> calls_;
   heap_array<owned<kernel_state>> states_;
-  heap_array<traced_wait> waits_;  // one a step, where there are asynchronous ones
+  owned<waiting_steps> waits_;  // where there are asynchronous ones
   bool asynchronous_ = false;
   bool accelerated_ = false;
   bool uses_variables_ = false;

@@ -31,20 +31,33 @@ struct session_device {
   return to_string(device_spec{{}, -1, -1, name.type, name.id});
 }
 
+class device_table;
+
+/// The devices that a program asks for, the client's first. Of a program that knows of no other than that, nothing is
+/// looked for, and the search is not compiled.
+class wanted_devices {
+ public:
+  constexpr wanted_devices() = default;
+  constexpr wanted_devices(array_view<const plan::plan_device> list);
+
+  array_view<const plan::plan_device> list;
+  void (*find)(device_table& table, array_view<const plan::plan_device> list, accelerator* others, bool soft) = nullptr;
+};
+
 /// The devices of a session. Without a program that asks for more, there is one.
 class device_table {
  public:
+  device_table() = default;
   /// Takes what the program asks for from what there is. A device where no node runs may be missing.
-  /// @param wanted the devices of the program, the client's first
   /// @param cpus how many CPU devices the session has
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
   /// @param soft a device that is missing is replaced by the first one
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
-  TAGMA_COLD device_table(array_view<const plan::plan_device> wanted, int cpus, int threads, int step_threads,
-                          bool soft, accelerator* others)
-      : table_(wanted.size() < 1 ? 1 : wanted.size()) {
+  TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
+                          accelerator* others)
+      : table_(wanted.list.size() < 1 ? 1 : wanted.list.size()) {
     if (cpus < 1)
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
     checked_option("intra_op_threads", threads, "all threads that the process may use");
@@ -59,18 +72,8 @@ class device_table {
     for (std::size_t d = 0; d < host; ++d)
       devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
                      make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
-    for (std::size_t d = host; d < devices_.size(); ++d) {
-      const auto number = static_cast<int>(d - host);
-      devices_[d] = {ir::local_device(others->type(), number), {}, number};
-    }
     table_[0] = &devices_[0];
-    for (std::size_t w = 0; w < wanted.size(); ++w) {
-      for (const session_device& d : devices_)
-        if (d.name == wanted[w].name) table_[w] = &d;
-      if (table_[w] == nullptr && !soft && !wanted[w].op.empty())
-        fail(status_code::invalid_argument, missing_text(wanted[w]));
-      if (table_[w] == nullptr) table_[w] = &devices_[0];
-    }
+    if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
   }
 
   /// The device that stands for number `d` of the program.
@@ -81,6 +84,27 @@ class device_table {
   [[nodiscard]] executor& threads() const { return *devices_[0].threads; }
 
  private:
+  friend class wanted_devices;
+
+  /// Names the devices of accelerators, and takes what is wanted from all.
+  TAGMA_COLD static void find(device_table& table, array_view<const plan::plan_device> wanted, accelerator* others,
+                              bool soft) {
+    const heap_array<session_device>& devices = table.devices_;
+    int number = 0;
+    for (session_device& d : devices)
+      if (!d.threads) {
+        d.name = ir::local_device(others->type(), number);
+        d.number = number++;
+      }
+    for (std::size_t w = 0; w < wanted.size(); ++w) {
+      const session_device*& found = table.table_[w];
+      for (const session_device& d : devices)
+        if (d.name == wanted[w].name) found = &d;
+      if (found == nullptr && !soft && !wanted[w].op.empty())
+        fail(status_code::invalid_argument, table.missing_text(wanted[w]));
+      if (found == nullptr) found = &devices[0];
+    }
+  }
   [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
     std::string text = "Cannot assign a device for operation '";
     text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
@@ -96,5 +120,17 @@ class device_table {
   heap_array<session_device> devices_;
   heap_array<const session_device*> table_;
 };
+
+constexpr wanted_devices::wanted_devices(array_view<const plan::plan_device> devices)
+    : list(devices), find(&device_table::find) {}
+
+/// What a program asks for whose nodes are placed like this.
+template <class Placed>
+[[nodiscard]] constexpr wanted_devices devices_of() {
+  if constexpr (Placed::device_count > 1)
+    return {Placed::devices};
+  else
+    return {};
+}
 
 }  // namespace tagma::runtime

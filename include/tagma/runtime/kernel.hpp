@@ -78,25 +78,35 @@ struct kernel_entry {
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
+class step_runner;
+
+/// Begins the steps of a bound plan that may wait.
+class waiting_steps {
+ public:
+  virtual ~waiting_steps() = default;
+  /// Begins step `s`; `done` ends it.
+  virtual void start(std::size_t s, const run_context& context, completion done) = 0;
+};
+
 /// The kernels of the steps of a plan, in their order.
 struct kernel_tables {
   array_view<const kernel_entry> cpu;
   array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
+  /// Makes what begins the steps that may wait; nullptr if there are none, so that a program without does not compile
+  /// it.
+  owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner) = nullptr;
 };
+
+/// True if one of the kernels may wait.
+[[nodiscard]] constexpr bool starts_any(array_view<const kernel_entry> entries) {
+  for (const kernel_entry& entry : entries)
+    if (entry.start != nullptr) return true;
+  return false;
+}
 
 /// The kernels of the CPU for the steps of a plan, in their order; defined by the device.
 template <class Plan>
 struct kernel_table;
-
-/// The kernels of all devices that a program knows of.
-template <class Plan>
-[[nodiscard]] constexpr kernel_tables kernels_of() {
-  using others = ir::accelerator_of<typename Plan::graph>;
-  if constexpr (others::exists)
-    return {kernel_table<Plan>::entries, others::template entries<Plan>()};
-  else
-    return {kernel_table<Plan>::entries};
-}
 
 /// The devices besides CPUs that a program knows of, or nothing where the machine has none.
 template <class Graph>

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "tagma/base/owned.hpp"
+#include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/mutex.hpp"
 #include "tagma/runtime/run_limits.hpp"
 
@@ -136,18 +137,11 @@ class run_control {
       stopped_.store(true, memory_order::release);
       return;
     }
-    try {
-      std::rethrow_exception(e);
-    } catch (const error& one) {
-      if (one.code() != status_code::cancelled)
-        add_if_room(list::more_errors, one.what());
-      else if (late())
-        add_if_room(list::not_finished, named_part(one.what()));
-    } catch (const std::exception& one) {
-      add_if_room(list::more_errors, one.what());
-    } catch (...) {
-      add_if_room(list::more_errors, "an exception that is no std::exception");
-    }
+    const caught seen(e);
+    if (seen.code != status_code::cancelled)
+      add_if_room(list::more_errors, seen.is_known ? seen.what : "an exception that is no std::exception");
+    else if (late())
+      add_if_room(list::not_finished, named_part(seen.what));
   }
 
   struct lists {
@@ -189,15 +183,9 @@ class run_control {
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
       more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
                         lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
-    if (more.empty()) std::rethrow_exception(first_);
-    try {
-      std::rethrow_exception(first_);
-    } catch (const error& e) {
-      const std::string_view what = e.what();
-      fail(e.code(), {what.substr(what.find(": ") + 2), more});
-    } catch (const std::exception& e) {
-      fail(status_code::internal, {e.what(), more});
-    }
+    const caught seen(first_);
+    if (more.empty() || !seen.is_known) std::rethrow_exception(first_);
+    fail(seen.code, {seen.is_error ? without_code(seen.what) : seen.what, more});
   }
 
   const run_guard guard_;

@@ -8,6 +8,7 @@
 
 #include "tagma/runtime/initialize.hpp"
 #include "tagma/runtime/run_check.hpp"
+#include "tagma/runtime/waiting_steps.hpp"
 #include "tagma/tensor/tensor.hpp"
 
 namespace tagma {
@@ -98,7 +99,7 @@ class session {
   /// Finds the devices, allocates the variables and runs their initializers.
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const Program& program, const session_options& options = {})
-      : core_(tables::variables, detail::placed_graph<graph>::devices, program.values(), options,
+      : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
               runtime::start_accelerator<graph>(options.gpu)) {}
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.

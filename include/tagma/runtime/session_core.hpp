@@ -4,15 +4,12 @@
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
-#include <cstdio>
-
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
-#include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/gate.hpp"
+#include "tagma/runtime/placement_log.hpp"
 #include "tagma/runtime/session_pools.hpp"
-#include "tagma/runtime/whole_run.hpp"
 
 namespace tagma {
 
@@ -23,11 +20,11 @@ struct session_options {
   int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
   int cpu_devices = 1;       ///< CPU devices, each with its memory and the threads of its kernels
-  bool allow_soft_placement = false;    ///< true: what is asked for on a device that is missing runs on /device:CPU:0
-  bool log_device_placement = false;    ///< true: standard error is told where each node runs and what is copied
-  time_limit operation_timeout{};       ///< of every run that gives no `timeout` of its own; 0: none
-  inter_op_pool_list inter_op_pools{};  ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
-  gpu_options gpu{};                    ///< of a program that is compiled for GPUs
+  bool allow_soft_placement = false;     ///< true: what is asked for on a device that is missing runs on /device:CPU:0
+  placement_log log_device_placement{};  ///< true: standard error is told where each node runs and what is copied
+  time_limit operation_timeout{};        ///< of every run that gives no `timeout` of its own; 0: none
+  inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
+  gpu_options gpu{};                     ///< of a program that is compiled for GPUs
 };
 
 namespace runtime {
@@ -35,30 +32,24 @@ namespace runtime {
 class session_core {
  public:
   /// @param others the devices that are no CPUs, if the program knows of any
-  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, array_view<const plan::plan_device> devices,
+  TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const wanted_devices& devices,
                           const carried& values, const session_options& options, owned<accelerator> others = {})
-      : others_(static_cast<owned<accelerator>&&>(others)),
-        variables_(variables),
-        values_(values),
-        timeout_ns_(checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit")),
-        pools_(options.inter_op_pools),
-        devices_(devices, options.cpu_devices, options.intra_op_threads,
-                 pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
-                 options.allow_soft_placement, others_.get()),
-        logs_(options.log_device_placement),
-        storage_(variables.size()),
-        device_storage_(others_ ? variables.size() : 0),
-        address_(variables.size()),
-        initialized_(variables.size()) {
+      : session_core(variables, values, options, others) {
+    timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
+    pools_ = session_pools(options.inter_op_pools);
+    devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
+                            pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
+                            options.allow_soft_placement, others_.get());
+    address_ = heap_array<std::byte*>(variables.size());
+    initialized_ = heap_array<bool>(variables.size());
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
-    for (std::size_t i = 0; i < variables_.size(); ++i) {
-      if (others_) {
-        device_storage_[i] = others_->allocate(device_number(i), static_cast<std::int64_t>(bytes_of(i)),
-                                               sentence({"variable '", variable_name(i), "'"}));
-        address_[i] = device_storage_[i]->data;
-      } else {
+    if (others_) {
+      others_->allocate_variables(variables_, devices_, address_);
+    } else {
+      storage_ = heap_array<aligned_bytes>(variables.size());
+      for (std::size_t i = 0; i < variables_.size(); ++i) {
         storage_[i] = aligned_bytes(bytes_of(i));
         address_[i] = storage_[i].data();
       }
@@ -69,6 +60,7 @@ class session_core {
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
+  TAGMA_COLD ~session_core() = default;
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
   /// Variable `i` where it is, which may be a device that the host does not read.
@@ -130,11 +122,7 @@ class session_core {
   void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
            const run_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
-    try {
-      run_plan(plan, kernels, feeds, limits, to);
-    } catch (const error& e) {
-      rethrow_at(e, at);
-    }
+    run_at(plan, kernels, feeds, limits, at, to);
   }
 
   /// Bytes of the arenas of all bound plans.
@@ -146,6 +134,14 @@ class session_core {
   }
 
  private:
+  // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
+  session_core(array_view<const plan::plan_variable> variables, const carried& values, const session_options& options,
+               owned<accelerator>& others)
+      : others_(static_cast<owned<accelerator>&&>(others)),
+        variables_(variables),
+        values_(values),
+        log_(options.log_device_placement) {}
+
   /// Whom the fetched values go to.
   struct receiver {
     void* object;
@@ -183,7 +179,7 @@ class session_core {
       bound_.run_step(s, context_);
     }
     void start(std::size_t s, completion done) override {
-      if (plan_.writes_variables) take_before(s);
+      if (plan_.writes_variables) take_now(s);
       bound_.start_step(s, context_, done);
     }
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
@@ -194,7 +190,7 @@ class session_core {
     void finish() {
       control_.finish();
       enter();
-      take_before(bound_.step_count());
+      take_now(bound_.step_count());
       if (!session_.all_initialized_ && plan_.writes_variables) session_.mark_overwritten(plan_);
     }
 
@@ -204,6 +200,9 @@ class session_core {
       for (std::size_t f = 0; f < plan_.fetches.size(); ++f)
         if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) to_.take(to_.object, f, bound_.fetched(f));
     }
+
+    /// The same where it is no matter how long a call takes.
+    [[gnu::noinline]] void take_now(std::size_t s) const { take_before(s); }
 
     session_core& session_;
     const plan::plan_view& plan_;
@@ -226,6 +225,16 @@ class session_core {
     current_run& run_;
   };
 
+  [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
+                                array_view<const raw_view> feeds, const run_limits& limits, const source_line& at,
+                                const receiver& to) {
+    try {
+      run_plan(plan, kernels, feeds, limits, to);
+    } catch (const error& e) {
+      rethrow_at(e, at);
+    }
+  }
+
   void run_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
                 const run_limits& limits, const receiver& to) {
     run_limits own = limits;
@@ -241,26 +250,25 @@ class session_core {
     const kernel_scope scope(devices_.threads());
     if (bound.device_steps() != nullptr) {
       in_one_step all(run);
-      if (takes_part)
-        run_in_order(control, all, 1);
-      else
-        whole_run(control, all, 1).run(*threads);
+      run_in_order(control, all, 1, threads, takes_part);
     } else if (step_runner* const runner = bound.shared_steps();
                runner != nullptr && (threads != nullptr || bound.asynchronous()))
       runner->run(control, threads, takes_part, run);
-    else if (takes_part)
-      run_in_order(control, run, bound.step_count());
     else
-      whole_run(control, run, bound.step_count()).run(*threads);
+      run_in_order(control, run, bound.step_count(), threads, takes_part);
     run.finish();
+  }
+  void run_in_order(run_control& control, run_steps& steps, std::size_t count, step_pool* threads,
+                    bool takes_part) const {
+    if (takes_part)
+      runtime::run_in_order(control, steps, count);
+    else
+      pools_.run(*threads, control, steps, count);
   }
 
   /// The same error with the line of the program that asked for the run.
   [[noreturn]] TAGMA_COLD static void rethrow_at(const error& e, const source_line& at) {
-    const std::string_view what = e.what();
-    const auto colon = what.find(": ");
-    fail(e.code(),
-         {colon == std::string_view::npos ? what : what.substr(colon + 2), " (run at ", at.file, ":", at.line, ")"});
+    fail(e.code(), {without_code(e.what()), " (run at ", at.file, ":", at.line, ")"});
   }
 
   /// Takes a bound plan out of the idle ones for one run, and puts it back.
@@ -281,7 +289,7 @@ class session_core {
                                     array_view<const raw_view> feeds) {
     owned<bound_plan> bound =
         make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
-    if (logs_) std::fputs(bound->placement_text().c_str(), stderr);
+    log_(*bound);
     return bound;
   }
 
@@ -354,13 +362,12 @@ class session_core {
   owned<accelerator> others_;  // first here: it outlives its memory
   array_view<const plan::plan_variable> variables_;
   carried values_;
-  std::int64_t timeout_ns_;
+  std::int64_t timeout_ns_ = 0;
   session_pools pools_;
   device_table devices_;
-  bool logs_;
+  placement_log log_;
   run_context context_;
-  heap_array<aligned_bytes> storage_;
-  heap_array<owned<memory_block>> device_storage_;  // instead of it, if there are devices that are no CPUs
+  heap_array<aligned_bytes> storage_;  // of variables, if `others_` has none
   heap_array<std::byte*> address_;
   heap_array<bool> initialized_;
   bool all_initialized_ = false;

@@ -8,6 +8,7 @@
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/runtime/executor.hpp"
+#include "tagma/runtime/whole_run.hpp"
 
 namespace tagma {
 
@@ -18,6 +19,18 @@ struct inter_op_pool {
                                    this session alone */
 };
 
+namespace runtime {
+
+/// What a session does with pools, as pointers: a program that names none does not compile it.
+struct pool_functions {
+  owned<step_pool> (*make)(int threads, std::string_view name);
+  /// Does all steps on one thread of the pool and returns when they have ended.
+  void (*run)(step_pool& threads, run_control& control, run_steps& steps, std::size_t count);
+};
+inline constexpr pool_functions functions_of_pools{&make_cpu_step_pool, &run_on_pool};
+
+}  // namespace runtime
+
 /// Up to eight pools, by value: `{{.threads = 4}, {.threads = 1, .name = "small"}}`.
 class inter_op_pool_list {
  public:
@@ -25,16 +38,19 @@ class inter_op_pool_list {
 
   constexpr inter_op_pool_list() = default;
   /// Throws InvalidArgument for more than eight.
-  constexpr inter_op_pool_list(std::initializer_list<inter_op_pool> pools) {
+  constexpr inter_op_pool_list(std::initializer_list<inter_op_pool> pools) : functions_(&runtime::functions_of_pools) {
     if (pools.size() > most) fail(status_code::invalid_argument, "a session has at most eight pools of threads");
     for (const inter_op_pool& pool : pools) pools_[size_++] = pool;
   }
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
   [[nodiscard]] constexpr const inter_op_pool& operator[](std::size_t i) const { return pools_[i]; }
+  /// None where the list is empty.
+  [[nodiscard]] constexpr const runtime::pool_functions* functions() const { return functions_; }
 
  private:
   inter_op_pool pools_[most]{};
   std::size_t size_ = 0;
+  const runtime::pool_functions* functions_ = nullptr;
 };
 
 namespace runtime {
@@ -42,12 +58,18 @@ namespace runtime {
 /// The pools of one session.
 class session_pools {
  public:
-  TAGMA_COLD explicit session_pools(const inter_op_pool_list& pools) : pools_(pools.size()) {
-    for (std::size_t i = 0; i < pools.size(); ++i) pools_[i] = make_cpu_step_pool(pools[i].threads, pools[i].name);
+  session_pools() = default;
+  TAGMA_COLD explicit session_pools(const inter_op_pool_list& pools)
+      : functions_(pools.functions()), pools_(pools.size()) {
+    for (std::size_t i = 0; i < pools.size(); ++i) pools_[i] = functions_->make(pools[i].threads, pools[i].name);
   }
 
   /// False: the session has the threads of its executor alone.
   [[nodiscard]] bool any() const { return pools_.size() > 0; }
+  /// Does all steps of a run on one of the threads that `find` gave.
+  void run(step_pool& threads, run_control& control, run_steps& steps, std::size_t count) const {
+    functions_->run(threads, control, steps, count);
+  }
   /// The threads of the largest.
   [[nodiscard]] int most_threads() const {
     int most = 1;
@@ -71,6 +93,7 @@ class session_pools {
                                          any() ? pools_.size() : 1, any() && pools_.size() > 1 ? " pools" : " pool"});
   }
 
+  const pool_functions* functions_ = nullptr;
   heap_array<owned<step_pool>> pools_;
 };
 

@@ -42,7 +42,7 @@ TAGMA_COLD inline void name_step(run_control& control, run_steps& steps, std::si
 /// One run at a time. Idle threads of a pool do the steps, as a rule with the thread that calls `run`; a step that uses
 /// several threads itself gets those that no step keeps busy. An asynchronous step holds no thread while it waits. A
 /// run allocates nothing.
-class step_runner final : public shared_work, completion_target {
+class step_runner final : public shared_work {
  public:
   using step_id = plan::step_graph::step_id;
 
@@ -60,12 +60,16 @@ class step_runner final : public shared_work, completion_target {
     steps_ = {};
   }
   /// Step `s` is begun with `start`.
-  void set_asynchronous(std::size_t s) { steps_[s].asynchronous = steps_[s].cheap = true; }
+  TAGMA_COLD void set_asynchronous(std::size_t s) {
+    expect_waits();
+    steps_[s].asynchronous = steps_[s].cheap = true;
+  }
   /// Keeps back the steps that need a variable, and those behind them, until all others are done, and asks to `enter`
   /// then: what waits for long keeps no other run from the variables meanwhile.
   /// @param needs tells which steps they are
   template <class Needs>
   TAGMA_COLD void keep_back(const Needs& needs) {
+    expect_waits();
     for (std::size_t s = 0; s < graph_.size(); ++s) {
       if (!steps_[s].late && !needs(s)) continue;
       steps_[s].late = true;
@@ -118,7 +122,7 @@ class step_runner final : public shared_work, completion_target {
       if (control.stopping() || takes_part_) help();
       if (remaining_.load(memory_order::acquire) == 0) {
         if (!holds_back_ || control.stopping()) break;
-        let_go();
+        waits_->let_go();
       } else {
         control.wait(events_, seen);
       }
@@ -164,6 +168,30 @@ class step_runner final : public shared_work, completion_target {
     return static_cast<std::size_t>(i);
   }
 
+  /// What a runner does about asynchronous steps and those that it keeps back. A class of its own, so that a program
+  /// without them does not compile it.
+  class waits : public completion_target {
+   public:
+    virtual ~waits() = default;
+    /// Lets the steps go that were kept back.
+    virtual void let_go() = 0;
+  };
+  class waits_of_runner final : public waits {
+   public:
+    explicit waits_of_runner(step_runner& runner) : runner_(runner) {}
+    /// An asynchronous step has ended, on a thread that need not be one of the run's.
+    void complete(std::int32_t s, std::exception_ptr error) noexcept override {
+      runner_.complete(s, static_cast<std::exception_ptr&&>(error));
+    }
+    void let_go() override { runner_.let_go(); }
+
+   private:
+    step_runner& runner_;
+  };
+  void expect_waits() {
+    if (!waits_) waits_ = make_owned<waits_of_runner>(*this);
+  }
+
   /// Does `s`, or begins it; false if it has not ended yet.
   bool did(step_id s, local_steps& local) noexcept {
     if (control_->stopping()) {
@@ -174,7 +202,7 @@ class step_runner final : public shared_work, completion_target {
     }
     try {
       if (steps_[index(s)].asynchronous) {
-        run_->start(index(s), completion(*this, s));
+        run_->start(index(s), completion(*waits_, s));
         return false;
       }
       run_->step(index(s));
@@ -219,7 +247,7 @@ class step_runner final : public shared_work, completion_target {
   }
 
   /// An asynchronous step has ended, on a thread that need not be one of the run's.
-  void complete(std::int32_t s, std::exception_ptr error) noexcept override {
+  void complete(std::int32_t s, std::exception_ptr error) noexcept {
     const bool failed = error != nullptr;
     if (failed) control_->failed(run_->named(index(s), static_cast<std::exception_ptr&&>(error)));
     const mutex_lock lock(mutex_);  // once it is open, the run may be gone
@@ -303,6 +331,7 @@ class step_runner final : public shared_work, completion_target {
 
   plan::step_graph graph_;
   heap_array<step_state> steps_;
+  owned<waits> waits_;
   double longest_chain_ = 0;
   int sharing_ = 1;
   std::int32_t late_ = 0;  ///< steps that are kept back

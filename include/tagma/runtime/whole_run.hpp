@@ -15,7 +15,7 @@ TAGMA_COLD inline void name_steps(run_control& control, run_steps& steps, std::s
 }
 
 /// Does steps 0 to `count` - 1 on this thread, until something goes wrong.
-inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
+[[gnu::noinline]] inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
   std::size_t s = 0;
   try {
     for (; s < count && !control.stopping(); ++s) steps.step(s);
@@ -67,5 +67,10 @@ class whole_run final : public shared_work {
   atomic<bool> ended_{false};
   wait_word events_;
 };
+
+/// Does steps 0 to `count` - 1 on a thread of the pool and returns when they have ended.
+TAGMA_COLD inline void run_on_pool(step_pool& threads, run_control& control, run_steps& steps, std::size_t count) {
+  whole_run(control, steps, count).run(threads);
+}
 
 }  // namespace tagma::runtime

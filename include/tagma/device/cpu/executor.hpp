@@ -21,7 +21,8 @@ class executor final : public runtime::executor {
       : pool_((threads > step_threads ? threads : step_threads) - 1), threads_(threads), step_threads_(step_threads) {
     check_instruction_set();
   }
-  void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
+  /// Not inlined: g++ guesses that every executor is this one and would copy it into each kernel.
+  [[gnu::noinline]] void parallel_for(std::int64_t count, void (*task)(void*, std::int64_t), void* context) override {
     pool_.parallel_for(count, task, context, threads_ - 1);
   }
   bool offer(runtime::shared_work& work) override { return pool_.offer(work); }

@@ -5,6 +5,7 @@
 /// What a session has of devices with streams, whoever makes them.
 
 #include "tagma/device/stream/plan_steps.hpp"
+#include "tagma/runtime/plan_memory.hpp"
 
 namespace tagma::device::stream {
 
@@ -20,9 +21,17 @@ class accelerator : public runtime::accelerator, public kernel_source {
   [[nodiscard]] std::string_view type() const override { return type_; }
   [[nodiscard]] int devices() override { return devices_.count(); }
   [[nodiscard]] TAGMA_COLD owned<runtime::memory_block> allocate(int device, std::int64_t bytes,
-                                                                 const std::string& purpose) override {
+                                                                 std::initializer_list<text_part> purpose) override {
     if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
-    return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, purpose));
+    return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, sentence(purpose)));
+  }
+  TAGMA_COLD void allocate_variables(array_view<const plan::plan_variable> variables,
+                                     const runtime::device_table& devices, array_view<std::byte*> begins) override {
+    variables_ = runtime::allocate_variables(*this, variables, devices);
+    for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = variables_[i]->data;
+  }
+  [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_memory> memory_of(const runtime::bound_plan& plan) override {
+    return make_owned<runtime::plan_memory>(*this, plan);
   }
   /// Through pinned memory: copies of streams want that.
   TAGMA_COLD void copy(runtime::memory_place to, runtime::memory_place from, std::size_t bytes) override {
@@ -59,6 +68,7 @@ class accelerator : public runtime::accelerator, public kernel_source {
   shared_devices::lease lease_;
   local_devices& devices_;
   gpu_options options_;
+  heap_array<owned<runtime::memory_block>> variables_;
 };
 
 }  // namespace tagma::device::stream

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
+
+#include "tagma/base/error.hpp"
+
+namespace tagma::runtime {
+
+/// The words of an error without the code in front: what is behind the first colon, or all where there is none.
+[[nodiscard]] TAGMA_COLD inline std::string_view without_code(std::string_view what) noexcept {
+  const auto colon = what.find(": ");
+  return colon == std::string_view::npos ? what : std::string_view(what.data() + colon + 2, what.size() - colon - 2);
+}
+
+/// An exception as it is told to others.
+struct caught {
+  status_code code = status_code::internal;  ///< of a `tagma::error`
+  std::string_view what = {};                ///< valid as long as the exception
+  bool is_error = false;                     ///< a `tagma::error`
+  bool is_known = false;                     ///< a std::exception, or one derived from it
+
+  /// @param e not empty
+  TAGMA_COLD explicit caught(const std::exception_ptr& e) noexcept {
+    try {
+      std::rethrow_exception(e);
+    } catch (const error& one) {
+      code = one.code();
+      is_error = true;
+      see(one);
+    } catch (const std::exception& one) {
+      see(one);
+    } catch (...) {
+    }
+  }
+
+ private:
+  void see(const std::exception& one) noexcept {
+    what = one.what();
+    is_known = true;
+  }
+};
+
+}  // namespace tagma::runtime

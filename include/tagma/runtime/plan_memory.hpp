@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Memory of the plans that have steps on devices that are no CPUs. Only what provides such devices includes it.
+
+#include "tagma/runtime/bound_plan.hpp"
+
+namespace tagma::runtime {
+
+/// Memory of one bound plan, from the accelerator of its session.
+class plan_memory final : public accelerated_memory {
+ public:
+  /// @param plan outlives this; it knows the extents of its nodes by the time that memory is asked for
+  TAGMA_COLD plan_memory(accelerator& from, const bound_plan& plan)
+      : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
+
+  [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
+    owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
+    block = from_.allocate(plan_.device_at(d).number, bytes, {"a plan of ", plan_.plan().steps.size(), " steps"});
+    return block->data;
+  }
+  [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
+    owned<memory_block>& block = scalars_[static_cast<std::size_t>(d)];
+    if (!block) {
+      const int number = plan_.device_at(d).number;
+      block = from_.allocate(number, static_cast<std::int64_t>(values.size()), {"the scalars of a plan"});
+      from_.copy({block->data, number}, {values.data(), on_host}, values.size());
+    }
+    return block->data;
+  }
+  [[nodiscard]] TAGMA_COLD std::byte* feed(ir::node_id id) override {
+    const plan::plan_node& n = plan_.plan().nodes[id];
+    owned<memory_block>& block = feeds_[static_cast<std::size_t>(n.slot)];
+    if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});
+    return block->data;
+  }
+  void stage(array_view<const raw_view> feeds) override {
+    for (std::size_t f = 0; f < feeds_.size(); ++f)
+      if (feeds_[f]) std::memcpy(feeds_[f]->data, feeds[f].data, bytes_of(feeds[f]));
+  }
+
+ private:
+  [[nodiscard]] static std::size_t bytes_of(const raw_view& fed) {
+    const std::size_t size = size_of(fed.type);
+    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
+  }
+
+  accelerator& from_;
+  const bound_plan& plan_;
+  heap_array<owned<memory_block>> arenas_;   // one a device
+  heap_array<owned<memory_block>> scalars_;  // one a device
+  heap_array<owned<memory_block>> feeds_;    // one a feed, where a copy to a device reads it
+};
+
+/// Memory for the variables of a session.
+[[nodiscard]] TAGMA_COLD inline heap_array<owned<memory_block>> allocate_variables(
+    accelerator& from, array_view<const plan::plan_variable> variables, const device_table& devices) {
+  heap_array<owned<memory_block>> blocks(variables.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const plan::plan_variable& v = variables[i];
+    blocks[i] = from.allocate(devices[static_cast<std::size_t>(v.device)].number,
+                              v.spec.dims.elements() * static_cast<std::int64_t>(size_of(v.spec.type)),
+                              {"variable '", v.name, v.suffix, "'"});
+  }
+  return blocks;
+}
+
+}  // namespace tagma::runtime

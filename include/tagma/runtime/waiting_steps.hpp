@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Steps of a bound plan that may wait without a thread. Only programs with kernels that are begun and end later
+/// compile what is here.
+
+#include "tagma/runtime/bound_plan.hpp"
+
+namespace tagma::runtime {
+
+/// Begins the asynchronous steps of one bound plan.
+class started_steps final : public waiting_steps {
+ public:
+  explicit started_steps(bound_plan& plan) : plan_(plan), waits_(plan.plan().steps.size()) {}
+
+  /// For a plan whose steps are `runner`'s, or nullptr where others run them.
+  [[nodiscard]] TAGMA_COLD static owned<waiting_steps> make(bound_plan& plan, step_runner* runner) {
+    const array_view<const plan::plan_step> steps = plan.plan().steps;
+    if (runner != nullptr) {
+      for (std::size_t s = 0; s < steps.size(); ++s)
+        if (plan.is_asynchronous(s)) runner->set_asynchronous(s);
+      runner->keep_back([&](std::size_t s) { return needs_variable(plan.plan(), steps[s]); });
+    }
+    return make_owned<started_steps>(plan);
+  }
+
+  void start(std::size_t s, const run_context& context, completion done) override {
+    if (context.trace != nullptr) {
+      waits_[s].begin(plan_, s, context, done);
+      done = completion(waits_[s], static_cast<std::int32_t>(s));
+    }
+    plan_.kernel(s).start(plan_.call(s), context, done);
+  }
+
+ private:
+  /// A step whose run is recorded: stands between the kernel and who waits for it.
+  class traced_wait final : public completion_target {
+   public:
+    void begin(const bound_plan& plan, std::size_t s, const run_context& context, completion done) {
+      plan_ = &plan;
+      step_ = s;
+      context_ = &context;
+      done_ = done;
+      begin_ns_ = now_ns();
+    }
+    void complete(std::int32_t, std::exception_ptr problem) noexcept override {
+      if (problem != nullptr) return done_.fail(static_cast<std::exception_ptr&&>(problem));
+      plan_->add_to_trace(step_, *context_, begin_ns_);
+      done_.succeed();
+    }
+
+   private:
+    const bound_plan* plan_ = nullptr;
+    std::size_t step_ = 0;
+    const run_context* context_ = nullptr;
+    completion done_;
+    std::int64_t begin_ns_ = 0;
+  };
+
+  [[nodiscard]] static bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
+    bool needs = plan.nodes[step.node].storage == plan::storage_kind::variable;
+    for (int k = 0; k < step.operands; ++k)
+      needs = needs || plan.nodes[plan.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
+    return needs;
+  }
+
+  bound_plan& plan_;
+  heap_array<traced_wait> waits_;  // one a step
+};
+
+/// The kernels of all devices that a program knows of.
+template <class Plan>
+[[nodiscard]] constexpr kernel_tables kernels_of() {
+  using others = ir::accelerator_of<typename Plan::graph>;
+  kernel_tables tables{kernel_table<Plan>::entries};
+  if constexpr (others::exists) tables.accelerator = others::template entries<Plan>();
+  if constexpr (starts_any(kernel_table<Plan>::entries)) tables.waiting = &started_steps::make;
+  return tables;
+}
+
+}  // namespace tagma::runtime
