@@ -9890,10 +9890,11 @@ struct kernel_tables {
 template <class Plan>
 struct kernel_table;
 
-/// The devices besides CPUs that a program knows of, or nothing where the machine has none.
-template <class Graph>
+/// The devices besides CPUs that a program has nodes on, or nothing where the machine has none.
+/// @tparam Used whether it has such nodes
+template <class Graph, bool Used>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (ir::accelerator_of<Graph>::exists) {
+  if constexpr (Used) {
     owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
     if (others->devices() > 0) return others;
   }

@@ -10543,6 +10543,13 @@ struct placed_graph {
     }
     return list;
   }();
+  /// True if a node is on a device that is no CPU.
+  static constexpr bool is_accelerated = [] {
+    if constexpr (ir::accelerator_of<Graph>::exists)
+      for (const std::int16_t d : placed.devices())
+        if (d >= 0 && !plan::computes_on_host(placed.set()[d])) return true;
+    return false;
+  }();
 };
 
 template <class T, std::size_t N, std::size_t M>
@@ -11972,10 +11979,11 @@ struct kernel_tables {
 template <class Plan>
 struct kernel_table;
 
-/// The devices besides CPUs that a program knows of, or nothing where the machine has none.
-template <class Graph>
+/// The devices besides CPUs that a program has nodes on, or nothing where the machine has none.
+/// @tparam Used whether it has such nodes
+template <class Graph, bool Used>
 [[nodiscard]] owned<accelerator> start_accelerator([[maybe_unused]] const gpu_options& options) {
-  if constexpr (ir::accelerator_of<Graph>::exists) {
+  if constexpr (Used) {
     owned<accelerator> others = ir::accelerator_of<Graph>::start(options);
     if (others->devices() > 0) return others;
   }
@@ -14906,7 +14914,7 @@ class session {
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerator<graph>(options.gpu)) {}
+              runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu)) {}
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them

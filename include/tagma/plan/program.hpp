@@ -184,6 +184,13 @@ struct placed_graph {
     }
     return list;
   }();
+  /// True if a node is on a device that is no CPU.
+  static constexpr bool is_accelerated = [] {
+    if constexpr (ir::accelerator_of<Graph>::exists)
+      for (const std::int16_t d : placed.devices())
+        if (d >= 0 && !plan::computes_on_host(placed.set()[d])) return true;
+    return false;
+  }();
 };
 
 template <class T, std::size_t N, std::size_t M>

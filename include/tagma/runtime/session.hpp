@@ -100,7 +100,7 @@ class session {
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerator<graph>(options.gpu)) {}
+              runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu)) {}
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them

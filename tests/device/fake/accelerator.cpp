@@ -144,6 +144,15 @@ TEST_CASE("a net whose parts are on the host and on two devices learns the same 
     }
 }
 
+TEST_CASE("a program with nothing on a device takes nothing of one") {
+  const auto doubled = 2.0f * x;
+  const auto program = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(doubled)); });
+  fake::machine machine;
+  tg::session session(program);
+  CHECK(session.run(doubled, x = inputs).size() == inputs.size());
+  CHECK(machine.driver().counts().blocks == 0);
+}
+
 TEST_CASE("fetches are what they were when the plan came to them") {
   const auto w = tg::variable<"w", float, 4>(tg::ones);
   const auto doubled = tg::assign(w, 2.0f * w);
