@@ -3,7 +3,7 @@
 
 /// @file
 /// The devices that the suite runs on. A device is a name, its kernels, and for programs of several operations a scope
-/// and the options of a session. Everything else of the suite knows no device.
+/// and the options of a session (programs.hpp). Everything else of the suite knows no device.
 
 #include <string_view>
 #include <vector>
@@ -33,20 +33,18 @@ class device {
  public:
   virtual ~device() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// True if there is a kernel for this operation and these element types.
+  /// True if there is a kernel for this operation and these element types; of a view, if such values can be there.
   [[nodiscard]] virtual bool has(const ir::op_info& op, const signature& types) const = 0;
   /// Runs the kernel that fits the operation, the element types and the declared shapes.
   virtual void run(const kernel_call& call) const = 0;
 };
 
-/// The device on which the program was built to run kernels by themselves.
+/// The CPU on which the program runs.
 [[nodiscard]] const device& cpu_device();
+/// A GPU that is none: memory, copies and launches are those of tagma/fake_gpu.hpp, the kernels are those of the CPU.
+[[nodiscard]] const device& fake_gpu_device();
 
-/// All of them. A device that a program of another compiler brings is one more line.
-[[nodiscard]] inline std::vector<const device*> devices() {
-  return {
-      &cpu_device(),
-  };
-}
+/// All devices of the program.
+[[nodiscard]] std::vector<const device*> devices();
 
 }  // namespace tagma::conformance

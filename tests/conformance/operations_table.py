@@ -5,7 +5,8 @@
 The suite writes the facts of a run, and nothing else makes the table. Give a program of the suite for each math library:
   operations_table.py --write PROGRAM...   replaces the table
   operations_table.py --check PROGRAM...   compares it; a column whose device no program has is left alone
-An operation that a device has, and whose element types or gradients the suite did not all run, is an error."""
+An operation that a device has, and of which the suite did not run all element types that the device has, and their
+gradients, is an error."""
 
 import argparse
 import os
@@ -25,9 +26,10 @@ GRADIENTS = {"yes": "yes", "zero": "zero", "none": "-"}
 
 class Fact:
     def __init__(self, line):
-        (self.device, self.operation, self.kind, accepted, run, second, self.gradient, gradients) = line.split("\t")
-        self.accepted, self.run, self.second, self.gradients = (
-            [t for t in field.split(",") if t] for field in (accepted, run, second, gradients))
+        (self.device, self.operation, self.kind, *fields) = line.split("\t")
+        self.gradient = fields.pop(5)
+        self.accepted, self.has, self.run, self.second, self.has_second, self.gradients = (
+            [t for t in field.split(",") if t] for field in fields)
 
 
 def words(types):
@@ -48,16 +50,18 @@ def run(program):
 
 
 def problems(facts):
-    """What the list of operations promises and the suite has not run."""
-    found = []
+    """What a device has and the suite has not run, and what two programs say of one device."""
+    found, first = [], {}
     for f in facts:
         who = f"{f.device}: {f.operation}"
-        missing = [t for t in f.accepted if t not in f.run]
-        if f.kind != "none" and missing:
-            found.append(f"{who} accepts {', '.join(missing)}, which no test ran")
-        missing = [t for t in f.accepted if t in FLOATS and t not in f.gradients]
-        if f.kind != "none" and f.gradient == "yes" and missing:
+        missing = [t for t in f.has if t not in f.run]
+        if missing:
+            found.append(f"{who} has {', '.join(missing)}, which no test ran")
+        missing = [t for t in f.has if t in FLOATS and t not in f.gradients]
+        if f.gradient == "yes" and missing:
             found.append(f"{who} has a gradient that no test of {', '.join(missing)} ran")
+        if cell(first.setdefault(who, f)) != cell(f):
+            found.append(f"{who}: two programs differ, {cell(first[who])} and {cell(f)}")
     return found
 
 
@@ -65,7 +69,10 @@ def cell(fact):
     if fact.kind == "none":
         return "-"
     what = "view" if fact.kind == "view" else "kernel"
-    return what if fact.run == fact.accepted else f"{what}: {words(fact.run)}"
+    limits = [words(fact.has)] if fact.has != fact.accepted else []
+    if fact.has_second != fact.second:
+        limits.append(f"beside {words(fact.has_second) or 'none'}")
+    return what + (": " + ", ".join(limits) if limits else "")
 
 
 def parse(text):
@@ -100,20 +107,27 @@ def replaced(text, body):
     return text.split(BEGIN)[0] + BEGIN + body + END + text.split(END)[1]
 
 
+FLOAT = "float64,float32,float16,bfloat16"
 CASES = [
-    ("complete", "CPU (X)\tadd\tkernel\tfloat64,float32,float16,bfloat16\tfloat64,float32,float16,bfloat16\t\tyes\t"
-     "float64,float32,float16,bfloat16", None, "| `add` | floats |  | yes | kernel |"),
-    ("not run", "CPU (X)\tadd\tkernel\tfloat32,int8\tfloat32\t\tnone\t", "accepts int8", "kernel: float32"),
-    ("no gradient run", "CPU (X)\tadd\tkernel\tfloat32,int8\tfloat32,int8\t\tyes\t", "has a gradient", "| yes |"),
-    ("no kernel", "CPU (X)\tadd\tnone\tfloat32\t\t\tzero\t", None, "| zero | - |"),
-    ("view", "CPU (X)\tadd\tview\tbool\tbool\tint64\tnone\t", None, "| `add` | bool | int64 | - | view |"),
+    ("complete", f"CPU (X)\tadd\tkernel\t{FLOAT}\t{FLOAT}\t{FLOAT}\t\t\tyes\t{FLOAT}", None,
+     "| `add` | floats |  | yes | kernel |"),
+    ("not run", "CPU (X)\tadd\tkernel\tfloat32,int8\tfloat32,int8\tfloat32\t\t\tnone\t", "has int8", "| kernel |"),
+    ("not there", "CPU (X)\tadd\tkernel\tfloat32,int8\tfloat32\tfloat32\t\t\tnone\t", None, "kernel: float32 |"),
+    ("no gradient run", "CPU (X)\tadd\tkernel\tfloat32,int8\tfloat32,int8\tfloat32,int8\t\t\tyes\t", "has a gradient",
+     "| yes |"),
+    ("no kernel", "CPU (X)\tadd\tnone\tfloat32\t\t\t\t\tzero\t", None, "| zero | - |"),
+    ("view", "CPU (X)\tadd\tview\tbool\tbool\tbool\tint64\tint64\tnone\t", None, "| `add` | bool | int64 | - | view |"),
+    ("second types", "CPU (X)\tadd\tkernel\tbool,int8\tbool\tbool\tint64,int32\tint32\tnone\t", None,
+     "| kernel: bool, beside int32 |"),
+    ("two programs", "CPU (X)\tadd\tkernel\tbool,int8\tbool\tbool\t\t\tnone\t\n"
+     "CPU (X)\tadd\tkernel\tbool,int8\tbool,int8\tbool,int8\t\t\tnone\t", "two programs differ", "| `add` |"),
 ]
 
 
 def self_test():
     wrong = 0
     for name, line, complaint, expected in CASES:
-        facts = [Fact(line)]
+        facts = [Fact(one) for one in line.splitlines()]
         found, text = problems(facts), markdown(*table(facts, parse("")))
         if expected not in text or bool(found) != bool(complaint) or (complaint and complaint not in found[0]):
             wrong += 1

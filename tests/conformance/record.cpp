@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // What the suite has run, for the table of operations. Where the environment variable TAGMA_OPERATIONS names a file,
 // the facts go there when the program ends: a line for each device and operation, with fields between tabs: device,
-// operation, what computes it, element types that it accepts, those that were run, those of a second operand, whether
-// it has a gradient, element types whose gradient was checked.
+// operation, what computes it, element types that it accepts, those that the device has, those that were run, the types
+// of a second operand, those that the device has, whether it has a gradient, element types whose gradient was checked.
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -34,9 +34,8 @@ std::vector<operation> rows_of(families<Family...>) {
 [[nodiscard]] bool every_signature(const signature&) { return true; }
 
 /// "float32,int64": the element types for which `holds` says yes for every signature that has them and that counts.
-template <class Type, class Holds>
-std::string list(const operation& o, const Type& type, const Holds& holds,
-                 bool (*counts)(const signature&) = &every_signature) {
+template <class Type, class Holds, class Counts = bool (*)(const signature&)>
+std::string list(const operation& o, const Type& type, const Holds& holds, const Counts& counts = &every_signature) {
   std::string text;
   for (const dtype t : element_types) {
     bool any = false, every = true;
@@ -56,20 +55,31 @@ void write_facts(std::ostream& to) {
       const auto in = [&](const std::set<fact>& facts) {
         return [&](const signature& s) { return facts.count({on, op.key, s.element, s.second}) > 0; };
       };
-      bool has_kernel = false;
-      for (const signature& s : o.signatures) has_kernel = has_kernel || on->has(op, s);
+      const auto has = [&](const signature& s) { return on->has(op, s); };
+      std::string had;  // element types that the device has with some second type
+      for (const dtype t : element_types)
+        for (const signature& s : o.signatures)
+          if (s.element == t && has(s)) {
+            had += (had.empty() ? "" : ",") + std::string(to_string(t));
+            break;
+          }
+      const auto had_with_second = [&](const signature& s) {
+        bool any = false;
+        for (const signature& other : o.signatures) any = any || (other.element == s.element && has(other));
+        return has(s) || !any;
+      };
       to << on->name() << '\t' << op.name << '\t'
          << (op.kind == ir::op_kind::view ? "view"
-             : has_kernel                 ? "kernel"
-                                          : "none")
-         << '\t' << list(o, element, &every_signature) << '\t' << list(o, element, in(values_run)) << '\t'
-         << list(o, second, &every_signature) << '\t'
+             : had.empty()                ? "none"
+                                          : "kernel")
+         << '\t' << list(o, element, every_signature) << '\t' << had << '\t' << list(o, element, in(values_run), has)
+         << '\t' << list(o, second, every_signature) << '\t' << list(o, second, had_with_second) << '\t'
          << (o.rules->gradient != nullptr ? "yes"
              : o.rules->stops_gradient    ? "zero"
                                           : "none")
          << '\t'
          << list(o, element, in(gradients_run),
-                 [](const signature& s) { return is_floating(s.out) && is_floating(s.element); })
+                 [&](const signature& s) { return has(s) && is_floating(s.out) && is_floating(s.element); })
          << '\n';
     }
 }

@@ -367,7 +367,7 @@ void check(const ir::op_rules& rules, const std::vector<problem>& problems, cons
   for (const device* on : devices())
     for (const signature& types : row.signatures) {
       const bool view = rules.info->kind == ir::op_kind::view;
-      if (!view && !on->has(*rules.info, types)) continue;
+      if (!on->has(*rules.info, types)) continue;
       check_options all = options;
       if (rules.info->kind == ir::op_kind::update) all.written |= 1;
       if (rules.info->kind == ir::op_kind::elementwise) all.over = ~0u;

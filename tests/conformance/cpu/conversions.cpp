@@ -4,9 +4,9 @@
 
 namespace tagma::conformance {
 
-void add_conversions(cpu_kernels& to) {
-  add_family(conversion{}, to);
-  add_family(elementary{}, to);
+void add_conversions(kernel_values& to) {
+  add_family<cpu_source>(conversion{}, to);
+  add_family<cpu_source>(elementary{}, to);
 }
 
 }  // namespace tagma::conformance

@@ -4,9 +4,9 @@
 
 namespace tagma::conformance {
 
-void add_loops(cpu_kernels& to) {
-  add_family(arithmetic{}, to);
-  add_family(comparison{}, to);
+void add_loops(kernel_values& to) {
+  add_family<cpu_source>(arithmetic{}, to);
+  add_family<cpu_source>(comparison{}, to);
 }
 
 }  // namespace tagma::conformance

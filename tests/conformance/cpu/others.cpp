@@ -10,11 +10,11 @@
 
 namespace tagma::conformance {
 
-void add_others(cpu_kernels& to) {
-  add_family(movement{}, to);
-  add_family(state{}, to);
-  add_family(chance{}, to);
-  add_family(training{}, to);
+void add_others(kernel_values& to) {
+  add_family<cpu_source>(movement{}, to);
+  add_family<cpu_source>(state{}, to);
+  add_family<cpu_source>(chance{}, to);
+  add_family<cpu_source>(training{}, to);
 }
 
 }  // namespace tagma::conformance

@@ -9,11 +9,11 @@
 
 namespace tagma::conformance {
 
-void add_reductions(cpu_kernels& to) {
-  add_family(reduction{}, to);
-  add_family(contraction{}, to);
-  add_family(pooling{}, to);
-  add_family(rows{}, to);
+void add_reductions(kernel_values& to) {
+  add_family<cpu_source>(reduction{}, to);
+  add_family<cpu_source>(contraction{}, to);
+  add_family<cpu_source>(pooling{}, to);
+  add_family<cpu_source>(rows{}, to);
 }
 
 }  // namespace tagma::conformance
