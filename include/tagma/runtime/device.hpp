@@ -69,9 +69,10 @@ class device_table {
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < host; ++d)
-      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = 0; d < host; ++d) {
+      devices_[d].name = ir::local_device("CPU", static_cast<std::int32_t>(d));
+      devices_[d].threads = make_cpu_executor(threads, d == 0 ? step_threads : 1);
+    }
     table_[0] = &devices_[0];
     if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
   }
