@@ -168,22 +168,26 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
   static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
 };
 
-template <class Definition, class Place, bool Structural>
-struct choose_id {
-  using type = structural_id<Definition::value.hash>;
-};
-template <class Definition, class Place>
-struct choose_id<Definition, Place, false> {
-  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
-};
+/// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
+/// name inside the definition: nvcc's front end keeps such names in types, and would follow them from each operation to
+/// its operands, by every way through the graph.
+template <class Id, class Definition, class Spec, bool Carries, class Values>
+[[nodiscard]] constexpr auto bind_handle(Values&& values) {
+  static_assert(sizeof(binding<Id, Definition>) != 0);
+  return expr<Spec, Id, Carries>{std::forward<Values>(values)};
+}
 
 /// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
-  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
-  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
+  using spec_type = spec_of<Definition::spec>;
+  if constexpr (structural || std::is_void_v<Place>)
+    return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
+        gather_values(operands...));
+  else
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
 }
 
 /// A node of operation `Op` over handles.

@@ -112,7 +112,7 @@ template <class Layer, class... Outside, expression E>
   if constexpr (Layer::structural && is_structural<typename E::id>)
     return make_handle<definition, place>(e);
   else
-    return expr<typename E::spec_type, typename binding<place_id<place>, definition>::id, E::carries>{e.values};
+    return bind_handle<place_id<place>, definition, typename E::spec_type, E::carries>(e.values);
 }
 
 /// A scope that waits for the operands of a function.
