@@ -43,8 +43,10 @@ class device {
 [[nodiscard]] const device& cpu_device();
 /// A GPU that is none: memory, copies and launches are those of tagma/fake_gpu.hpp, the kernels are those of the CPU.
 [[nodiscard]] const device& fake_gpu_device();
+/// A GPU that CUDA programs. On a machine without one its kernels run on the host, thread by thread.
+[[nodiscard]] const device& cuda_device();
 
-/// All devices of the program.
+/// All devices of the program. That of cuda/ has none but its own.
 [[nodiscard]] std::vector<const device*> devices();
 
 }  // namespace tagma::conformance

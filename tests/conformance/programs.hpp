@@ -27,14 +27,14 @@ template <class Device, class X, class... F>
 void check_functions(const X& x, const std::vector<tensor<double>>& at, const F&... f) {
   const auto losses = std::make_tuple(sum(square(f(x)))...);
   const auto slopes = std::apply([&](const auto&... loss) { return std::make_tuple(gradient(loss, x)...); }, losses);
-  session session(
+  session runner(
       std::apply([](const auto&... handle) { return compile([=] { return Device::place(outputs(handle...)); }); },
                  std::tuple_cat(losses, slopes)),
       Device::options());
   const auto one = [&](const auto& loss, const auto& slope, int number) {
     for (const tensor<double>& here : at) {
       INFO(Device::kernels().name() << ": function " << number << " of " << to_string(here.dims()));
-      test::check_gradient([&](const tensor<double>& v) { return session.run(fetch(loss, slope), x = v); }, here, 1e-5,
+      test::check_gradient([&](const tensor<double>& v) { return runner.run(fetch(loss, slope), x = v); }, here, 1e-5,
                            1e-5);
     }
   };
@@ -99,12 +99,12 @@ void check_views_of(const Make& make) {
   const auto narrower = squeeze<1>(a);
   const auto same = identity(a);
   const auto held = stop_gradient(a);
-  session session(compile([=] { return Device::place(outputs(shaped, wider, narrower, same, held)); }),
-                  Device::options());
+  session runner(compile([=] { return Device::place(outputs(shaped, wider, narrower, same, held)); }),
+                 Device::options());
   for (const extent n : {1, 7, 0}) {
     tensor<T> values(shape{n, 1, 6});
     for (extent i = 0; i < 6 * n; ++i) values[i] = make(i);
-    const auto all = session.run(fetch(shaped, wider, narrower, same, held), half = values);
+    const auto all = runner.run(fetch(shaped, wider, narrower, same, held), half = values);
     const auto check = [&](const tensor<T>& found, const shape& dims) {
       INFO(Device::kernels().name() << ": view of " << to_string(dtype_of<T>) << " " << to_string(dims));
       REQUIRE(found.dims() == dims);

@@ -3,55 +3,14 @@
 // a machine without a GPU fake streams run the kernels of the GPU on the host.
 #include "tagma/device/cuda/kernel_table.hpp"
 
-#include "support/cuda.hpp"
-#include "tagma/device/cuda/accelerator.hpp"
-#include "tagma/device/fake/accelerator.hpp"
-#include "tagma/tagma.hpp"
+#include "support/cuda_sessions.hpp"
 
 namespace {
 
 namespace tg = tagma;
-namespace cuda = tagma::device::cuda;
-namespace fake = tagma::device::fake;
 using tg::test::check;
 
-class emulated final : public fake::accelerator {
- public:
-  using fake::accelerator::accelerator;
-  [[nodiscard]] tg::owned<tg::device::stream::stream_state> make_state(tg::runtime::stream_ref stream, std::byte* words,
-                                                                       tg::device::stream::memory_pool& pool) override {
-    return tg::make_owned<cuda::shared_by_kernels::state>(stream, words, pool);
-  }
-  [[nodiscard]] std::size_t words_size() const override { return sizeof(cuda::run_parameters); }
-  void write_words(std::byte* words, const tg::runtime::run_context& context) const override {
-    cuda::shared_by_kernels::write_words(words, context);
-  }
-  void check_words(const std::byte* words, const tg::runtime::bound_plan& plan) const override {
-    cuda::shared_by_kernels::check_words(words, plan);
-  }
-};
-
-}  // namespace
-
-template <class Graph>
-  requires(true)
-struct tagma::ir::accelerator_of<Graph> {
-  static constexpr bool exists = true;
-  static constexpr std::string_view type = "GPU";
-  static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
-  template <class Plan>
-  [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
-    return device::cuda::kernel_entries<Plan>;
-  }
-  [[nodiscard]] static owned<runtime::accelerator> start(const gpu_options& options) {
-    if (tg::test::on_gpu()) return make_owned<device::cuda::accelerator>(device::cuda::shared_gpus(), options);
-    return make_owned<emulated>(device::fake::machine::current(), options);
-  }
-};
-
-namespace {
-
-constexpr tg::gpu_options gpu{.memory_fraction = 0.5, .allow_growth = true};
+constexpr tg::gpu_options gpu = tg::test::modest_gpu;
 
 template <class Session>
 std::vector<float> numbers_of(Session& session) {

@@ -132,9 +132,17 @@ template <class Body>
 void launch(const geometry& g, const run_context& context, const typename Body::arguments& a) {
 #if TAGMA_CUDA_EMULATION
   if (emulates()) {
-    emulation::run_grid(g.blocks, g.threads, g.shared, [&](std::int64_t block, int thread, std::byte* shared) {
-      Body::run(place{block, g.blocks, thread, g.threads, shared}, a);
-    });
+    struct task {
+      const typename Body::arguments& a;
+      std::int64_t blocks;
+      int threads;
+    };
+    const task whole{a, g.blocks, g.threads};
+    emulation::run_grid(g.blocks, g.threads, g.shared, &whole,
+                        [](const void* t, std::int64_t block, int thread, std::byte* shared) {
+                          const task& one = *static_cast<const task*>(t);
+                          Body::run(place{block, one.blocks, thread, one.threads, shared}, one.a);
+                        });
     return;
   }
 #endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <memory>
+
+#include "conformance/cuda/kernels.hpp"
+#include "support/cuda.hpp"
+
+namespace tagma::conformance {
+
+namespace {
+
+namespace cuda = tagma::device::cuda;
+
+void transfer(void* to, const void* from, std::size_t bytes) {
+  if (cuda::emulates())
+    std::memcpy(to, from, bytes);
+  else
+    cuda::check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+/// The memory of an operand on the device. It begins as far behind a boundary of 64 bytes as the operand of the host,
+/// between two guards.
+class mirrored {
+ public:
+  explicit mirrored(const runtime::operand& of)
+      : host_(of.data),
+        bytes_(static_cast<std::size_t>(of.elements()) * size_of(of.type)),
+        begin_(guard + reinterpret_cast<std::uintptr_t>(host_) % 64),
+        whole_(begin_ + bytes_ + guard, poison),
+        block_(whole_.size()) {
+    std::memcpy(whole_.data() + begin_, host_, bytes_);
+    transfer(block_.data(), whole_.data(), whole_.size());
+  }
+  /// Gives the host what a kernel has made of it.
+  void finish(std::string_view kernel) {
+    transfer(whole_.data(), block_.data(), whole_.size());
+    for (std::size_t i = 0; i < whole_.size(); ++i)
+      if ((i < begin_ || i >= begin_ + bytes_) && whole_[i] != poison)
+        fail(status_code::internal, {kernel, " writes beside an operand on the GPU"});
+    std::memcpy(host_, whole_.data() + begin_, bytes_);
+  }
+  [[nodiscard]] bool is_of(const runtime::operand& o) const { return host_ == o.data; }
+  [[nodiscard]] std::byte* data() const { return block_.data() + begin_; }
+
+ private:
+  static constexpr std::size_t guard = 256;
+  static constexpr std::byte poison{0xff};
+  std::byte* host_;
+  std::size_t bytes_, begin_;
+  std::vector<std::byte> whole_;
+  cuda::device_bytes block_;
+};
+
+class cuda_gpu final : public device {
+ public:
+  cuda_gpu() {
+    test::on_gpu();  // or on the host, which is decided here
+    add_loops(kernels_);
+    add_conversions(kernels_);
+    add_reductions(kernels_);
+    add_others(kernels_);
+  }
+  [[nodiscard]] std::string_view name() const override { return "GPU (CUDA)"; }
+  /// Strings stay on the host.
+  [[nodiscard]] bool has(const ir::op_info& op, const signature& types) const override {
+    return types.element != dtype::string && has_kernel(kernels_, op, types);
+  }
+  void run(const kernel_call& call) const override {
+    kernel_call there = call;
+    std::vector<std::unique_ptr<mirrored>> blocks;
+    const auto mirror = [&](runtime::operand& o) {
+      const mirrored* found = nullptr;
+      for (const auto& b : blocks)
+        if (b->is_of(o)) found = b.get();
+      if (found == nullptr) found = blocks.emplace_back(std::make_unique<mirrored>(o)).get();
+      o.data = found->data();
+    };
+    for (runtime::operand& o : there.in) mirror(o);
+    mirror(there.out);
+
+    cuda::stream_resources& shared = test::shared_resources();
+    runtime::run_context context;
+    context.library = &shared;
+    const cuda::run_parameters numbers{call.seed, call.step, cuda::no_failure};
+    transfer(test::run_numbers(), &numbers, sizeof numbers);
+    const prepared_call prepared(kernels_, there, context);
+    const std::vector<std::byte> garbage(shared.workspace_size(), std::byte{0xff});
+    transfer(shared.workspace(), garbage.data(), garbage.size());
+    prepared.run();
+    if (!cuda::emulates()) cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::check_run(test::noted_failure(), [&](std::int32_t) { return std::string(call.op->name); });
+    for (const auto& b : blocks) b->finish(call.op->name);
+  }
+
+ private:
+  kernel_values kernels_;
+};
+
+}  // namespace
+
+const device& cuda_device() {
+  static const cuda_gpu instance;
+  return instance;
+}
+
+std::vector<const device*> devices() { return {&cuda_device()}; }
+
+}  // namespace tagma::conformance

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "conformance/cuda/kernels.hpp"
+#include "tagma/device/cuda/kernel/elementwise.hpp"
+
+namespace tagma::conformance {
+
+void add_loops(kernel_values& to) {
+  add_family<cuda_source>(arithmetic{}, to);
+  add_family<cuda_source>(comparison{}, to);
+}
+
+}  // namespace tagma::conformance

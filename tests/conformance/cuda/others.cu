@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "conformance/cuda/kernels.hpp"
+#include "tagma/device/cuda/kernel/concat.hpp"
+#include "tagma/device/cuda/kernel/gather.hpp"
+#include "tagma/device/cuda/kernel/optimizers.hpp"
+#include "tagma/device/cuda/kernel/random.hpp"
+#include "tagma/device/cuda/kernel/slice.hpp"
+#include "tagma/device/cuda/kernel/state.hpp"
+#include "tagma/device/cuda/kernel/transpose.hpp"
+
+namespace tagma::conformance {
+
+void add_others(kernel_values& to) {
+  add_family<cuda_source>(movement{}, to);
+  add_family<cuda_source>(state{}, to);
+  add_family<cuda_source>(chance{}, to);
+  add_family<cuda_source>(training{}, to);
+}
+
+}  // namespace tagma::conformance

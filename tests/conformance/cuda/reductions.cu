@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "conformance/cuda/kernels.hpp"
+#include "tagma/device/cuda/kernel/conv.hpp"
+#include "tagma/device/cuda/kernel/matmul.hpp"
+#include "tagma/device/cuda/kernel/pool.hpp"
+#include "tagma/device/cuda/kernel/reduce.hpp"
+#include "tagma/device/cuda/kernel/softmax.hpp"
+#include "tagma/device/cuda/kernel/top_k.hpp"
+
+namespace tagma::conformance {
+
+void add_reductions(kernel_values& to) {
+  add_family<cuda_source>(reduction{}, to);
+  add_family<cuda_source>(contraction{}, to);
+  add_family<cuda_source>(pooling{}, to);
+  add_family<cuda_source>(rows{}, to);
+}
+
+}  // namespace tagma::conformance
