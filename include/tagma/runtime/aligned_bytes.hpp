@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <new>
-#include <utility>
 
 namespace tagma::runtime {
 
@@ -31,8 +30,12 @@ class aligned_bytes {
     other.size_ = 0;
   }
   aligned_bytes& operator=(aligned_bytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+    std::byte* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
     return *this;
   }
   aligned_bytes(const aligned_bytes&) = delete;

@@ -107,15 +107,17 @@ class device_table {
     }
   }
   [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
-    std::string text = "Cannot assign a device for operation '";
-    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
-    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    std::string text =
+        sentence({"Cannot assign a device for operation '",
+                  d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
+                  "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    text += " ]. Make sure the device specification refers to a valid device";
-    if (d.name.type == devices_[0].name.type)
-      text += "; the option cpu_devices of a session says how many CPU devices it has";
-    return text + ".";
+    return sentence({text, " ]. Make sure the device specification refers to a valid device",
+                     d.name.type == devices_[0].name.type
+                         ? "; the option cpu_devices of a session says how many CPU devices it has"
+                         : "",
+                     "."});
   }
 
   heap_array<session_device> devices_;

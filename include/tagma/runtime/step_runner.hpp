@@ -189,7 +189,7 @@ class step_runner final : public shared_work {
     step_runner& runner_;
   };
   void expect_waits() {
-    if (!waits_) waits_ = make_owned<waits_of_runner>(*this);
+    if (!waits_) waits_ = owned<waits>(new waits_of_runner(*this));
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.

@@ -22,7 +22,7 @@ class started_steps final : public waiting_steps {
         if (plan.is_asynchronous(s)) runner->set_asynchronous(s);
       runner->keep_back([&](std::size_t s) { return needs_variable(plan.plan(), steps[s]); });
     }
-    return make_owned<started_steps>(plan);
+    return owned<waiting_steps>(new started_steps(plan));
   }
 
   void start(std::size_t s, const run_context& context, completion done) override {

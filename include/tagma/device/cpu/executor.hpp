@@ -47,7 +47,7 @@ TAGMA_COLD inline int runtime::available_threads() { return device::cpu::availab
 
 TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int threads, int step_threads) {
   if (threads <= 0) threads = device::cpu::available_cpus();
-  return make_owned<device::cpu::executor>(threads, step_threads > 0 ? step_threads : threads);
+  return owned<runtime::executor>(new device::cpu::executor(threads, step_threads > 0 ? step_threads : threads));
 }
 
 }  // namespace tagma

@@ -79,7 +79,7 @@ class named_step_pools {
       ++e->users;
       return *e;
     }
-    auto made = make_owned<entry>(name, threads);
+    owned<entry> made(new entry(name, threads));
     made->next = static_cast<owned<entry>&&>(first_);
     first_ = static_cast<owned<entry>&&>(made);
     return *first_;
@@ -105,8 +105,9 @@ TAGMA_COLD inline owned<runtime::step_pool> runtime::make_cpu_step_pool(int thre
     fail(status_code::invalid_argument, {"the option inter_op_pools asks for a pool of ", threads,
                                          " threads; 0 stands for all that the process may use"});
   if (threads == 0) threads = device::cpu::available_cpus();
-  if (name.empty()) return make_owned<device::cpu::step_pool>(threads);
-  return make_owned<device::cpu::named_step_pools::user>(device::cpu::named_step_pools::all(), threads, name);
+  if (name.empty()) return owned<runtime::step_pool>(new device::cpu::step_pool(threads));
+  return owned<runtime::step_pool>(
+      new device::cpu::named_step_pools::user(device::cpu::named_step_pools::all(), threads, name));
 }
 
 }  // namespace tagma

@@ -176,7 +176,7 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
     } else {
       const auto value = static_cast<double>(rate);
       if (!(value >= 0 && value < 1))
-        fail(status_code::invalid_argument, "dropout: the rate is " + std::to_string(value) + ", not in [0, 1)");
+        fail(status_code::invalid_argument, {"dropout: the rate is ", std::to_string(value), ", not in [0, 1)"});
       return keep_scaled(value, detail::make_binary<op::multiply, detail::part<Place, 1>>(e, 1 / (1 - value)));
     }
   }

@@ -222,7 +222,7 @@ class row_updates {
     std::int64_t count = 0;
     for (std::size_t p = 0; p < static_cast<std::size_t>(args.attributes[0]); ++p)
       count += indices_of(args, p).elements();
-    return make_owned<row_sorter>(static_cast<std::size_t>(count));
+    return owned<kernel_state>(new row_sorter(static_cast<std::size_t>(count)));
   }
   static void run(const kernel_args& args, const run_context& context) { row_updates(args, context); }
 
