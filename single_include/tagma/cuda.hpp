@@ -2192,22 +2192,26 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
   static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
 };
 
-template <class Definition, class Place, bool Structural>
-struct choose_id {
-  using type = structural_id<Definition::value.hash>;
-};
-template <class Definition, class Place>
-struct choose_id<Definition, Place, false> {
-  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
-};
+/// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
+/// name inside the definition: nvcc's front end keeps such names in types, and would follow them from each operation to
+/// its operands, by every way through the graph.
+template <class Id, class Definition, class Spec, bool Carries, class Values>
+[[nodiscard]] constexpr auto bind_handle(Values&& values) {
+  static_assert(sizeof(binding<Id, Definition>) != 0);
+  return expr<Spec, Id, Carries>{std::forward<Values>(values)};
+}
 
 /// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
-  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
-  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
+  using spec_type = spec_of<Definition::spec>;
+  if constexpr (structural || std::is_void_v<Place>)
+    return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
+        gather_values(operands...));
+  else
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -5818,7 +5822,7 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
     } else {
       const auto value = static_cast<double>(rate);
       if (!(value >= 0 && value < 1))
-        fail(status_code::invalid_argument, "dropout: the rate is " + std::to_string(value) + ", not in [0, 1)");
+        fail(status_code::invalid_argument, {"dropout: the rate is ", std::to_string(value), ", not in [0, 1)"});
       return keep_scaled(value, detail::make_binary<op::multiply, detail::part<Place, 1>>(e, 1 / (1 - value)));
     }
   }
@@ -9916,6 +9920,7 @@ template <class Graph, bool Used>
 /// Runs the threads of a grid on the host, one after the other, so that tests can check kernels on a machine without a
 /// GPU. The threads of a block are coroutines: they take turns where they wait for each other.
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
@@ -9931,16 +9936,32 @@ inline bool& active() {
   return on;
 }
 
+/// What one thread of a grid does.
+using thread_function = void (*)(const void* task, std::int64_t block, int thread, std::byte* shared);
+
+/// The C library's, without the check of some distributions that stacks grow downwards from jump to jump.
+extern "C" [[noreturn]] void tagma_emulation_jump(__jmp_buf_tag* to, int value) __asm__("_longjmp");
+
+/// One thread of a block; it has a stack of its own, and goes on with the next block when it has done its part.
+struct thread_state {
+  std::vector<char> stack = std::vector<char>(std::size_t{1} << 16);
+  bool started = false;
+  bool finished = false;
+  jmp_buf here;
+  alignas(16) char exchanged[2][64];
+  std::size_t exchanges = 0;
+};
+
 /// The block that is running.
 struct block_state {
-  ucontext_t scheduler;
-  std::vector<ucontext_t> threads;
-  std::vector<std::vector<char>> stacks;
-  std::vector<bool> finished;
-  std::vector<std::vector<char>> exchanged;
+  std::vector<thread_state> all;
+  thread_state* threads = nullptr;
+  jmp_buf scheduler;
   std::size_t current = 0;
   const void* task = nullptr;
-  void (*call)(const void*, int) = nullptr;
+  thread_function call = nullptr;  ///< nullptr: no threads that take turns
+  std::int64_t number = 0;
+  std::byte* shared = nullptr;
 };
 inline block_state& block() {
   static block_state state;
@@ -9948,38 +9969,77 @@ inline block_state& block() {
 }
 
 /// Gives the turn to the next thread of the block.
-inline void wait() {
+[[gnu::noinline]] inline void wait() {
   block_state& b = block();
-  if (b.call != nullptr) swapcontext(&b.threads[b.current], &b.scheduler);
+  if (b.call == nullptr) fail(status_code::internal, "threads wait for each other in a grid without memory of blocks");
+  if (_setjmp(b.threads[b.current].here) == 0) tagma_emulation_jump(b.scheduler, 1);
 }
 
+/// Values stand in two places by turns: when one of them is written again, all threads have waited once more, and so
+/// have read what was there.
 template <class T>
 [[nodiscard]] T exchange(T value, int thread, int mask) {
   block_state& b = block();
-  auto& mine = b.exchanged[static_cast<std::size_t>(thread)];
-  mine.resize(sizeof(T));
-  std::memcpy(mine.data(), &value, sizeof value);
+  if (b.call == nullptr) wait();
+  static_assert(sizeof(T) <= sizeof(thread_state::exchanged[0]));
+  const std::size_t turn = b.threads[thread].exchanges++ % 2;
+  std::memcpy(b.threads[thread].exchanged[turn], &value, sizeof value);
   wait();
-  std::memcpy(&value, b.exchanged[static_cast<std::size_t>(thread ^ mask)].data(), sizeof value);
-  wait();
+  std::memcpy(&value, b.threads[thread ^ mask].exchanged[turn], sizeof value);
   return value;
 }
 
-/// Runs one thread of the block from its beginning.
+/// Runs one thread of every block that comes.
 inline void run_thread() {
   block_state& b = block();
-  b.call(b.task, static_cast<int>(b.current));
-  b.finished[b.current] = true;
+  for (;;) {
+    b.call(b.task, b.number, static_cast<int>(b.current), b.shared);
+    b.threads[b.current].finished = true;
+    wait();
+  }
+}
+inline void start_thread(thread_state& t) {
+  t.started = true;
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = t.stack.data();
+  context.uc_stack.ss_size = t.stack.size();
+  context.uc_link = nullptr;
+  makecontext(&context, &run_thread, 0);
+  setcontext(&context);
+}
+/// Gives the turn to a thread until it waits or has done its part.
+[[gnu::noinline]] inline void resume(block_state& b, std::size_t t) {
+  b.current = t;
+  if (_setjmp(b.scheduler) != 0) return;
+  if (b.threads[t].started)
+    tagma_emulation_jump(b.threads[t].here, 1);
+  else
+    start_thread(b.threads[t]);
+}
+inline void run_block(block_state& b, std::size_t count) {
+  for (std::size_t t = 0; t < count; ++t) {
+    b.threads[t].finished = false;
+    b.threads[t].exchanges = 0;
+  }
+  for (std::size_t left = count; left > 0;) {
+    for (std::size_t t = 0; t < count; ++t) {
+      if (b.threads[t].finished) continue;
+      resume(b, t);
+      if (b.threads[t].finished) --left;
+    }
+  }
 }
 
-/// Calls `some(block, thread, shared memory)` for all threads of a grid.
-template <class Some>
-void run_grid(std::int64_t blocks, int threads, std::size_t shared, const Some& some) {
-  struct task {
-    const Some& some;
-    std::int64_t block;
-    std::byte* shared;
-  };
+/// Calls `some(task, block, thread, shared)` for all threads of a grid. Threads of blocks without memory cannot talk to
+/// each other, and run one after the other.
+[[gnu::noinline]] inline void run_grid(std::int64_t blocks, int threads, std::size_t shared, const void* task,
+                                       thread_function some) {
+  if (shared == 0) {
+    for (std::int64_t i = 0; i < blocks; ++i)
+      for (int t = 0; t < threads; ++t) some(task, i, t, nullptr);
+    return;
+  }
   // Of 16 bytes, as the device aligns it; what the last block left there is garbage to the next.
   struct alignas(16) word {
     std::byte bytes[16];
@@ -9987,33 +10047,14 @@ void run_grid(std::int64_t blocks, int threads, std::size_t shared, const Some& 
   std::vector<word> memory(shared / 16 + 1);
   block_state& b = block();
   const auto count = static_cast<std::size_t>(threads);
-  b.threads.resize(count);
-  b.exchanged.resize(count);
-  while (b.stacks.size() < count) b.stacks.emplace_back(std::size_t{1} << 16);
-  b.call = [](const void* t, int thread) {
-    const task& one = *static_cast<const task*>(t);
-    one.some(one.block, thread, one.shared);
-  };
-  for (std::int64_t i = 0; i < blocks; ++i) {
+  if (b.all.size() < count) b.all.resize(count);
+  b.threads = b.all.data();
+  b.task = task;
+  b.call = some;
+  b.shared = reinterpret_cast<std::byte*>(memory.data());
+  for (b.number = 0; b.number < blocks; ++b.number) {
     std::memset(static_cast<void*>(memory.data()), 0x7b, memory.size() * sizeof(word));
-    const task one{some, i, reinterpret_cast<std::byte*>(memory.data())};
-    b.task = &one;
-    b.finished.assign(count, false);
-    for (std::size_t t = 0; t < count; ++t) {
-      getcontext(&b.threads[t]);
-      b.threads[t].uc_stack.ss_sp = b.stacks[t].data();
-      b.threads[t].uc_stack.ss_size = b.stacks[t].size();
-      b.threads[t].uc_link = &b.scheduler;
-      makecontext(&b.threads[t], &run_thread, 0);
-    }
-    for (std::size_t left = count; left > 0;) {
-      for (std::size_t t = 0; t < count; ++t) {
-        if (b.finished[t]) continue;
-        b.current = t;
-        swapcontext(&b.scheduler, &b.threads[t]);
-        if (b.finished[t]) --left;
-      }
-    }
+    run_block(b, count);
   }
   b.call = nullptr;
 }
@@ -10132,9 +10173,17 @@ template <class Body>
 void launch(const geometry& g, const run_context& context, const typename Body::arguments& a) {
 #if TAGMA_CUDA_EMULATION
   if (emulates()) {
-    emulation::run_grid(g.blocks, g.threads, g.shared, [&](std::int64_t block, int thread, std::byte* shared) {
-      Body::run(place{block, g.blocks, thread, g.threads, shared}, a);
-    });
+    struct task {
+      const typename Body::arguments& a;
+      std::int64_t blocks;
+      int threads;
+    };
+    const task whole{a, g.blocks, g.threads};
+    emulation::run_grid(g.blocks, g.threads, g.shared, &whole,
+                        [](const void* t, std::int64_t block, int thread, std::byte* shared) {
+                          const task& one = *static_cast<const task*>(t);
+                          Body::run(place{block, one.blocks, thread, one.threads, shared}, one.a);
+                        });
     return;
   }
 #endif
@@ -12413,7 +12462,6 @@ template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_
 
 #include <cstddef>
 #include <new>
-#include <utility>
 
 namespace tagma::runtime {
 
@@ -12434,8 +12482,12 @@ class aligned_bytes {
     other.size_ = 0;
   }
   aligned_bytes& operator=(aligned_bytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+    std::byte* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
     return *this;
   }
   aligned_bytes(const aligned_bytes&) = delete;
@@ -12524,9 +12576,10 @@ class device_table {
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < host; ++d)
-      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = 0; d < host; ++d) {
+      devices_[d].name = ir::local_device("CPU", static_cast<std::int32_t>(d));
+      devices_[d].threads = make_cpu_executor(threads, d == 0 ? step_threads : 1);
+    }
     table_[0] = &devices_[0];
     if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
   }
@@ -12561,15 +12614,17 @@ class device_table {
     }
   }
   [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
-    std::string text = "Cannot assign a device for operation '";
-    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
-    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    std::string text =
+        sentence({"Cannot assign a device for operation '",
+                  d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
+                  "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    text += " ]. Make sure the device specification refers to a valid device";
-    if (d.name.type == devices_[0].name.type)
-      text += "; the option cpu_devices of a session says how many CPU devices it has";
-    return text + ".";
+    return sentence({text, " ]. Make sure the device specification refers to a valid device",
+                     d.name.type == devices_[0].name.type
+                         ? "; the option cpu_devices of a session says how many CPU devices it has"
+                         : "",
+                     "."});
   }
 
   heap_array<session_device> devices_;
@@ -12777,7 +12832,7 @@ class step_runner final : public shared_work {
     step_runner& runner_;
   };
   void expect_waits() {
-    if (!waits_) waits_ = make_owned<waits_of_runner>(*this);
+    if (!waits_) waits_ = owned<waits>(new waits_of_runner(*this));
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
@@ -14144,7 +14199,8 @@ class plan_memory final : public accelerated_memory {
 
   [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
     owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
-    block = from_.allocate(plan_.device_at(d).number, bytes, {"a plan of ", plan_.plan().steps.size(), " steps"});
+    block = from_.allocate(plan_.device_at(d).number, bytes,
+                           {"a plan of ", plan_.plan().steps.size(), " steps", largest_tensors(d)});
     return block->data;
   }
   [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
@@ -14168,6 +14224,30 @@ class plan_memory final : public accelerated_memory {
   }
 
  private:
+  /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
+  [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
+    constexpr int most = 3;
+    const array_view<const plan::plan_block> blocks = plan_.plan().blocks;
+    std::string text;
+    std::int64_t before = -1;  // the size of the block that was listed last
+    std::size_t before_at = 0;
+    for (int k = 0; k < most; ++k) {
+      std::size_t best = blocks.size();
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        if (blocks[b].device != d) continue;
+        const std::int64_t size = plan_.bytes_of(blocks[b].node);
+        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
+        if (!listed && (best == blocks.size() || size > plan_.bytes_of(blocks[best].node))) best = b;
+      }
+      if (best == blocks.size()) break;
+      const plan::plan_node& n = plan_.plan().nodes[blocks[best].node];
+      before = plan_.bytes_of(blocks[best].node);
+      before_at = best;
+      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n), " ", to_string(n.spec), " ",
+                        before, " bytes"});
+    }
+    return text.empty() ? text : text + ")";
+  }
   [[nodiscard]] static std::size_t bytes_of(const raw_view& fed) {
     const std::size_t size = size_of(fed.type);
     return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;

@@ -956,6 +956,15 @@ inline constexpr std::size_t tensor_alignment = 64;
 namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
+
+[[noreturn]] TAGMA_COLD inline void fail_dims(dtype type, const shape& dims) {
+  for (const extent e : dims.span())
+    if (e < 0)
+      fail(status_code::invalid_argument,
+           {"a tensor cannot be made with shape ", to_string(dims), ": every extent must be known"});
+  fail(status_code::resource_exhausted,
+       {"a tensor of ", to_string(type), " ", to_string(dims), " has more bytes than can be addressed"});
+}
 }  // namespace detail
 
 /// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
@@ -1058,7 +1067,7 @@ class tensor {
  private:
   void allocate() {
     const extent n = count_elements(dims_, sizeof(T));
-    if (n < 0) fail_dims();
+    if (n < 0) detail::fail_dims(dtype_of<T>, dims_);
     size_ = static_cast<std::size_t>(n);
     if (dims_.rank == 0)
       data_ = &scalar_;
@@ -1081,15 +1090,6 @@ class tensor {
     static_assert(std::is_trivially_destructible_v<T>);
     if (data_ != nullptr && data_ != &scalar_) ::operator delete (data_, std::align_val_t{tensor_alignment});
   }
-  [[noreturn]] TAGMA_COLD void fail_dims() const {
-    for (const extent e : dims_.span())
-      if (e < 0)
-        fail(status_code::invalid_argument,
-             {"a tensor cannot be made with shape ", to_string(dims_), ": every extent must be known"});
-    fail(status_code::resource_exhausted,
-         {"a tensor of ", to_string(dtype_of<T>), " ", to_string(dims_), " has more bytes than can be addressed"});
-  }
-
   shape dims_;
   std::size_t size_ = 0;
   T* data_ = nullptr;

@@ -2217,22 +2217,26 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
   static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
 };
 
-template <class Definition, class Place, bool Structural>
-struct choose_id {
-  using type = structural_id<Definition::value.hash>;
-};
-template <class Definition, class Place>
-struct choose_id<Definition, Place, false> {
-  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
-};
+/// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
+/// name inside the definition: nvcc's front end keeps such names in types, and would follow them from each operation to
+/// its operands, by every way through the graph.
+template <class Id, class Definition, class Spec, bool Carries, class Values>
+[[nodiscard]] constexpr auto bind_handle(Values&& values) {
+  static_assert(sizeof(binding<Id, Definition>) != 0);
+  return expr<Spec, Id, Carries>{std::forward<Values>(values)};
+}
 
 /// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
-  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
-  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
+  using spec_type = spec_of<Definition::spec>;
+  if constexpr (structural || std::is_void_v<Place>)
+    return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
+        gather_values(operands...));
+  else
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -3744,7 +3748,7 @@ template <class Layer, class... Outside, expression E>
   if constexpr (Layer::structural && is_structural<typename E::id>)
     return make_handle<definition, place>(e);
   else
-    return expr<typename E::spec_type, typename binding<place_id<place>, definition>::id, E::carries>{e.values};
+    return bind_handle<place_id<place>, definition, typename E::spec_type, E::carries>(e.values);
 }
 
 /// A scope that waits for the operands of a function.
@@ -9661,9 +9665,10 @@ class device_table {
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < host; ++d)
-      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = 0; d < host; ++d) {
+      devices_[d].name = ir::local_device("CPU", static_cast<std::int32_t>(d));
+      devices_[d].threads = make_cpu_executor(threads, d == 0 ? step_threads : 1);
+    }
     table_[0] = &devices_[0];
     if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
   }
@@ -9698,15 +9703,17 @@ class device_table {
     }
   }
   [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
-    std::string text = "Cannot assign a device for operation '";
-    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
-    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    std::string text =
+        sentence({"Cannot assign a device for operation '",
+                  d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
+                  "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    text += " ]. Make sure the device specification refers to a valid device";
-    if (d.name.type == devices_[0].name.type)
-      text += "; the option cpu_devices of a session says how many CPU devices it has";
-    return text + ".";
+    return sentence({text, " ]. Make sure the device specification refers to a valid device",
+                     d.name.type == devices_[0].name.type
+                         ? "; the option cpu_devices of a session says how many CPU devices it has"
+                         : "",
+                     "."});
   }
 
   heap_array<session_device> devices_;

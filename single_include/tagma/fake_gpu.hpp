@@ -2192,22 +2192,26 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
   static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
 };
 
-template <class Definition, class Place, bool Structural>
-struct choose_id {
-  using type = structural_id<Definition::value.hash>;
-};
-template <class Definition, class Place>
-struct choose_id<Definition, Place, false> {
-  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
-};
+/// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
+/// name inside the definition: nvcc's front end keeps such names in types, and would follow them from each operation to
+/// its operands, by every way through the graph.
+template <class Id, class Definition, class Spec, bool Carries, class Values>
+[[nodiscard]] constexpr auto bind_handle(Values&& values) {
+  static_assert(sizeof(binding<Id, Definition>) != 0);
+  return expr<Spec, Id, Carries>{std::forward<Values>(values)};
+}
 
 /// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
-  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
-  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
+  using spec_type = spec_of<Definition::spec>;
+  if constexpr (structural || std::is_void_v<Place>)
+    return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
+        gather_values(operands...));
+  else
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -8494,7 +8498,6 @@ template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_
 
 #include <cstddef>
 #include <new>
-#include <utility>
 
 namespace tagma::runtime {
 
@@ -8515,8 +8518,12 @@ class aligned_bytes {
     other.size_ = 0;
   }
   aligned_bytes& operator=(aligned_bytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+    std::byte* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
     return *this;
   }
   aligned_bytes(const aligned_bytes&) = delete;
@@ -9283,9 +9290,10 @@ class device_table {
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < host; ++d)
-      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = 0; d < host; ++d) {
+      devices_[d].name = ir::local_device("CPU", static_cast<std::int32_t>(d));
+      devices_[d].threads = make_cpu_executor(threads, d == 0 ? step_threads : 1);
+    }
     table_[0] = &devices_[0];
     if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
   }
@@ -9320,15 +9328,17 @@ class device_table {
     }
   }
   [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
-    std::string text = "Cannot assign a device for operation '";
-    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
-    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    std::string text =
+        sentence({"Cannot assign a device for operation '",
+                  d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
+                  "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    text += " ]. Make sure the device specification refers to a valid device";
-    if (d.name.type == devices_[0].name.type)
-      text += "; the option cpu_devices of a session says how many CPU devices it has";
-    return text + ".";
+    return sentence({text, " ]. Make sure the device specification refers to a valid device",
+                     d.name.type == devices_[0].name.type
+                         ? "; the option cpu_devices of a session says how many CPU devices it has"
+                         : "",
+                     "."});
   }
 
   heap_array<session_device> devices_;
@@ -9785,7 +9795,7 @@ class step_runner final : public shared_work {
     step_runner& runner_;
   };
   void expect_waits() {
-    if (!waits_) waits_ = make_owned<waits_of_runner>(*this);
+    if (!waits_) waits_ = owned<waits>(new waits_of_runner(*this));
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
@@ -11269,7 +11279,8 @@ class plan_memory final : public accelerated_memory {
 
   [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
     owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
-    block = from_.allocate(plan_.device_at(d).number, bytes, {"a plan of ", plan_.plan().steps.size(), " steps"});
+    block = from_.allocate(plan_.device_at(d).number, bytes,
+                           {"a plan of ", plan_.plan().steps.size(), " steps", largest_tensors(d)});
     return block->data;
   }
   [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
@@ -11293,6 +11304,30 @@ class plan_memory final : public accelerated_memory {
   }
 
  private:
+  /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
+  [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
+    constexpr int most = 3;
+    const array_view<const plan::plan_block> blocks = plan_.plan().blocks;
+    std::string text;
+    std::int64_t before = -1;  // the size of the block that was listed last
+    std::size_t before_at = 0;
+    for (int k = 0; k < most; ++k) {
+      std::size_t best = blocks.size();
+      for (std::size_t b = 0; b < blocks.size(); ++b) {
+        if (blocks[b].device != d) continue;
+        const std::int64_t size = plan_.bytes_of(blocks[b].node);
+        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
+        if (!listed && (best == blocks.size() || size > plan_.bytes_of(blocks[best].node))) best = b;
+      }
+      if (best == blocks.size()) break;
+      const plan::plan_node& n = plan_.plan().nodes[blocks[best].node];
+      before = plan_.bytes_of(blocks[best].node);
+      before_at = best;
+      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n), " ", to_string(n.spec), " ",
+                        before, " bytes"});
+    }
+    return text.empty() ? text : text + ")";
+  }
   [[nodiscard]] static std::size_t bytes_of(const raw_view& fed) {
     const std::size_t size = size_of(fed.type);
     return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;

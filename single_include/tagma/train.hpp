@@ -2191,22 +2191,26 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
   static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
 };
 
-template <class Definition, class Place, bool Structural>
-struct choose_id {
-  using type = structural_id<Definition::value.hash>;
-};
-template <class Definition, class Place>
-struct choose_id<Definition, Place, false> {
-  using type = std::conditional_t<std::is_void_v<Place>, structural_id<Definition::value.hash>, place_id<Place>>;
-};
+/// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
+/// name inside the definition: nvcc's front end keeps such names in types, and would follow them from each operation to
+/// its operands, by every way through the graph.
+template <class Id, class Definition, class Spec, bool Carries, class Values>
+[[nodiscard]] constexpr auto bind_handle(Values&& values) {
+  static_assert(sizeof(binding<Id, Definition>) != 0);
+  return expr<Spec, Id, Carries>{std::forward<Values>(values)};
+}
 
 /// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
 [[nodiscard]] constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
-  using id = typename binding<typename choose_id<Definition, Place, structural>::type, Definition>::id;
-  return expr<spec_of<Definition::spec>, id, any_carries<E...>>{gather_values(operands...)};
+  using spec_type = spec_of<Definition::spec>;
+  if constexpr (structural || std::is_void_v<Place>)
+    return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
+        gather_values(operands...));
+  else
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -3974,7 +3978,7 @@ template <class Layer, class... Outside, expression E>
   if constexpr (Layer::structural && is_structural<typename E::id>)
     return make_handle<definition, place>(e);
   else
-    return expr<typename E::spec_type, typename binding<place_id<place>, definition>::id, E::carries>{e.values};
+    return bind_handle<place_id<place>, definition, typename E::spec_type, E::carries>(e.values);
 }
 
 /// A scope that waits for the operands of a function.
@@ -8841,6 +8845,15 @@ inline constexpr std::size_t tensor_alignment = 64;
 namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
+
+[[noreturn]] TAGMA_COLD inline void fail_dims(dtype type, const shape& dims) {
+  for (const extent e : dims.span())
+    if (e < 0)
+      fail(status_code::invalid_argument,
+           {"a tensor cannot be made with shape ", to_string(dims), ": every extent must be known"});
+  fail(status_code::resource_exhausted,
+       {"a tensor of ", to_string(type), " ", to_string(dims), " has more bytes than can be addressed"});
+}
 }  // namespace detail
 
 /// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
@@ -8943,7 +8956,7 @@ class tensor {
  private:
   void allocate() {
     const extent n = count_elements(dims_, sizeof(T));
-    if (n < 0) fail_dims();
+    if (n < 0) detail::fail_dims(dtype_of<T>, dims_);
     size_ = static_cast<std::size_t>(n);
     if (dims_.rank == 0)
       data_ = &scalar_;
@@ -8966,15 +8979,6 @@ class tensor {
     static_assert(std::is_trivially_destructible_v<T>);
     if (data_ != nullptr && data_ != &scalar_) ::operator delete (data_, std::align_val_t{tensor_alignment});
   }
-  [[noreturn]] TAGMA_COLD void fail_dims() const {
-    for (const extent e : dims_.span())
-      if (e < 0)
-        fail(status_code::invalid_argument,
-             {"a tensor cannot be made with shape ", to_string(dims_), ": every extent must be known"});
-    fail(status_code::resource_exhausted,
-         {"a tensor of ", to_string(dtype_of<T>), " ", to_string(dims_), " has more bytes than can be addressed"});
-  }
-
   shape dims_;
   std::size_t size_ = 0;
   T* data_ = nullptr;
@@ -9497,7 +9501,6 @@ class heap_array {
 
 #include <cstddef>
 #include <new>
-#include <utility>
 
 namespace tagma::runtime {
 
@@ -9518,8 +9521,12 @@ class aligned_bytes {
     other.size_ = 0;
   }
   aligned_bytes& operator=(aligned_bytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+    std::byte* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
     return *this;
   }
   aligned_bytes(const aligned_bytes&) = delete;
@@ -9608,9 +9615,10 @@ class device_table {
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < host; ++d)
-      devices_[d] = {ir::local_device("CPU", static_cast<std::int32_t>(d)),
-                     make_cpu_executor(threads, d == 0 ? step_threads : 1), on_host};
+    for (std::size_t d = 0; d < host; ++d) {
+      devices_[d].name = ir::local_device("CPU", static_cast<std::int32_t>(d));
+      devices_[d].threads = make_cpu_executor(threads, d == 0 ? step_threads : 1);
+    }
     table_[0] = &devices_[0];
     if (wanted.find != nullptr) wanted.find(*this, wanted.list, others, soft);
   }
@@ -9645,15 +9653,17 @@ class device_table {
     }
   }
   [[nodiscard]] TAGMA_COLD std::string missing_text(const plan::plan_device& d) const {
-    std::string text = "Cannot assign a device for operation '";
-    text += d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix});
-    text += sentence({"': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
+    std::string text =
+        sentence({"Cannot assign a device for operation '",
+                  d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
+                  "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
       text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
-    text += " ]. Make sure the device specification refers to a valid device";
-    if (d.name.type == devices_[0].name.type)
-      text += "; the option cpu_devices of a session says how many CPU devices it has";
-    return text + ".";
+    return sentence({text, " ]. Make sure the device specification refers to a valid device",
+                     d.name.type == devices_[0].name.type
+                         ? "; the option cpu_devices of a session says how many CPU devices it has"
+                         : "",
+                     "."});
   }
 
   heap_array<session_device> devices_;
@@ -10113,7 +10123,7 @@ class step_runner final : public shared_work {
     step_runner& runner_;
   };
   void expect_waits() {
-    if (!waits_) waits_ = make_owned<waits_of_runner>(*this);
+    if (!waits_) waits_ = owned<waits>(new waits_of_runner(*this));
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
@@ -11521,7 +11531,7 @@ class started_steps final : public waiting_steps {
         if (plan.is_asynchronous(s)) runner->set_asynchronous(s);
       runner->keep_back([&](std::size_t s) { return needs_variable(plan.plan(), steps[s]); });
     }
-    return make_owned<started_steps>(plan);
+    return owned<waiting_steps>(new started_steps(plan));
   }
 
   void start(std::size_t s, const run_context& context, completion done) override {
