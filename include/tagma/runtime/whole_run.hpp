@@ -15,7 +15,7 @@ TAGMA_COLD inline void name_steps(run_control& control, run_steps& steps, std::s
 }
 
 /// Does steps 0 to `count` - 1 on this thread, until something goes wrong.
-[[gnu::noinline]] inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
+inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
   std::size_t s = 0;
   try {
     for (; s < count && !control.stopping(); ++s) steps.step(s);
