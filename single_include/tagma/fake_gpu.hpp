@@ -7686,8 +7686,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::s
 [[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
   flat_graph<N, E, A, Roots, Q> flat;
   for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
-  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
-  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
+  for (std::size_t i = 0; i != E; ++i) flat.edges[i] = built.storage.edges[i];
+  for (std::size_t i = 0; i != A; ++i) flat.attributes[i] = built.storage.attributes[i];
   for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
   const device_spec* request = built.requests;
   for (device_spec& r : flat.requests) r = *request++;

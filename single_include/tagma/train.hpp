@@ -4798,8 +4798,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::s
 [[nodiscard]] constexpr flat_graph<N, E, A, Roots, Q> trim(const built_graph<Capacity, Roots, Scoped>& built) {
   flat_graph<N, E, A, Roots, Q> flat;
   for (std::size_t i = 0; i < N; ++i) flat.nodes[i] = built.storage.nodes[i];
-  for (std::size_t i = 0; i < E; ++i) flat.edges[i] = built.storage.edges[i];
-  for (std::size_t i = 0; i < A; ++i) flat.attributes[i] = built.storage.attributes[i];
+  for (std::size_t i = 0; i != E; ++i) flat.edges[i] = built.storage.edges[i];
+  for (std::size_t i = 0; i != A; ++i) flat.attributes[i] = built.storage.attributes[i];
   for (std::size_t i = 0; i < Roots; ++i) flat.roots[i] = built.roots[i];
   const device_spec* request = built.requests;
   for (device_spec& r : flat.requests) r = *request++;
@@ -10971,7 +10971,7 @@ TAGMA_COLD inline void name_steps(run_control& control, run_steps& steps, std::s
 }
 
 /// Does steps 0 to `count` - 1 on this thread, until something goes wrong.
-[[gnu::noinline]] inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
+inline void run_in_order(run_control& control, run_steps& steps, std::size_t count) {
   std::size_t s = 0;
   try {
     for (; s < count && !control.stopping(); ++s) steps.step(s);
@@ -11302,7 +11302,7 @@ class session_core {
     void finish() {
       control_.finish();
       enter();
-      take_now(bound_.step_count());
+      take_before(bound_.step_count());
       if (!session_.all_initialized_ && plan_.writes_variables) session_.mark_overwritten(plan_);
     }
 
@@ -11347,8 +11347,8 @@ class session_core {
     }
   }
 
-  void run_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-                const run_limits& limits, const receiver& to) {
+  TAGMA_INLINE void run_plan(const plan::plan_view& plan, const kernel_tables& kernels,
+                             array_view<const raw_view> feeds, const run_limits& limits, const receiver& to) {
     run_limits own = limits;
     if (own.timeout_ns == 0) own.timeout_ns = timeout_ns_;
     step_pool* const threads = pools_.find(limits.pool, devices_.threads());
@@ -11361,21 +11361,23 @@ class session_core {
     run.begin();
     const kernel_scope scope(devices_.threads());
     if (bound.device_steps() != nullptr) {
-      in_one_step all(run);
-      run_in_order(control, all, 1, threads, takes_part);
+      run_on_devices(control, run, threads, takes_part);
     } else if (step_runner* const runner = bound.shared_steps();
                runner != nullptr && (threads != nullptr || bound.asynchronous()))
       runner->run(control, threads, takes_part, run);
+    else if (takes_part)
+      run_in_order(control, run, bound.step_count());
     else
-      run_in_order(control, run, bound.step_count(), threads, takes_part);
+      pools_.run(*threads, control, run, bound.step_count());
     run.finish();
   }
-  void run_in_order(run_control& control, run_steps& steps, std::size_t count, step_pool* threads,
-                    bool takes_part) const {
+  [[gnu::noinline]] void run_on_devices(run_control& control, current_run& run, step_pool* threads,
+                                        bool takes_part) const {
+    in_one_step all(run);
     if (takes_part)
-      runtime::run_in_order(control, steps, count);
+      run_in_order(control, all, 1);
     else
-      pools_.run(*threads, control, steps, count);
+      pools_.run(*threads, control, all, 1);
   }
 
   /// The same error with the line of the program that asked for the run.
