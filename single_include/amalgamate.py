@@ -83,8 +83,8 @@ def check(root):
 
 
 def redirect(root, folder):
-    """tagma.hpp holds most; what it does not hold is looked up in the other umbrellas."""
-    order = sorted(umbrellas(root), key=lambda u: (u != "tagma.hpp", u))
+    """tagma.hpp holds most; what it does not hold is looked up in the other umbrellas, last in those that change programs."""
+    order = sorted(umbrellas(root), key=lambda u: (u != "tagma.hpp", u == "cuda.hpp", u == "fake_gpu.hpp", u))
     for umbrella in order:
         held = {f"tagma/{umbrella}"} | set(re.findall(r"^// ---- (tagma/\S+)$", single(root, umbrella), re.M))
         for header in sorted(held):
