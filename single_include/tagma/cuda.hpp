@@ -205,14 +205,14 @@ class text_part {
       return;
     }
     char digits[24];
-    char* const end = digits + sizeof digits;
-    char* first = end;
+    std::size_t first = sizeof digits;
     const bool negative = number_ < 0;
     auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
-    do *--first = static_cast<char>('0' + rest % 10);
+    do digits[--first] = static_cast<char>('0' + rest % 10);
     while ((rest /= 10) != 0);
-    if (negative) *--first = '-';
-    to.append(first, static_cast<std::size_t>(end - first));
+    if (negative) digits[--first] = '-';
+    const char* const text = digits + first;
+    to.append(text, sizeof digits - first);
   }
 
  private:
@@ -410,8 +410,7 @@ struct device_spec {
 }
 
 /// A spec in its canonical spelling, as a constant: "/job:worker/replica:0/task:1/device:GPU:3". A type without id
-/// prints
-/// `:*`, the empty spec prints nothing.
+/// prints `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
   TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
@@ -432,11 +431,9 @@ class device_spelling {
     for (const char c : text) text_[size_++] = c;
   }
   TAGMA_COLD constexpr void add(std::int32_t number) {
-    char digits[10]{};
-    std::size_t first = sizeof digits;
-    do digits[--first] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) != 0);
-    add(std::string_view(digits + first, sizeof digits - first));
+    std::int32_t unit = 1;
+    while (number / unit >= 10) unit *= 10;
+    for (; unit > 0; unit /= 10) text_[size_++] = static_cast<char>('0' + number / unit % 10);
   }
 
   char text_[2 * device_text::capacity + 64]{};
@@ -704,7 +701,6 @@ struct merged_device {
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
-#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -797,11 +793,13 @@ class atomic {
 /// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace tagma {
 
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+/// Like std::span without its checks, and without the time that <span> takes in every program. Made from anything that
+/// has `data()` and `size()`, or from an array; a std::span is made from it.
 template <class T>
 class array_view {
  public:
@@ -837,6 +835,14 @@ class array_view {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+}  // namespace tagma
+
+/// The elements outlive the view; declared in <string_view>.
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> = true;
+
+namespace tagma {
 
 /// Like std::array; an array of no elements has room for one, so that it needs no special case.
 template <class T, std::size_t N>
@@ -1571,19 +1577,19 @@ struct attributes {
   constexpr operator attribute_list() const { return list(); }
 };
 
-/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+/// An integer as it is, a floating value as bits of a double.
+template <class T>
+[[nodiscard]] constexpr attribute as_attribute(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<attribute>(static_cast<double>(value));
+  else
+    return static_cast<attribute>(value);
+}
+
+/// `pack_attributes(1, 2.5)`
 template <class... T>
 [[nodiscard]] constexpr auto pack_attributes(T... value) {
-  attributes<sizeof...(T)> packed;
-  [[maybe_unused]] std::size_t i = 0;
-  [[maybe_unused]] const auto bits = [](auto v) {
-    if constexpr (std::is_floating_point_v<decltype(v)>)
-      return std::bit_cast<attribute>(static_cast<double>(v));
-    else
-      return static_cast<attribute>(v);
-  };
-  ((packed.values[i++] = bits(value)), ...);
-  return packed;
+  return attributes<sizeof...(T)>{{as_attribute(value)...}};
 }
 
 /// The double whose bits an attribute holds.
@@ -1676,6 +1682,13 @@ class graph {
       if (folded != no_node) return folded;
     }
     return emit_as(op, args.out, inputs, attributes, extras);
+  }
+
+  /// The same: `emit_op(op::add{}, pair)`. The tag has no value. Where the graph's type is a template argument, the
+  /// rules of the operation are not formed before they are needed.
+  template <class Op>
+  constexpr node_id emit_op(Op, array_view<const node_id> inputs, attribute_list attributes = {}) {
+    return emit(rules<Op>, inputs, attributes);
   }
 
   /// The same for operations whose spec does not follow from inputs.
@@ -2307,8 +2320,6 @@ template <fixed_string Name, class T, extent... Extents>
 /// @file
 /// State of a session: variables and how they begin.
 
-#include <span>
-
 namespace tagma {
 
 namespace diagnose {
@@ -2401,14 +2412,15 @@ template <fixed_string Name, class Spec, bool Trainable>
 }
 
 template <class T>
-[[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
+[[nodiscard]] carried_value data_value(array_view<const T> data, const shape& dims, const shape& expected) {
   if (!(dims == expected))
     fail(status_code::invalid_argument,
          {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);
-  v.bytes = shared_bytes(data.size_bytes());
-  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
+  const std::size_t bytes = data.size() * sizeof(T);
+  v.bytes = shared_bytes(bytes);
+  if (bytes > 0) std::memcpy(v.bytes.data(), data.data(), bytes);
   v.dims = dims;
   return v;
 }
@@ -3639,7 +3651,9 @@ struct argmin : argmax {
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
-constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
   const shape& from = g.spec(value).dims;
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
@@ -3650,8 +3664,7 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
       mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
-  const auto attributes = ir::pack_attributes(mask, keep);
-  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
+  return g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
 }
 
 }  // namespace op
@@ -6210,7 +6223,7 @@ struct rate_definition {
   using id = std::conditional_t<std::is_void_v<Place>,
                                 structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
                                 place_id<Place>>;
-  static constexpr std::array<const ir::record*, 1> inputs{find_record<typename Step::id>()};
+  static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};
   static constexpr ir::record value{&ir::rules<op::scheduled_rate>,
                                     hash_combine(hash_text("scheduled_rate"), Step::record().hash),
@@ -8047,7 +8060,9 @@ struct gradient_scratch {
 
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
                              const gradient_scratch& scratch, build_status& status) {
   node_id* const adjoint = scratch.adjoint.data();
   bool* const wanted = scratch.wanted.data();
@@ -8066,7 +8081,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   node_id seed = emit_constant(g, g.spec(y).type, 1);
   if (g.spec(y).dims.rank > 0) {
     const node_id pair[] = {seed, y};
-    seed = g.emit(rules<op::broadcast_like>, pair);
+    seed = g.emit_op(op::broadcast_like{}, pair);
   }
   adjoint[y] = seed;
 
@@ -8098,7 +8113,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
         sum = part;
       } else {
         const node_id pair[] = {sum, part};
-        sum = g.emit(rules<op::add>, pair);
+        sum = g.emit_op(op::add{}, pair);
       }
     }
   }
@@ -8324,7 +8339,8 @@ struct record_memo {
 };
 static_assert(no_node == -1);
 
-constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+template <class Graph>
+constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
                                    array_view<node_id> gradients, array_view<variable_gradient> pairs,
                                    build_status& status) {
@@ -9547,13 +9563,10 @@ class run_control {
   }
   /// Names a step by an error whose text begins with it.
   TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
-    try {
-      std::rethrow_exception(error_of_step);
-    } catch (const std::exception& e) {
-      const mutex_lock lock(mutex_);
-      add(l, named_part(e.what()));
-    } catch (...) {  // nothing says which it is
-    }
+    const caught seen(error_of_step);
+    if (!seen.is_known) return;  // nothing says which it is
+    const mutex_lock lock(mutex_);
+    add(l, named_part(seen.what));
   }
 
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
@@ -9624,9 +9637,9 @@ class run_control {
   }
   /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
   [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
-    const auto colon = what.find(": ");
-    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
-    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+    const std::string_view text = without_code(what);
+    const auto end = text.find(": ");
+    return {text.data(), end < text.size() ? end : text.size()};
   }
   [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
     const int count = lists_->count[index(l)];
@@ -9639,7 +9652,7 @@ class run_control {
   [[noreturn]] TAGMA_COLD void rethrow() {
     if (lists_ == nullptr) std::rethrow_exception(first_);
     std::string more =
-        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+        sentence({steps_text(list::done_last, "; done last: "), steps_text(list::not_finished, "; not finished: ")});
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
       more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
                         lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
@@ -11672,19 +11685,11 @@ class dispatcher {
 
   /// Throws the exception at hand again, with the step in its text.
   [[noreturn]] TAGMA_COLD static void explain(const step_functions& functions, std::size_t s, std::string_view when) {
-    const auto text = [&](std::string_view what) {
-      std::string all = functions.describe(s);
-      if (!when.empty()) all += sentence({", ", when});
-      return all + sentence({": ", what});
-    };
-    try {
-      throw;
-    } catch (const error& e) {
-      const std::string_view what = e.what();
-      fail(e.code(), text(what.substr(to_string(e.code()).size() + 2)));
-    } catch (const std::exception& e) {
-      fail(status_code::internal, text(e.what()));
-    }
+    const std::exception_ptr current = std::current_exception();
+    const runtime::caught seen(current);
+    if (!seen.is_known) std::rethrow_exception(current);
+    fail(seen.code, {functions.describe(s), when.empty() ? "" : ", ", when, ": ",
+                     seen.is_error ? runtime::without_code(seen.what) : seen.what});
   }
 
   /// Returns when nothing is left in the streams. Recorded segments are good for later runs.
@@ -13035,7 +13040,6 @@ class trace_sink {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -13085,7 +13089,7 @@ class view {
   /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
   [[nodiscard]] constexpr bool empty() const { return size() == 0; }
-  [[nodiscard]] constexpr std::span<T> span() const { return {data_, size()}; }
+  [[nodiscard]] constexpr array_view<T> span() const { return {data_, size()}; }
   [[nodiscard]] constexpr T* begin() const { return data_; }
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 
@@ -14246,7 +14250,7 @@ class plan_memory final : public accelerated_memory {
       text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n), " ", to_string(n.spec), " ",
                         before, " bytes"});
     }
-    return text.empty() ? text : text + ")";
+    return text.empty() ? text : sentence({text, ")"});
   }
   [[nodiscard]] static std::size_t bytes_of(const raw_view& fed) {
     const std::size_t size = size_of(fed.type);
@@ -14326,6 +14330,9 @@ class accelerator : public runtime::accelerator, public kernel_source {
     return make_owned<plan_steps>(*this, devices_, options_, plan, context);
   }
 
+ protected:
+  [[nodiscard]] local_devices& local() const { return devices_; }
+
  private:
   template <class Buffer>
   struct held final : runtime::memory_block {
@@ -14345,21 +14352,23 @@ class accelerator : public runtime::accelerator, public kernel_source {
 
 namespace tagma::device::cuda {
 
-/// What the kernels of CUDA share on a stream, and what they are told of a run.
-struct shared_by_kernels {
-  struct state final : stream::stream_state {
-    state(runtime::stream_ref stream, std::byte* words, stream::memory_pool& pool)
-        : resources(stream.native, reinterpret_cast<run_parameters*>(words), &pool) {
-      library = &resources;
-    }
-    stream_resources resources;
-  };
+/// An accelerator whose kernels are those of CUDA: what they share on a stream, and what they are told of a run.
+/// @tparam Base puts them into its streams, or runs them itself
+template <class Base>
+class with_cuda_kernels : public Base {
+ public:
+  using Base::Base;
 
-  static void write_words(std::byte* words, const run_context& context) {
+  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref stream, std::byte* words,
+                                                       stream::memory_pool& pool) override {
+    return make_owned<state>(stream, words, pool);
+  }
+  [[nodiscard]] std::size_t words_size() const override { return sizeof(run_parameters); }
+  void write_words(std::byte* words, const run_context& context) const override {
     const run_parameters p{context.seed, context.step, no_failure};
     std::memcpy(words, &p, sizeof p);
   }
-  static void check_words(const std::byte* words, const runtime::bound_plan& plan) {
+  void check_words(const std::byte* words, const runtime::bound_plan& plan) const override {
     run_parameters p;
     std::memcpy(&p, words, sizeof p);
     check_run(p.failure, [&](std::int32_t source) {
@@ -14368,25 +14377,23 @@ struct shared_by_kernels {
       return sentence({"node #", source});
     });
   }
+
+ private:
+  struct state final : stream::stream_state {
+    state(runtime::stream_ref stream, std::byte* words, stream::memory_pool& pool)
+        : resources(stream.native, reinterpret_cast<run_parameters*>(words), &pool) {
+      library = &resources;
+    }
+    stream_resources resources;
+  };
 };
 
-class accelerator final : public stream::accelerator {
+class accelerator final : public with_cuda_kernels<stream::accelerator> {
  public:
-  using stream::accelerator::accelerator;
+  using with_cuda_kernels::with_cuda_kernels;
 
-  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref stream, std::byte* words,
-                                                       stream::memory_pool& pool) override {
-    return make_owned<shared_by_kernels::state>(stream, words, pool);
-  }
   void launch(const runtime::bound_plan& plan, std::size_t s, const run_context& context) override {
     plan.device_kernel(s).run(plan.call(s), context);
-  }
-  [[nodiscard]] std::size_t words_size() const override { return sizeof(run_parameters); }
-  void write_words(std::byte* words, const run_context& context) const override {
-    shared_by_kernels::write_words(words, context);
-  }
-  void check_words(const std::byte* words, const runtime::bound_plan& plan) const override {
-    shared_by_kernels::check_words(words, plan);
   }
 };
 
@@ -16556,13 +16563,19 @@ inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const k
 /// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
 /// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace tagma {
 
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
-using philox_block = std::array<std::uint32_t, 4>;
+struct philox_block {
+  std::uint32_t words[4]{};
+
+  [[nodiscard]] constexpr std::uint32_t operator[](std::size_t i) const { return words[i]; }
+  [[nodiscard]] constexpr std::uint32_t& operator[](std::size_t i) { return words[i]; }
+  friend constexpr bool operator==(const philox_block&, const philox_block&) = default;
+};
 
 /// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
@@ -16584,9 +16597,9 @@ TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t ke
 /// @param key_lo, key_hi the two words of the key
 /// @param counter        the block to encrypt; different counters give independent bits
 [[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
-  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
-  philox_rounds(key_lo, key_hi, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits = counter;
+  philox_rounds(key_lo, key_hi, bits.words);
+  return bits;
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -16614,9 +16627,9 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  std::uint32_t words[4]{};
-  random_words(key, block, attempt, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits;
+  random_words(key, block, attempt, bits.words);
+  return bits;
 }
 
 /// The upper 24 bits as a float in [0, 1).
@@ -18310,8 +18323,8 @@ template <class Plan, std::size_t Step>
 
 namespace detail {
 template <class Plan, std::size_t... Step>
-constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
-  return {step_entry<Plan, Step>()...};
+constexpr fixed_array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
+  return {{step_entry<Plan, Step>()...}};
 }
 }  // namespace detail
 

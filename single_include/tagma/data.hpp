@@ -202,14 +202,14 @@ class text_part {
       return;
     }
     char digits[24];
-    char* const end = digits + sizeof digits;
-    char* first = end;
+    std::size_t first = sizeof digits;
     const bool negative = number_ < 0;
     auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
-    do *--first = static_cast<char>('0' + rest % 10);
+    do digits[--first] = static_cast<char>('0' + rest % 10);
     while ((rest /= 10) != 0);
-    if (negative) *--first = '-';
-    to.append(first, static_cast<std::size_t>(end - first));
+    if (negative) digits[--first] = '-';
+    const char* const text = digits + first;
+    to.append(text, sizeof digits - first);
   }
 
  private:
@@ -258,13 +258,19 @@ class error : public std::exception {
 /// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
 /// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace tagma {
 
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
-using philox_block = std::array<std::uint32_t, 4>;
+struct philox_block {
+  std::uint32_t words[4]{};
+
+  [[nodiscard]] constexpr std::uint32_t operator[](std::size_t i) const { return words[i]; }
+  [[nodiscard]] constexpr std::uint32_t& operator[](std::size_t i) { return words[i]; }
+  friend constexpr bool operator==(const philox_block&, const philox_block&) = default;
+};
 
 /// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
@@ -286,9 +292,9 @@ TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t ke
 /// @param key_lo, key_hi the two words of the key
 /// @param counter        the block to encrypt; different counters give independent bits
 [[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
-  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
-  philox_rounds(key_lo, key_hi, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits = counter;
+  philox_rounds(key_lo, key_hi, bits.words);
+  return bits;
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -316,9 +322,9 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  std::uint32_t words[4]{};
-  random_words(key, block, attempt, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits;
+  random_words(key, block, attempt, bits.words);
+  return bits;
 }
 
 /// The upper 24 bits as a float in [0, 1).
@@ -369,10 +375,93 @@ TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
 #include <cstddef>
 #include <initializer_list>
 #include <new>
-#include <span>
 #include <string>
 #include <type_traits>
 
+// ---- tagma/base/array_view.hpp
+#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+
+/// @file
+/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
+/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace tagma {
+
+/// Like std::span without its checks, and without the time that <span> takes in every program. Made from anything that
+/// has `data()` and `size()`, or from an array; a std::span is made from it.
+template <class T>
+class array_view {
+ public:
+  constexpr array_view() = default;
+  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <std::size_t N>
+  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
+  template <class Range>
+    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
+      static_cast<T*>(r.data());
+      r.size();
+    })
+  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
+  [[nodiscard]] constexpr T& front() const { return data_[0]; }
+  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
+  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
+  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+    return {data_ + from, count};
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma
+
+/// The elements outlive the view; declared in <string_view>.
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> = true;
+
+namespace tagma {
+
+/// Like std::array; an array of no elements has room for one, so that it needs no special case.
+template <class T, std::size_t N>
+struct fixed_array {
+  T values[N > 0 ? N : 1]{};
+
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) {
+    return values[i];
+  }
+  template <class Index>
+  [[nodiscard]] constexpr const T& operator[](Index i) const {
+    return values[i];
+  }
+  [[nodiscard]] static constexpr std::size_t size() { return N; }
+  [[nodiscard]] constexpr T* data() { return values; }
+  [[nodiscard]] constexpr const T* data() const { return values; }
+  [[nodiscard]] constexpr T* begin() { return values; }
+  [[nodiscard]] constexpr T* end() { return values + N; }
+  [[nodiscard]] constexpr const T* begin() const { return values; }
+  [[nodiscard]] constexpr const T* end() const { return values + N; }
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
 // ---- tagma/tensor/dtype.hpp
 #ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
 #define TAGMA_SINGLE_TENSOR_DTYPE_HPP
@@ -607,81 +696,6 @@ using element_of = typename detail::element_type<D>::type;
 #include <initializer_list>
 #include <string>
 
-// ---- tagma/base/array_view.hpp
-#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-
-/// @file
-/// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
-/// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
-
-#include <cstddef>
-#include <type_traits>
-
-namespace tagma {
-
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
-template <class T>
-class array_view {
- public:
-  constexpr array_view() = default;
-  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
-  template <std::size_t N>
-  constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
-  template <class Range>
-    requires(!std::is_same_v<std::remove_cvref_t<Range>, array_view> && requires(Range & r) {
-      static_cast<T*>(r.data());
-      r.size();
-    })
-  constexpr array_view(Range&& range) : data_(range.data()), size_(static_cast<std::size_t>(range.size())) {}
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) const {
-    return data_[i];
-  }
-  [[nodiscard]] constexpr T* data() const { return data_; }
-  [[nodiscard]] constexpr std::size_t size() const { return size_; }
-  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
-  [[nodiscard]] constexpr T* begin() const { return data_; }
-  [[nodiscard]] constexpr T* end() const { return data_ + size_; }
-  [[nodiscard]] constexpr T& front() const { return data_[0]; }
-  [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
-    return {data_ + from, count};
-  }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-/// Like std::array; an array of no elements has room for one, so that it needs no special case.
-template <class T, std::size_t N>
-struct fixed_array {
-  T values[N > 0 ? N : 1]{};
-
-  template <class Index>
-  [[nodiscard]] constexpr T& operator[](Index i) {
-    return values[i];
-  }
-  template <class Index>
-  [[nodiscard]] constexpr const T& operator[](Index i) const {
-    return values[i];
-  }
-  [[nodiscard]] static constexpr std::size_t size() { return N; }
-  [[nodiscard]] constexpr T* data() { return values; }
-  [[nodiscard]] constexpr const T* data() const { return values; }
-  [[nodiscard]] constexpr T* begin() { return values; }
-  [[nodiscard]] constexpr T* end() { return values + N; }
-  [[nodiscard]] constexpr const T* begin() const { return values; }
-  [[nodiscard]] constexpr const T* end() const { return values + N; }
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-
 namespace tagma {
 
 /// One extent of a tensor, in elements.
@@ -805,7 +819,6 @@ struct shape {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -855,7 +868,7 @@ class view {
   /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
   [[nodiscard]] constexpr bool empty() const { return size() == 0; }
-  [[nodiscard]] constexpr std::span<T> span() const { return {data_, size()}; }
+  [[nodiscard]] constexpr array_view<T> span() const { return {data_, size()}; }
   [[nodiscard]] constexpr T* begin() const { return data_; }
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 
@@ -986,7 +999,7 @@ class tensor {
   }
 
   /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
-  tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
+  tensor(const shape& dims, array_view<const T> values) : dims_(dims) {
     const extent expected = count_elements(dims);
     if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
       fail(status_code::invalid_argument,
@@ -995,7 +1008,7 @@ class tensor {
     copy_from(values.data());
   }
   tensor(const shape& dims, std::initializer_list<T> values)
-      : tensor(dims, std::span<const T>(values.begin(), values.size())) {}
+      : tensor(dims, array_view<const T>(values.begin(), values.size())) {}
 
   /// A scalar: rank 0, one element, nothing on the heap.
   template <detail::scalar_for<T> U>
@@ -1029,8 +1042,8 @@ class tensor {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const shape& dims() const noexcept { return dims_; }
-  [[nodiscard]] std::span<T> span() noexcept { return {data_, size_}; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<T> span() noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<const T> span() const noexcept { return {data_, size_}; }
   [[nodiscard]] T* begin() noexcept { return data_; }
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }

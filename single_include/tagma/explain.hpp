@@ -205,14 +205,14 @@ class text_part {
       return;
     }
     char digits[24];
-    char* const end = digits + sizeof digits;
-    char* first = end;
+    std::size_t first = sizeof digits;
     const bool negative = number_ < 0;
     auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
-    do *--first = static_cast<char>('0' + rest % 10);
+    do digits[--first] = static_cast<char>('0' + rest % 10);
     while ((rest /= 10) != 0);
-    if (negative) *--first = '-';
-    to.append(first, static_cast<std::size_t>(end - first));
+    if (negative) digits[--first] = '-';
+    const char* const text = digits + first;
+    to.append(text, sizeof digits - first);
   }
 
  private:
@@ -410,8 +410,7 @@ struct device_spec {
 }
 
 /// A spec in its canonical spelling, as a constant: "/job:worker/replica:0/task:1/device:GPU:3". A type without id
-/// prints
-/// `:*`, the empty spec prints nothing.
+/// prints `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
   TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
@@ -432,11 +431,9 @@ class device_spelling {
     for (const char c : text) text_[size_++] = c;
   }
   TAGMA_COLD constexpr void add(std::int32_t number) {
-    char digits[10]{};
-    std::size_t first = sizeof digits;
-    do digits[--first] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) != 0);
-    add(std::string_view(digits + first, sizeof digits - first));
+    std::int32_t unit = 1;
+    while (number / unit >= 10) unit *= 10;
+    for (; unit > 0; unit /= 10) text_[size_++] = static_cast<char>('0' + number / unit % 10);
   }
 
   char text_[2 * device_text::capacity + 64]{};
@@ -729,7 +726,6 @@ namespace tagma::diagnose {}
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
-#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -822,11 +818,13 @@ class atomic {
 /// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace tagma {
 
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+/// Like std::span without its checks, and without the time that <span> takes in every program. Made from anything that
+/// has `data()` and `size()`, or from an array; a std::span is made from it.
 template <class T>
 class array_view {
  public:
@@ -862,6 +860,14 @@ class array_view {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+}  // namespace tagma
+
+/// The elements outlive the view; declared in <string_view>.
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> = true;
+
+namespace tagma {
 
 /// Like std::array; an array of no elements has room for one, so that it needs no special case.
 template <class T, std::size_t N>
@@ -1596,19 +1602,19 @@ struct attributes {
   constexpr operator attribute_list() const { return list(); }
 };
 
-/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+/// An integer as it is, a floating value as bits of a double.
+template <class T>
+[[nodiscard]] constexpr attribute as_attribute(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<attribute>(static_cast<double>(value));
+  else
+    return static_cast<attribute>(value);
+}
+
+/// `pack_attributes(1, 2.5)`
 template <class... T>
 [[nodiscard]] constexpr auto pack_attributes(T... value) {
-  attributes<sizeof...(T)> packed;
-  [[maybe_unused]] std::size_t i = 0;
-  [[maybe_unused]] const auto bits = [](auto v) {
-    if constexpr (std::is_floating_point_v<decltype(v)>)
-      return std::bit_cast<attribute>(static_cast<double>(v));
-    else
-      return static_cast<attribute>(v);
-  };
-  ((packed.values[i++] = bits(value)), ...);
-  return packed;
+  return attributes<sizeof...(T)>{{as_attribute(value)...}};
 }
 
 /// The double whose bits an attribute holds.
@@ -1701,6 +1707,13 @@ class graph {
       if (folded != no_node) return folded;
     }
     return emit_as(op, args.out, inputs, attributes, extras);
+  }
+
+  /// The same: `emit_op(op::add{}, pair)`. The tag has no value. Where the graph's type is a template argument, the
+  /// rules of the operation are not formed before they are needed.
+  template <class Op>
+  constexpr node_id emit_op(Op, array_view<const node_id> inputs, attribute_list attributes = {}) {
+    return emit(rules<Op>, inputs, attributes);
   }
 
   /// The same for operations whose spec does not follow from inputs.
@@ -3406,7 +3419,9 @@ struct argmin : argmax {
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
-constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
   const shape& from = g.spec(value).dims;
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
@@ -3417,8 +3432,7 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
       mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
-  const auto attributes = ir::pack_attributes(mask, keep);
-  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
+  return g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
 }
 
 }  // namespace op
@@ -3977,7 +3991,9 @@ struct gradient_scratch {
 
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
                              const gradient_scratch& scratch, build_status& status) {
   node_id* const adjoint = scratch.adjoint.data();
   bool* const wanted = scratch.wanted.data();
@@ -3996,7 +4012,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   node_id seed = emit_constant(g, g.spec(y).type, 1);
   if (g.spec(y).dims.rank > 0) {
     const node_id pair[] = {seed, y};
-    seed = g.emit(rules<op::broadcast_like>, pair);
+    seed = g.emit_op(op::broadcast_like{}, pair);
   }
   adjoint[y] = seed;
 
@@ -4028,7 +4044,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
         sum = part;
       } else {
         const node_id pair[] = {sum, part};
-        sum = g.emit(rules<op::add>, pair);
+        sum = g.emit_op(op::add{}, pair);
       }
     }
   }
@@ -4254,7 +4270,8 @@ struct record_memo {
 };
 static_assert(no_node == -1);
 
-constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+template <class Graph>
+constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
                                    array_view<node_id> gradients, array_view<variable_gradient> pairs,
                                    build_status& status) {
@@ -10297,13 +10314,10 @@ class run_control {
   }
   /// Names a step by an error whose text begins with it.
   TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
-    try {
-      std::rethrow_exception(error_of_step);
-    } catch (const std::exception& e) {
-      const mutex_lock lock(mutex_);
-      add(l, named_part(e.what()));
-    } catch (...) {  // nothing says which it is
-    }
+    const caught seen(error_of_step);
+    if (!seen.is_known) return;  // nothing says which it is
+    const mutex_lock lock(mutex_);
+    add(l, named_part(seen.what));
   }
 
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
@@ -10374,9 +10388,9 @@ class run_control {
   }
   /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
   [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
-    const auto colon = what.find(": ");
-    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
-    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+    const std::string_view text = without_code(what);
+    const auto end = text.find(": ");
+    return {text.data(), end < text.size() ? end : text.size()};
   }
   [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
     const int count = lists_->count[index(l)];
@@ -10389,7 +10403,7 @@ class run_control {
   [[noreturn]] TAGMA_COLD void rethrow() {
     if (lists_ == nullptr) std::rethrow_exception(first_);
     std::string more =
-        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+        sentence({steps_text(list::done_last, "; done last: "), steps_text(list::not_finished, "; not finished: ")});
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
       more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
                         lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});

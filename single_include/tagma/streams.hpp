@@ -203,14 +203,14 @@ class text_part {
       return;
     }
     char digits[24];
-    char* const end = digits + sizeof digits;
-    char* first = end;
+    std::size_t first = sizeof digits;
     const bool negative = number_ < 0;
     auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
-    do *--first = static_cast<char>('0' + rest % 10);
+    do digits[--first] = static_cast<char>('0' + rest % 10);
     while ((rest /= 10) != 0);
-    if (negative) *--first = '-';
-    to.append(first, static_cast<std::size_t>(end - first));
+    if (negative) digits[--first] = '-';
+    const char* const text = digits + first;
+    to.append(text, sizeof digits - first);
   }
 
  private:
@@ -408,8 +408,7 @@ struct device_spec {
 }
 
 /// A spec in its canonical spelling, as a constant: "/job:worker/replica:0/task:1/device:GPU:3". A type without id
-/// prints
-/// `:*`, the empty spec prints nothing.
+/// prints `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
   TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
@@ -430,11 +429,9 @@ class device_spelling {
     for (const char c : text) text_[size_++] = c;
   }
   TAGMA_COLD constexpr void add(std::int32_t number) {
-    char digits[10]{};
-    std::size_t first = sizeof digits;
-    do digits[--first] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) != 0);
-    add(std::string_view(digits + first, sizeof digits - first));
+    std::int32_t unit = 1;
+    while (number / unit >= 10) unit *= 10;
+    for (; unit > 0; unit /= 10) text_[size_++] = static_cast<char>('0' + number / unit % 10);
   }
 
   char text_[2 * device_text::capacity + 64]{};
@@ -719,13 +716,19 @@ struct merged_device {
 /// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
 /// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace tagma {
 
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
-using philox_block = std::array<std::uint32_t, 4>;
+struct philox_block {
+  std::uint32_t words[4]{};
+
+  [[nodiscard]] constexpr std::uint32_t operator[](std::size_t i) const { return words[i]; }
+  [[nodiscard]] constexpr std::uint32_t& operator[](std::size_t i) { return words[i]; }
+  friend constexpr bool operator==(const philox_block&, const philox_block&) = default;
+};
 
 /// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
@@ -747,9 +750,9 @@ TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t ke
 /// @param key_lo, key_hi the two words of the key
 /// @param counter        the block to encrypt; different counters give independent bits
 [[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
-  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
-  philox_rounds(key_lo, key_hi, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits = counter;
+  philox_rounds(key_lo, key_hi, bits.words);
+  return bits;
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -777,9 +780,9 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  std::uint32_t words[4]{};
-  random_words(key, block, attempt, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits;
+  random_words(key, block, attempt, bits.words);
+  return bits;
 }
 
 /// The upper 24 bits as a float in [0, 1).
@@ -842,11 +845,13 @@ TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
 /// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace tagma {
 
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+/// Like std::span without its checks, and without the time that <span> takes in every program. Made from anything that
+/// has `data()` and `size()`, or from an array; a std::span is made from it.
 template <class T>
 class array_view {
  public:
@@ -882,6 +887,14 @@ class array_view {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+}  // namespace tagma
+
+/// The elements outlive the view; declared in <string_view>.
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> = true;
+
+namespace tagma {
 
 /// Like std::array; an array of no elements has room for one, so that it needs no special case.
 template <class T, std::size_t N>
@@ -3028,19 +3041,19 @@ struct attributes {
   constexpr operator attribute_list() const { return list(); }
 };
 
-/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+/// An integer as it is, a floating value as bits of a double.
+template <class T>
+[[nodiscard]] constexpr attribute as_attribute(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<attribute>(static_cast<double>(value));
+  else
+    return static_cast<attribute>(value);
+}
+
+/// `pack_attributes(1, 2.5)`
 template <class... T>
 [[nodiscard]] constexpr auto pack_attributes(T... value) {
-  attributes<sizeof...(T)> packed;
-  [[maybe_unused]] std::size_t i = 0;
-  [[maybe_unused]] const auto bits = [](auto v) {
-    if constexpr (std::is_floating_point_v<decltype(v)>)
-      return std::bit_cast<attribute>(static_cast<double>(v));
-    else
-      return static_cast<attribute>(v);
-  };
-  ((packed.values[i++] = bits(value)), ...);
-  return packed;
+  return attributes<sizeof...(T)>{{as_attribute(value)...}};
 }
 
 /// The double whose bits an attribute holds.
@@ -3710,6 +3723,51 @@ class assigner {
 
 }  // namespace tagma::device::stream
 #endif  // TAGMA_SINGLE_DEVICE_STREAM_ASSIGN_HPP
+// ---- tagma/runtime/caught.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
+#define TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
+
+/// @file
+/// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
+
+namespace tagma::runtime {
+
+/// The words of an error without the code in front: what is behind the first colon, or all where there is none.
+[[nodiscard]] TAGMA_COLD inline std::string_view without_code(std::string_view what) noexcept {
+  const auto colon = what.find(": ");
+  return colon == std::string_view::npos ? what : std::string_view(what.data() + colon + 2, what.size() - colon - 2);
+}
+
+/// An exception as it is told to others.
+struct caught {
+  status_code code = status_code::internal;  ///< of a `tagma::error`
+  std::string_view what = {};                ///< valid as long as the exception
+  bool is_error = false;                     ///< a `tagma::error`
+  bool is_known = false;                     ///< a std::exception, or one derived from it
+
+  /// @param e not empty
+  TAGMA_COLD explicit caught(const std::exception_ptr& e) noexcept {
+    try {
+      std::rethrow_exception(e);
+    } catch (const error& one) {
+      code = one.code();
+      is_error = true;
+      see(one);
+    } catch (const std::exception& one) {
+      see(one);
+    } catch (...) {
+    }
+  }
+
+ private:
+  void see(const std::exception& one) noexcept {
+    what = one.what();
+    is_known = true;
+  }
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
 
 namespace tagma::device::stream {
 
@@ -4067,19 +4125,11 @@ class dispatcher {
 
   /// Throws the exception at hand again, with the step in its text.
   [[noreturn]] TAGMA_COLD static void explain(const step_functions& functions, std::size_t s, std::string_view when) {
-    const auto text = [&](std::string_view what) {
-      std::string all = functions.describe(s);
-      if (!when.empty()) all += sentence({", ", when});
-      return all + sentence({": ", what});
-    };
-    try {
-      throw;
-    } catch (const error& e) {
-      const std::string_view what = e.what();
-      fail(e.code(), text(what.substr(to_string(e.code()).size() + 2)));
-    } catch (const std::exception& e) {
-      fail(status_code::internal, text(e.what()));
-    }
+    const std::exception_ptr current = std::current_exception();
+    const runtime::caught seen(current);
+    if (!seen.is_known) std::rethrow_exception(current);
+    fail(seen.code, {functions.describe(s), when.empty() ? "" : ", ", when, ": ",
+                     seen.is_error ? runtime::without_code(seen.what) : seen.what});
   }
 
   /// Returns when nothing is left in the streams. Recorded segments are good for later runs.

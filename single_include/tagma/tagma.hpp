@@ -234,14 +234,14 @@ class text_part {
       return;
     }
     char digits[24];
-    char* const end = digits + sizeof digits;
-    char* first = end;
+    std::size_t first = sizeof digits;
     const bool negative = number_ < 0;
     auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
-    do *--first = static_cast<char>('0' + rest % 10);
+    do digits[--first] = static_cast<char>('0' + rest % 10);
     while ((rest /= 10) != 0);
-    if (negative) *--first = '-';
-    to.append(first, static_cast<std::size_t>(end - first));
+    if (negative) digits[--first] = '-';
+    const char* const text = digits + first;
+    to.append(text, sizeof digits - first);
   }
 
  private:
@@ -439,8 +439,7 @@ struct device_spec {
 }
 
 /// A spec in its canonical spelling, as a constant: "/job:worker/replica:0/task:1/device:GPU:3". A type without id
-/// prints
-/// `:*`, the empty spec prints nothing.
+/// prints `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
   TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
@@ -461,11 +460,9 @@ class device_spelling {
     for (const char c : text) text_[size_++] = c;
   }
   TAGMA_COLD constexpr void add(std::int32_t number) {
-    char digits[10]{};
-    std::size_t first = sizeof digits;
-    do digits[--first] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) != 0);
-    add(std::string_view(digits + first, sizeof digits - first));
+    std::int32_t unit = 1;
+    while (number / unit >= 10) unit *= 10;
+    for (; unit > 0; unit /= 10) text_[size_++] = static_cast<char>('0' + number / unit % 10);
   }
 
   char text_[2 * device_text::capacity + 64]{};
@@ -978,11 +975,13 @@ using element_of = typename detail::element_type<D>::type;
 /// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace tagma {
 
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+/// Like std::span without its checks, and without the time that <span> takes in every program. Made from anything that
+/// has `data()` and `size()`, or from an array; a std::span is made from it.
 template <class T>
 class array_view {
  public:
@@ -1018,6 +1017,14 @@ class array_view {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+}  // namespace tagma
+
+/// The elements outlive the view; declared in <string_view>.
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> = true;
+
+namespace tagma {
 
 /// Like std::array; an array of no elements has room for one, so that it needs no special case.
 template <class T, std::size_t N>
@@ -1288,7 +1295,6 @@ struct axis_size_partitioner {
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
-#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -1684,19 +1690,19 @@ struct attributes {
   constexpr operator attribute_list() const { return list(); }
 };
 
-/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+/// An integer as it is, a floating value as bits of a double.
+template <class T>
+[[nodiscard]] constexpr attribute as_attribute(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<attribute>(static_cast<double>(value));
+  else
+    return static_cast<attribute>(value);
+}
+
+/// `pack_attributes(1, 2.5)`
 template <class... T>
 [[nodiscard]] constexpr auto pack_attributes(T... value) {
-  attributes<sizeof...(T)> packed;
-  [[maybe_unused]] std::size_t i = 0;
-  [[maybe_unused]] const auto bits = [](auto v) {
-    if constexpr (std::is_floating_point_v<decltype(v)>)
-      return std::bit_cast<attribute>(static_cast<double>(v));
-    else
-      return static_cast<attribute>(v);
-  };
-  ((packed.values[i++] = bits(value)), ...);
-  return packed;
+  return attributes<sizeof...(T)>{{as_attribute(value)...}};
 }
 
 /// The double whose bits an attribute holds.
@@ -1789,6 +1795,13 @@ class graph {
       if (folded != no_node) return folded;
     }
     return emit_as(op, args.out, inputs, attributes, extras);
+  }
+
+  /// The same: `emit_op(op::add{}, pair)`. The tag has no value. Where the graph's type is a template argument, the
+  /// rules of the operation are not formed before they are needed.
+  template <class Op>
+  constexpr node_id emit_op(Op, array_view<const node_id> inputs, attribute_list attributes = {}) {
+    return emit(rules<Op>, inputs, attributes);
   }
 
   /// The same for operations whose spec does not follow from inputs.
@@ -2420,8 +2433,6 @@ template <fixed_string Name, class T, extent... Extents>
 /// @file
 /// State of a session: variables and how they begin.
 
-#include <span>
-
 namespace tagma {
 
 namespace diagnose {
@@ -2514,14 +2525,15 @@ template <fixed_string Name, class Spec, bool Trainable>
 }
 
 template <class T>
-[[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
+[[nodiscard]] carried_value data_value(array_view<const T> data, const shape& dims, const shape& expected) {
   if (!(dims == expected))
     fail(status_code::invalid_argument,
          {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);
-  v.bytes = shared_bytes(data.size_bytes());
-  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
+  const std::size_t bytes = data.size() * sizeof(T);
+  v.bytes = shared_bytes(bytes);
+  if (bytes > 0) std::memcpy(v.bytes.data(), data.data(), bytes);
   v.dims = dims;
   return v;
 }
@@ -3751,7 +3763,9 @@ struct argmin : argmax {
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
-constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
   const shape& from = g.spec(value).dims;
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
@@ -3762,8 +3776,7 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
       mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
-  const auto attributes = ir::pack_attributes(mask, keep);
-  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
+  return g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
 }
 
 }  // namespace op
@@ -7569,7 +7582,7 @@ struct rate_definition {
   using id = std::conditional_t<std::is_void_v<Place>,
                                 structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
                                 place_id<Place>>;
-  static constexpr std::array<const ir::record*, 1> inputs{find_record<typename Step::id>()};
+  static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};
   static constexpr ir::record value{&ir::rules<op::scheduled_rate>,
                                     hash_combine(hash_text("scheduled_rate"), Step::record().hash),
@@ -8344,7 +8357,9 @@ struct gradient_scratch {
 
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
                              const gradient_scratch& scratch, build_status& status) {
   node_id* const adjoint = scratch.adjoint.data();
   bool* const wanted = scratch.wanted.data();
@@ -8363,7 +8378,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   node_id seed = emit_constant(g, g.spec(y).type, 1);
   if (g.spec(y).dims.rank > 0) {
     const node_id pair[] = {seed, y};
-    seed = g.emit(rules<op::broadcast_like>, pair);
+    seed = g.emit_op(op::broadcast_like{}, pair);
   }
   adjoint[y] = seed;
 
@@ -8395,7 +8410,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
         sum = part;
       } else {
         const node_id pair[] = {sum, part};
-        sum = g.emit(rules<op::add>, pair);
+        sum = g.emit_op(op::add{}, pair);
       }
     }
   }
@@ -8621,7 +8636,8 @@ struct record_memo {
 };
 static_assert(no_node == -1);
 
-constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+template <class Graph>
+constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
                                    array_view<node_id> gradients, array_view<variable_gradient> pairs,
                                    build_status& status) {
@@ -10798,7 +10814,7 @@ struct graph_tables {
   static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
 
   static constexpr auto make_variables() {
-    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    fixed_array<plan::plan_variable, count(ir::op_kind::variable)> list{};
     std::size_t n = 0;
     for (int i = 0; i < Graph::view.size(); ++i) {
       const ir::node& node = Graph::view[i];
@@ -11636,13 +11652,10 @@ class run_control {
   }
   /// Names a step by an error whose text begins with it.
   TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
-    try {
-      std::rethrow_exception(error_of_step);
-    } catch (const std::exception& e) {
-      const mutex_lock lock(mutex_);
-      add(l, named_part(e.what()));
-    } catch (...) {  // nothing says which it is
-    }
+    const caught seen(error_of_step);
+    if (!seen.is_known) return;  // nothing says which it is
+    const mutex_lock lock(mutex_);
+    add(l, named_part(seen.what));
   }
 
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
@@ -11713,9 +11726,9 @@ class run_control {
   }
   /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
   [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
-    const auto colon = what.find(": ");
-    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
-    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+    const std::string_view text = without_code(what);
+    const auto end = text.find(": ");
+    return {text.data(), end < text.size() ? end : text.size()};
   }
   [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
     const int count = lists_->count[index(l)];
@@ -11728,7 +11741,7 @@ class run_control {
   [[noreturn]] TAGMA_COLD void rethrow() {
     if (lists_ == nullptr) std::rethrow_exception(first_);
     std::string more =
-        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+        sentence({steps_text(list::done_last, "; done last: "), steps_text(list::not_finished, "; not finished: ")});
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
       more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
                         lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
@@ -12247,13 +12260,19 @@ struct run_check {
 /// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
 /// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace tagma {
 
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
-using philox_block = std::array<std::uint32_t, 4>;
+struct philox_block {
+  std::uint32_t words[4]{};
+
+  [[nodiscard]] constexpr std::uint32_t operator[](std::size_t i) const { return words[i]; }
+  [[nodiscard]] constexpr std::uint32_t& operator[](std::size_t i) { return words[i]; }
+  friend constexpr bool operator==(const philox_block&, const philox_block&) = default;
+};
 
 /// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
@@ -12275,9 +12294,9 @@ TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t ke
 /// @param key_lo, key_hi the two words of the key
 /// @param counter        the block to encrypt; different counters give independent bits
 [[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
-  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
-  philox_rounds(key_lo, key_hi, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits = counter;
+  philox_rounds(key_lo, key_hi, bits.words);
+  return bits;
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -12305,9 +12324,9 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  std::uint32_t words[4]{};
-  random_words(key, block, attempt, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits;
+  random_words(key, block, attempt, bits.words);
+  return bits;
 }
 
 /// The upper 24 bits as a float in [0, 1).
@@ -13243,7 +13262,6 @@ class trace_sink {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -13293,7 +13311,7 @@ class view {
   /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
   [[nodiscard]] constexpr bool empty() const { return size() == 0; }
-  [[nodiscard]] constexpr std::span<T> span() const { return {data_, size()}; }
+  [[nodiscard]] constexpr array_view<T> span() const { return {data_, size()}; }
   [[nodiscard]] constexpr T* begin() const { return data_; }
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 
@@ -14671,7 +14689,6 @@ template <class Plan>
 #include <cstddef>
 #include <initializer_list>
 #include <new>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -14713,7 +14730,7 @@ class tensor {
   }
 
   /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
-  tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
+  tensor(const shape& dims, array_view<const T> values) : dims_(dims) {
     const extent expected = count_elements(dims);
     if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
       fail(status_code::invalid_argument,
@@ -14722,7 +14739,7 @@ class tensor {
     copy_from(values.data());
   }
   tensor(const shape& dims, std::initializer_list<T> values)
-      : tensor(dims, std::span<const T>(values.begin(), values.size())) {}
+      : tensor(dims, array_view<const T>(values.begin(), values.size())) {}
 
   /// A scalar: rank 0, one element, nothing on the heap.
   template <detail::scalar_for<T> U>
@@ -14756,8 +14773,8 @@ class tensor {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const shape& dims() const noexcept { return dims_; }
-  [[nodiscard]] std::span<T> span() noexcept { return {data_, size_}; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<T> span() noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<const T> span() const noexcept { return {data_, size_}; }
   [[nodiscard]] T* begin() noexcept { return data_; }
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }
@@ -15753,14 +15770,30 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes)
   }
 }
 
-/// Runs `some(first, last)` over `count` pieces of `bytes` each, on several threads if there is enough to move.
-template <class Some>
-void over_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context, Some some) {
+namespace detail {
+struct piecewise {
+  void (*some)(const void*, std::int64_t, std::int64_t);
+  const void* object;
+};
+inline void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
+                       const piecewise& work) {
   const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
   const std::int64_t tasks = pieces(count, per_task);
-  if (tasks <= 2) return some(std::int64_t{0}, count);
-  context.threads->parallel_for(
-      tasks, [&](std::int64_t t) { some(t * per_task, t + 1 == tasks ? count : (t + 1) * per_task); });
+  if (tasks <= 2) return work.some(work.object, 0, count);
+  context.threads->parallel_for(tasks, [&](std::int64_t t) {
+    work.some(work.object, t * per_task, t + 1 == tasks ? count : (t + 1) * per_task);
+  });
+}
+}  // namespace detail
+
+/// Runs `some(first, last)` over `count` pieces of `bytes` each, on several threads if there is enough to move.
+template <class Some>
+void over_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context, const Some& some) {
+  detail::run_pieces(count, bytes, context,
+                     {[](const void* object, std::int64_t first, std::int64_t last) {
+                        (*static_cast<const Some*>(object))(first, last);
+                      },
+                      &some});
 }
 
 /// Copies a box.
@@ -20656,40 +20689,45 @@ struct two_words {
   std::uint64_t words[2];
 };
 
+/// Elements along each side of the blocks that are moved: of the usual elements, a cache line.
+inline constexpr std::int64_t transposed_rows = 16;
+
 /// Moves a rectangle: `rows` run along one axis of the input, `columns` along one of the output.
 template <class T>
 struct transpose_body {
-  static constexpr std::int64_t block = 16;  // of the usual elements, a cache line on both sides
   TAGMA_INLINE static void run(T* to, const T* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
                                std::int64_t from_column) {
-    for (std::int64_t c = 0; c < columns; c += block) {
-      const std::int64_t count = columns - c < block ? columns - c : block;
+    for (std::int64_t c = 0; c < columns; c += transposed_rows) {
+      const std::int64_t count = columns - c < transposed_rows ? columns - c : transposed_rows;
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t k = 0; k < count; ++k) to[r * to_row + c + k] = from[(c + k) * from_column + r];
     }
   }
 };
 
+using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+
 template <class T>
-void transpose_blocks(const kernel_args& args, const run_context& context, const moved_axes& axes) {
-  int near = 0;  // the axis along which the input is dense
-  while (axes.axis[near].from != 1) ++near;
-  const int last = axes.count - 1;
-  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
-  constexpr std::int64_t height = transpose_body<T>::block;
-  const std::int64_t strips = pieces(rows.count, height);
-  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
-  const std::int64_t bytes = height * columns.count * static_cast<std::int64_t>(sizeof(T));
-  over_pieces(parts, bytes, context, [&](std::int64_t first, std::int64_t end) {
-    for (std::int64_t p = first; p < end; ++p) {
-      std::int64_t from = 0, to = 0;
-      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
-      const std::int64_t row = p % strips * height;
-      dispatch<transpose_body<T>>(args.out.as<T>() + to + row * rows.to, args.in[0].as<const T>() + from + row,
-                                  rows.count - row < height ? rows.count - row : height, columns.count, rows.to,
-                                  columns.from);
-    }
-  });
+void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
+                std::int64_t from_column) {
+  dispatch<transpose_body<T>>(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), rows, columns, to_row,
+                              from_column);
+}
+
+/// For elements of `size` bytes.
+[[nodiscard]] inline block_mover mover_of(std::int64_t size) {
+  switch (size) {
+    case 1:
+      return &move_block<std::uint8_t>;
+    case 2:
+      return &move_block<std::uint16_t>;
+    case 4:
+      return &move_block<std::uint32_t>;
+    case 8:
+      return &move_block<std::uint64_t>;
+    default:
+      return &move_block<two_words>;
+  }
 }
 
 inline void transpose(const kernel_args& args, const run_context& context) {
@@ -20706,18 +20744,23 @@ inline void transpose(const kernel_args& args, const run_context& context) {
       }
     });
   }
-  switch (size) {
-    case 1:
-      return transpose_blocks<std::uint8_t>(args, context, axes);
-    case 2:
-      return transpose_blocks<std::uint16_t>(args, context, axes);
-    case 4:
-      return transpose_blocks<std::uint32_t>(args, context, axes);
-    case 8:
-      return transpose_blocks<std::uint64_t>(args, context, axes);
-    default:
-      return transpose_blocks<two_words>(args, context, axes);
-  }
+  int near = 0;  // the axis along which the input is dense
+  while (axes.axis[near].from != 1) ++near;
+  const int last = axes.count - 1;
+  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
+  const block_mover move = mover_of(size);
+  const std::int64_t strips = pieces(rows.count, transposed_rows);
+  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
+  over_pieces(parts, transposed_rows * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
+    for (std::int64_t p = first; p < end; ++p) {
+      std::int64_t from = 0, to = 0;
+      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
+      const std::int64_t row = p % strips * transposed_rows;
+      move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
+           rows.count - row < transposed_rows ? rows.count - row : transposed_rows, columns.count, rows.to,
+           columns.from);
+    }
+  });
 }
 
 }  // namespace detail
@@ -21083,8 +21126,8 @@ constexpr kernel_entry step_entry() {
 }
 
 template <class Plan, std::size_t... Step>
-constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
-  return {step_entry<Plan, Step>()...};
+constexpr fixed_array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
+  return {{step_entry<Plan, Step>()...}};
 }
 
 }  // namespace device::cpu::detail

@@ -204,14 +204,14 @@ class text_part {
       return;
     }
     char digits[24];
-    char* const end = digits + sizeof digits;
-    char* first = end;
+    std::size_t first = sizeof digits;
     const bool negative = number_ < 0;
     auto rest = negative ? 0 - static_cast<std::uint64_t>(number_) : static_cast<std::uint64_t>(number_);
-    do *--first = static_cast<char>('0' + rest % 10);
+    do digits[--first] = static_cast<char>('0' + rest % 10);
     while ((rest /= 10) != 0);
-    if (negative) *--first = '-';
-    to.append(first, static_cast<std::size_t>(end - first));
+    if (negative) digits[--first] = '-';
+    const char* const text = digits + first;
+    to.append(text, sizeof digits - first);
   }
 
  private:
@@ -409,8 +409,7 @@ struct device_spec {
 }
 
 /// A spec in its canonical spelling, as a constant: "/job:worker/replica:0/task:1/device:GPU:3". A type without id
-/// prints
-/// `:*`, the empty spec prints nothing.
+/// prints `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
   TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
@@ -431,11 +430,9 @@ class device_spelling {
     for (const char c : text) text_[size_++] = c;
   }
   TAGMA_COLD constexpr void add(std::int32_t number) {
-    char digits[10]{};
-    std::size_t first = sizeof digits;
-    do digits[--first] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) != 0);
-    add(std::string_view(digits + first, sizeof digits - first));
+    std::int32_t unit = 1;
+    while (number / unit >= 10) unit *= 10;
+    for (; unit > 0; unit /= 10) text_[size_++] = static_cast<char>('0' + number / unit % 10);
   }
 
   char text_[2 * device_text::capacity + 64]{};
@@ -703,7 +700,6 @@ struct merged_device {
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
-#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -796,11 +792,13 @@ class atomic {
 /// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace tagma {
 
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+/// Like std::span without its checks, and without the time that <span> takes in every program. Made from anything that
+/// has `data()` and `size()`, or from an array; a std::span is made from it.
 template <class T>
 class array_view {
  public:
@@ -836,6 +834,14 @@ class array_view {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+}  // namespace tagma
+
+/// The elements outlive the view; declared in <string_view>.
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> = true;
+
+namespace tagma {
 
 /// Like std::array; an array of no elements has room for one, so that it needs no special case.
 template <class T, std::size_t N>
@@ -1570,19 +1576,19 @@ struct attributes {
   constexpr operator attribute_list() const { return list(); }
 };
 
-/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+/// An integer as it is, a floating value as bits of a double.
+template <class T>
+[[nodiscard]] constexpr attribute as_attribute(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<attribute>(static_cast<double>(value));
+  else
+    return static_cast<attribute>(value);
+}
+
+/// `pack_attributes(1, 2.5)`
 template <class... T>
 [[nodiscard]] constexpr auto pack_attributes(T... value) {
-  attributes<sizeof...(T)> packed;
-  [[maybe_unused]] std::size_t i = 0;
-  [[maybe_unused]] const auto bits = [](auto v) {
-    if constexpr (std::is_floating_point_v<decltype(v)>)
-      return std::bit_cast<attribute>(static_cast<double>(v));
-    else
-      return static_cast<attribute>(v);
-  };
-  ((packed.values[i++] = bits(value)), ...);
-  return packed;
+  return attributes<sizeof...(T)>{{as_attribute(value)...}};
 }
 
 /// The double whose bits an attribute holds.
@@ -1675,6 +1681,13 @@ class graph {
       if (folded != no_node) return folded;
     }
     return emit_as(op, args.out, inputs, attributes, extras);
+  }
+
+  /// The same: `emit_op(op::add{}, pair)`. The tag has no value. Where the graph's type is a template argument, the
+  /// rules of the operation are not formed before they are needed.
+  template <class Op>
+  constexpr node_id emit_op(Op, array_view<const node_id> inputs, attribute_list attributes = {}) {
+    return emit(rules<Op>, inputs, attributes);
   }
 
   /// The same for operations whose spec does not follow from inputs.
@@ -2305,8 +2318,6 @@ template <fixed_string Name, class T, extent... Extents>
 /// @file
 /// State of a session: variables and how they begin.
 
-#include <span>
-
 namespace tagma {
 
 namespace diagnose {
@@ -2399,14 +2410,15 @@ template <fixed_string Name, class Spec, bool Trainable>
 }
 
 template <class T>
-[[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
+[[nodiscard]] carried_value data_value(array_view<const T> data, const shape& dims, const shape& expected) {
   if (!(dims == expected))
     fail(status_code::invalid_argument,
          {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);
-  v.bytes = shared_bytes(data.size_bytes());
-  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
+  const std::size_t bytes = data.size() * sizeof(T);
+  v.bytes = shared_bytes(bytes);
+  if (bytes > 0) std::memcpy(v.bytes.data(), data.data(), bytes);
   v.dims = dims;
   return v;
 }
@@ -3636,7 +3648,9 @@ struct argmin : argmax {
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
-constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
   const shape& from = g.spec(value).dims;
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
@@ -3647,8 +3661,7 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
       mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
-  const auto attributes = ir::pack_attributes(mask, keep);
-  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
+  return g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
 }
 
 }  // namespace op
@@ -4207,7 +4220,9 @@ struct gradient_scratch {
 
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
                              const gradient_scratch& scratch, build_status& status) {
   node_id* const adjoint = scratch.adjoint.data();
   bool* const wanted = scratch.wanted.data();
@@ -4226,7 +4241,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   node_id seed = emit_constant(g, g.spec(y).type, 1);
   if (g.spec(y).dims.rank > 0) {
     const node_id pair[] = {seed, y};
-    seed = g.emit(rules<op::broadcast_like>, pair);
+    seed = g.emit_op(op::broadcast_like{}, pair);
   }
   adjoint[y] = seed;
 
@@ -4258,7 +4273,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
         sum = part;
       } else {
         const node_id pair[] = {sum, part};
-        sum = g.emit(rules<op::add>, pair);
+        sum = g.emit_op(op::add{}, pair);
       }
     }
   }
@@ -4484,7 +4499,8 @@ struct record_memo {
 };
 static_assert(no_node == -1);
 
-constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+template <class Graph>
+constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
                                    array_view<node_id> gradients, array_view<variable_gradient> pairs,
                                    build_status& status) {
@@ -6661,7 +6677,7 @@ struct graph_tables {
   static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
 
   static constexpr auto make_variables() {
-    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    fixed_array<plan::plan_variable, count(ir::op_kind::variable)> list{};
     std::size_t n = 0;
     for (int i = 0; i < Graph::view.size(); ++i) {
       const ir::node& node = Graph::view[i];
@@ -7499,13 +7515,10 @@ class run_control {
   }
   /// Names a step by an error whose text begins with it.
   TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
-    try {
-      std::rethrow_exception(error_of_step);
-    } catch (const std::exception& e) {
-      const mutex_lock lock(mutex_);
-      add(l, named_part(e.what()));
-    } catch (...) {  // nothing says which it is
-    }
+    const caught seen(error_of_step);
+    if (!seen.is_known) return;  // nothing says which it is
+    const mutex_lock lock(mutex_);
+    add(l, named_part(seen.what));
   }
 
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
@@ -7576,9 +7589,9 @@ class run_control {
   }
   /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
   [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
-    const auto colon = what.find(": ");
-    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
-    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+    const std::string_view text = without_code(what);
+    const auto end = text.find(": ");
+    return {text.data(), end < text.size() ? end : text.size()};
   }
   [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
     const int count = lists_->count[index(l)];
@@ -7591,7 +7604,7 @@ class run_control {
   [[noreturn]] TAGMA_COLD void rethrow() {
     if (lists_ == nullptr) std::rethrow_exception(first_);
     std::string more =
-        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+        sentence({steps_text(list::done_last, "; done last: "), steps_text(list::not_finished, "; not finished: ")});
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
       more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
                         lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
@@ -8681,7 +8694,6 @@ inline void append_quoted(std::string& out, std::string_view text) {
 #include <cstddef>
 #include <initializer_list>
 #include <new>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -8694,7 +8706,6 @@ inline void append_quoted(std::string& out, std::string_view text) {
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <type_traits>
 
@@ -8744,7 +8755,7 @@ class view {
   /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
   [[nodiscard]] constexpr bool empty() const { return size() == 0; }
-  [[nodiscard]] constexpr std::span<T> span() const { return {data_, size()}; }
+  [[nodiscard]] constexpr array_view<T> span() const { return {data_, size()}; }
   [[nodiscard]] constexpr T* begin() const { return data_; }
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 
@@ -8875,7 +8886,7 @@ class tensor {
   }
 
   /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
-  tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
+  tensor(const shape& dims, array_view<const T> values) : dims_(dims) {
     const extent expected = count_elements(dims);
     if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
       fail(status_code::invalid_argument,
@@ -8884,7 +8895,7 @@ class tensor {
     copy_from(values.data());
   }
   tensor(const shape& dims, std::initializer_list<T> values)
-      : tensor(dims, std::span<const T>(values.begin(), values.size())) {}
+      : tensor(dims, array_view<const T>(values.begin(), values.size())) {}
 
   /// A scalar: rank 0, one element, nothing on the heap.
   template <detail::scalar_for<T> U>
@@ -8918,8 +8929,8 @@ class tensor {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const shape& dims() const noexcept { return dims_; }
-  [[nodiscard]] std::span<T> span() noexcept { return {data_, size_}; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<T> span() noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<const T> span() const noexcept { return {data_, size_}; }
   [[nodiscard]] T* begin() noexcept { return data_; }
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }
@@ -9330,13 +9341,19 @@ class file {
 /// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
 /// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace tagma {
 
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
-using philox_block = std::array<std::uint32_t, 4>;
+struct philox_block {
+  std::uint32_t words[4]{};
+
+  [[nodiscard]] constexpr std::uint32_t operator[](std::size_t i) const { return words[i]; }
+  [[nodiscard]] constexpr std::uint32_t& operator[](std::size_t i) { return words[i]; }
+  friend constexpr bool operator==(const philox_block&, const philox_block&) = default;
+};
 
 /// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
@@ -9358,9 +9375,9 @@ TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t ke
 /// @param key_lo, key_hi the two words of the key
 /// @param counter        the block to encrypt; different counters give independent bits
 [[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
-  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
-  philox_rounds(key_lo, key_hi, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits = counter;
+  philox_rounds(key_lo, key_hi, bits.words);
+  return bits;
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -9388,9 +9405,9 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  std::uint32_t words[4]{};
-  random_words(key, block, attempt, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits;
+  random_words(key, block, attempt, bits.words);
+  return bits;
 }
 
 /// The upper 24 bits as a float in [0, 1).

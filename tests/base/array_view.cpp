@@ -3,6 +3,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <span>
 #include <vector>
 
 using tagma::array_view;
@@ -32,4 +33,12 @@ TEST_CASE("a view is made from everything with data and size") {
   const array_view<int> view(plain);
   view[1] = 9;
   CHECK(plain[1] == 9);
+}
+
+TEST_CASE("a view and a std::span are made from each other") {
+  int plain[] = {1, 2, 3};
+  const std::span<int> span = array_view<int>(plain);
+  CHECK(span.data() == plain);
+  CHECK(span.size() == 3);
+  CHECK(array_view<const int>(span).end() == plain + 3);
 }

@@ -5,7 +5,6 @@
 /// Random programs over small cells of memory on fake devices and on the host, and what they compute one step after the
 /// other.
 
-#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -20,7 +19,7 @@ namespace stream = tagma::device::stream;
 namespace fake = tagma::device::fake;
 using tagma::runtime::on_host;
 
-using cell = std::array<std::uint32_t, 4>;
+using cell = tagma::philox_block;
 
 /// A cell of a device, or of the pinned memory of the host.
 struct cell_place {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,7 @@ TEST_CASE("a tensor takes as many values as its shape has elements") {
   CHECK(t(1, 0) == 3.0f);
   const std::vector<float> values{1, 2, 3, 4};
   CHECK(t == tensor<float>({2, 2}, std::span<const float>(values)));
+  CHECK(t == tensor<float>({2, 2}, values));
   CHECK_FALSE(t == tensor<float>({4}, {1, 2, 3, 4}));
   CHECK_FALSE(t == tensor<float>({2, 2}, {1, 2, 3, 5}));
   CHECK(code_of([] { tensor<float>({2, 2}, {1, 2, 3}); }) == tagma::status_code::invalid_argument);

@@ -6,11 +6,13 @@
 /// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 namespace tagma {
 
-/// Like std::span without its checks. Made from anything that has `data()` and `size()`, or from an array.
+/// Like std::span without its checks, and without the time that <span> takes in every program. Made from anything that
+/// has `data()` and `size()`, or from an array; a std::span is made from it.
 template <class T>
 class array_view {
  public:
@@ -46,6 +48,14 @@ class array_view {
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+}  // namespace tagma
+
+/// The elements outlive the view; declared in <string_view>.
+template <class T>
+inline constexpr bool std::ranges::enable_borrowed_range<tagma::array_view<T>> = true;
+
+namespace tagma {
 
 /// Like std::array; an array of no elements has room for one, so that it needs no special case.
 template <class T, std::size_t N>

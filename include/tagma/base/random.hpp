@@ -6,7 +6,7 @@
 /// in whatever order elements are computed. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
 /// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "tagma/base/config.hpp"
@@ -14,7 +14,13 @@
 namespace tagma {
 
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
-using philox_block = std::array<std::uint32_t, 4>;
+struct philox_block {
+  std::uint32_t words[4]{};
+
+  [[nodiscard]] constexpr std::uint32_t operator[](std::size_t i) const { return words[i]; }
+  [[nodiscard]] constexpr std::uint32_t& operator[](std::size_t i) { return words[i]; }
+  friend constexpr bool operator==(const philox_block&, const philox_block&) = default;
+};
 
 /// Philox4x32 with ten rounds, in place: for kernels, which have no block.
 /// @param key_lo, key_hi the two words of the key
@@ -36,9 +42,9 @@ TAGMA_DEVICE constexpr void philox_rounds(std::uint32_t key_lo, std::uint32_t ke
 /// @param key_lo, key_hi the two words of the key
 /// @param counter        the block to encrypt; different counters give independent bits
 [[nodiscard]] constexpr philox_block philox(std::uint32_t key_lo, std::uint32_t key_hi, const philox_block& counter) {
-  std::uint32_t words[4] = {counter[0], counter[1], counter[2], counter[3]};
-  philox_rounds(key_lo, key_hi, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits = counter;
+  philox_rounds(key_lo, key_hi, bits.words);
+  return bits;
 }
 
 /// What names a random tensor: elements of equal keys are equal everywhere.
@@ -66,9 +72,9 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
 /// @param attempt which redraw this is, for distributions that reject
 [[nodiscard]] constexpr philox_block random_block(const random_key& key, std::uint64_t block,
                                                   std::uint16_t attempt = 0) {
-  std::uint32_t words[4]{};
-  random_words(key, block, attempt, words);
-  return {words[0], words[1], words[2], words[3]};
+  philox_block bits;
+  random_words(key, block, attempt, bits.words);
+  return bits;
 }
 
 /// The upper 24 bits as a float in [0, 1).

@@ -4,7 +4,6 @@
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
 
-#include <array>
 #include <type_traits>
 #include <utility>
 

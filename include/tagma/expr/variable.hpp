@@ -4,8 +4,6 @@
 /// @file
 /// State of a session: variables and how they begin.
 
-#include <span>
-
 #include "tagma/expr/placeholder.hpp"
 
 namespace tagma {
@@ -100,14 +98,15 @@ template <fixed_string Name, class Spec, bool Trainable>
 }
 
 template <class T>
-[[nodiscard]] carried_value data_value(std::span<const T> data, const shape& dims, const shape& expected) {
+[[nodiscard]] carried_value data_value(array_view<const T> data, const shape& dims, const shape& expected) {
   if (!(dims == expected))
     fail(status_code::invalid_argument,
          {"variable: its initial value has shape ", to_string(dims), ", not ", to_string(expected)});
   carried_value v;
   v.integer = static_cast<std::int64_t>(initializer_kind::data);
-  v.bytes = shared_bytes(data.size_bytes());
-  if (!data.empty()) std::memcpy(v.bytes.data(), data.data(), data.size_bytes());
+  const std::size_t bytes = data.size() * sizeof(T);
+  v.bytes = shared_bytes(bytes);
+  if (bytes > 0) std::memcpy(v.bytes.data(), data.data(), bytes);
   v.dims = dims;
   return v;
 }

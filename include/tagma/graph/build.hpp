@@ -61,7 +61,8 @@ struct record_memo {
 };
 static_assert(no_node == -1);
 
-constexpr node_id expand_optimizer(graph& g, const record& r, array_view<const node_id> inputs,
+template <class Graph>
+constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const node_id> inputs,
                                    const gradient_scratch& scratch, array_view<node_id> variables,
                                    array_view<node_id> gradients, array_view<variable_gradient> pairs,
                                    build_status& status) {

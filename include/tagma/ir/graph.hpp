@@ -96,6 +96,13 @@ class graph {
     return emit_as(op, args.out, inputs, attributes, extras);
   }
 
+  /// The same: `emit_op(op::add{}, pair)`. The tag has no value. Where the graph's type is a template argument, the
+  /// rules of the operation are not formed before they are needed.
+  template <class Op>
+  constexpr node_id emit_op(Op, array_view<const node_id> inputs, attribute_list attributes = {}) {
+    return emit(rules<Op>, inputs, attributes);
+  }
+
   /// The same for operations whose spec does not follow from inputs.
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
                             attribute_list attributes = {}, const node_extras& extras = {}) {

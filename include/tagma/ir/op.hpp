@@ -136,19 +136,19 @@ struct attributes {
   constexpr operator attribute_list() const { return list(); }
 };
 
-/// `pack_attributes(1, 2.5)`: integers as they are, floating values as bits of a double.
+/// An integer as it is, a floating value as bits of a double.
+template <class T>
+[[nodiscard]] constexpr attribute as_attribute(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<attribute>(static_cast<double>(value));
+  else
+    return static_cast<attribute>(value);
+}
+
+/// `pack_attributes(1, 2.5)`
 template <class... T>
 [[nodiscard]] constexpr auto pack_attributes(T... value) {
-  attributes<sizeof...(T)> packed;
-  [[maybe_unused]] std::size_t i = 0;
-  [[maybe_unused]] const auto bits = [](auto v) {
-    if constexpr (std::is_floating_point_v<decltype(v)>)
-      return std::bit_cast<attribute>(static_cast<double>(v));
-    else
-      return static_cast<attribute>(v);
-  };
-  ((packed.values[i++] = bits(value)), ...);
-  return packed;
+  return attributes<sizeof...(T)>{{as_attribute(value)...}};
 }
 
 /// The double whose bits an attribute holds.

@@ -172,7 +172,7 @@ struct rate_definition {
   using id = std::conditional_t<std::is_void_v<Place>,
                                 structural_id<hash_combine(hash_text("scheduled_rate"), Step::record().hash)>,
                                 place_id<Place>>;
-  static constexpr std::array<const ir::record*, 1> inputs{find_record<typename Step::id>()};
+  static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};
   static constexpr ir::record value{&ir::rules<op::scheduled_rate>,
                                     hash_combine(hash_text("scheduled_rate"), Step::record().hash),

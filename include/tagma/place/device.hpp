@@ -72,8 +72,7 @@ struct device_spec {
 }
 
 /// A spec in its canonical spelling, as a constant: "/job:worker/replica:0/task:1/device:GPU:3". A type without id
-/// prints
-/// `:*`, the empty spec prints nothing.
+/// prints `:*`, the empty spec prints nothing.
 class device_spelling {
  public:
   TAGMA_COLD constexpr explicit device_spelling(const device_spec& spec) {
@@ -94,11 +93,9 @@ class device_spelling {
     for (const char c : text) text_[size_++] = c;
   }
   TAGMA_COLD constexpr void add(std::int32_t number) {
-    char digits[10]{};
-    std::size_t first = sizeof digits;
-    do digits[--first] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) != 0);
-    add(std::string_view(digits + first, sizeof digits - first));
+    std::int32_t unit = 1;
+    while (number / unit >= 10) unit *= 10;
+    for (; unit > 0; unit /= 10) text_[size_++] = static_cast<char>('0' + number / unit % 10);
   }
 
   char text_[2 * device_text::capacity + 64]{};

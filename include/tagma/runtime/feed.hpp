@@ -64,7 +64,7 @@ struct graph_tables {
   static constexpr std::size_t placeholders = count(ir::op_kind::placeholder);
 
   static constexpr auto make_variables() {
-    std::array<plan::plan_variable, count(ir::op_kind::variable)> list{};
+    fixed_array<plan::plan_variable, count(ir::op_kind::variable)> list{};
     std::size_t n = 0;
     for (int i = 0; i < Graph::view.size(); ++i) {
       const ir::node& node = Graph::view[i];

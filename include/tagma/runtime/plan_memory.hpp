@@ -64,7 +64,7 @@ class plan_memory final : public accelerated_memory {
       text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n), " ", to_string(n.spec), " ",
                         before, " bytes"});
     }
-    return text.empty() ? text : text + ")";
+    return text.empty() ? text : sentence({text, ")"});
   }
   [[nodiscard]] static std::size_t bytes_of(const raw_view& fed) {
     const std::size_t size = size_of(fed.type);

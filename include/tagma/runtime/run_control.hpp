@@ -87,13 +87,10 @@ class run_control {
   }
   /// Names a step by an error whose text begins with it.
   TAGMA_COLD void name(list l, std::exception_ptr error_of_step) noexcept {
-    try {
-      std::rethrow_exception(error_of_step);
-    } catch (const std::exception& e) {
-      const mutex_lock lock(mutex_);
-      add(l, named_part(e.what()));
-    } catch (...) {  // nothing says which it is
-    }
+    const caught seen(error_of_step);
+    if (!seen.is_known) return;  // nothing says which it is
+    const mutex_lock lock(mutex_);
+    add(l, named_part(seen.what));
   }
 
   /// Waits until the word is no longer `seen`, or until the limits may have been reached.
@@ -164,9 +161,9 @@ class run_control {
   }
   /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
   [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
-    const auto colon = what.find(": ");
-    if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
-    return {what.data(), what.find(": ") < what.size() ? what.find(": ") : what.size()};
+    const std::string_view text = without_code(what);
+    const auto end = text.find(": ");
+    return {text.data(), end < text.size() ? end : text.size()};
   }
   [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
     const int count = lists_->count[index(l)];
@@ -179,7 +176,7 @@ class run_control {
   [[noreturn]] TAGMA_COLD void rethrow() {
     if (lists_ == nullptr) std::rethrow_exception(first_);
     std::string more =
-        steps_text(list::done_last, "; done last: ") + steps_text(list::not_finished, "; not finished: ");
+        sentence({steps_text(list::done_last, "; done last: "), steps_text(list::not_finished, "; not finished: ")});
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
       more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
                         lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <initializer_list>
 #include <new>
-#include <span>
 #include <string>
 #include <type_traits>
 
+#include "tagma/base/array_view.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/tensor/dtype.hpp"
 #include "tagma/tensor/shape.hpp"
@@ -55,7 +55,7 @@ class tensor {
   }
 
   /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
-  tensor(const shape& dims, std::span<const T> values) : dims_(dims) {
+  tensor(const shape& dims, array_view<const T> values) : dims_(dims) {
     const extent expected = count_elements(dims);
     if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
       fail(status_code::invalid_argument,
@@ -64,7 +64,7 @@ class tensor {
     copy_from(values.data());
   }
   tensor(const shape& dims, std::initializer_list<T> values)
-      : tensor(dims, std::span<const T>(values.begin(), values.size())) {}
+      : tensor(dims, array_view<const T>(values.begin(), values.size())) {}
 
   /// A scalar: rank 0, one element, nothing on the heap.
   template <detail::scalar_for<T> U>
@@ -98,8 +98,8 @@ class tensor {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const shape& dims() const noexcept { return dims_; }
-  [[nodiscard]] std::span<T> span() noexcept { return {data_, size_}; }
-  [[nodiscard]] std::span<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<T> span() noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<const T> span() const noexcept { return {data_, size_}; }
   [[nodiscard]] T* begin() noexcept { return data_; }
   [[nodiscard]] T* end() noexcept { return data_ + size_; }
   [[nodiscard]] const T* begin() const noexcept { return data_; }

@@ -6,10 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <type_traits>
 
+#include "tagma/base/array_view.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/tensor/dtype.hpp"
 #include "tagma/tensor/shape.hpp"
@@ -60,7 +60,7 @@ class view {
   /// The number of elements.
   [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
   [[nodiscard]] constexpr bool empty() const { return size() == 0; }
-  [[nodiscard]] constexpr std::span<T> span() const { return {data_, size()}; }
+  [[nodiscard]] constexpr array_view<T> span() const { return {data_, size()}; }
   [[nodiscard]] constexpr T* begin() const { return data_; }
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 

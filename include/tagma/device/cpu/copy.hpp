@@ -45,14 +45,30 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::int64_t bytes)
   }
 }
 
-/// Runs `some(first, last)` over `count` pieces of `bytes` each, on several threads if there is enough to move.
-template <class Some>
-void over_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context, Some some) {
+namespace detail {
+struct piecewise {
+  void (*some)(const void*, std::int64_t, std::int64_t);
+  const void* object;
+};
+inline void run_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context,
+                       const piecewise& work) {
   const std::int64_t per_task = 1 + copy_task_bytes / (bytes > 0 ? bytes : 1);
   const std::int64_t tasks = pieces(count, per_task);
-  if (tasks <= 2) return some(std::int64_t{0}, count);
-  context.threads->parallel_for(
-      tasks, [&](std::int64_t t) { some(t * per_task, t + 1 == tasks ? count : (t + 1) * per_task); });
+  if (tasks <= 2) return work.some(work.object, 0, count);
+  context.threads->parallel_for(tasks, [&](std::int64_t t) {
+    work.some(work.object, t * per_task, t + 1 == tasks ? count : (t + 1) * per_task);
+  });
+}
+}  // namespace detail
+
+/// Runs `some(first, last)` over `count` pieces of `bytes` each, on several threads if there is enough to move.
+template <class Some>
+void over_pieces(std::int64_t count, std::int64_t bytes, const runtime::run_context& context, const Some& some) {
+  detail::run_pieces(count, bytes, context,
+                     {[](const void* object, std::int64_t first, std::int64_t last) {
+                        (*static_cast<const Some*>(object))(first, last);
+                      },
+                      &some});
 }
 
 /// Copies a box.

@@ -86,8 +86,8 @@ constexpr kernel_entry step_entry() {
 }
 
 template <class Plan, std::size_t... Step>
-constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
-  return {step_entry<Plan, Step>()...};
+constexpr fixed_array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
+  return {{step_entry<Plan, Step>()...}};
 }
 
 }  // namespace device::cpu::detail

@@ -10,21 +10,23 @@
 
 namespace tagma::device::cuda {
 
-/// What the kernels of CUDA share on a stream, and what they are told of a run.
-struct shared_by_kernels {
-  struct state final : stream::stream_state {
-    state(runtime::stream_ref stream, std::byte* words, stream::memory_pool& pool)
-        : resources(stream.native, reinterpret_cast<run_parameters*>(words), &pool) {
-      library = &resources;
-    }
-    stream_resources resources;
-  };
+/// An accelerator whose kernels are those of CUDA: what they share on a stream, and what they are told of a run.
+/// @tparam Base puts them into its streams, or runs them itself
+template <class Base>
+class with_cuda_kernels : public Base {
+ public:
+  using Base::Base;
 
-  static void write_words(std::byte* words, const run_context& context) {
+  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref stream, std::byte* words,
+                                                       stream::memory_pool& pool) override {
+    return make_owned<state>(stream, words, pool);
+  }
+  [[nodiscard]] std::size_t words_size() const override { return sizeof(run_parameters); }
+  void write_words(std::byte* words, const run_context& context) const override {
     const run_parameters p{context.seed, context.step, no_failure};
     std::memcpy(words, &p, sizeof p);
   }
-  static void check_words(const std::byte* words, const runtime::bound_plan& plan) {
+  void check_words(const std::byte* words, const runtime::bound_plan& plan) const override {
     run_parameters p;
     std::memcpy(&p, words, sizeof p);
     check_run(p.failure, [&](std::int32_t source) {
@@ -33,25 +35,23 @@ struct shared_by_kernels {
       return sentence({"node #", source});
     });
   }
+
+ private:
+  struct state final : stream::stream_state {
+    state(runtime::stream_ref stream, std::byte* words, stream::memory_pool& pool)
+        : resources(stream.native, reinterpret_cast<run_parameters*>(words), &pool) {
+      library = &resources;
+    }
+    stream_resources resources;
+  };
 };
 
-class accelerator final : public stream::accelerator {
+class accelerator final : public with_cuda_kernels<stream::accelerator> {
  public:
-  using stream::accelerator::accelerator;
+  using with_cuda_kernels::with_cuda_kernels;
 
-  [[nodiscard]] owned<stream::stream_state> make_state(runtime::stream_ref stream, std::byte* words,
-                                                       stream::memory_pool& pool) override {
-    return make_owned<shared_by_kernels::state>(stream, words, pool);
-  }
   void launch(const runtime::bound_plan& plan, std::size_t s, const run_context& context) override {
     plan.device_kernel(s).run(plan.call(s), context);
-  }
-  [[nodiscard]] std::size_t words_size() const override { return sizeof(run_parameters); }
-  void write_words(std::byte* words, const run_context& context) const override {
-    shared_by_kernels::write_words(words, context);
-  }
-  void check_words(const std::byte* words, const runtime::bound_plan& plan) const override {
-    shared_by_kernels::check_words(words, plan);
   }
 };
 

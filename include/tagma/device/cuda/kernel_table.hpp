@@ -97,8 +97,8 @@ template <class Plan, std::size_t Step>
 
 namespace detail {
 template <class Plan, std::size_t... Step>
-constexpr std::array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
-  return {step_entry<Plan, Step>()...};
+constexpr fixed_array<kernel_entry, sizeof...(Step)> step_entries(std::index_sequence<Step...>) {
+  return {{step_entry<Plan, Step>()...}};
 }
 }  // namespace detail
 

@@ -67,7 +67,7 @@ class accelerator : public stream::accelerator {
     }
     add(accesses, call.out, true);
     driver_.launch_kernel(
-        {context.stream, plan.device_of(s).number},
+        {context.stream, local().number(plan.device_of(s).number)},
         [kernel = plan.device_kernel(s).run, &call, &context] { kernel(call, context); },
         static_cast<std::vector<access>&&>(accesses), std::string(node.op->name));
   }

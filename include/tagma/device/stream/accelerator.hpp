@@ -57,6 +57,9 @@ class accelerator : public runtime::accelerator, public kernel_source {
     return make_owned<plan_steps>(*this, devices_, options_, plan, context);
   }
 
+ protected:
+  [[nodiscard]] local_devices& local() const { return devices_; }
+
  private:
   template <class Buffer>
   struct held final : runtime::memory_block {

@@ -10,6 +10,7 @@
 
 #include "tagma/base/error.hpp"
 #include "tagma/device/stream/assign.hpp"
+#include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/stream_driver.hpp"
 
@@ -369,19 +370,11 @@ class dispatcher {
 
   /// Throws the exception at hand again, with the step in its text.
   [[noreturn]] TAGMA_COLD static void explain(const step_functions& functions, std::size_t s, std::string_view when) {
-    const auto text = [&](std::string_view what) {
-      std::string all = functions.describe(s);
-      if (!when.empty()) all += sentence({", ", when});
-      return all + sentence({": ", what});
-    };
-    try {
-      throw;
-    } catch (const error& e) {
-      const std::string_view what = e.what();
-      fail(e.code(), text(what.substr(to_string(e.code()).size() + 2)));
-    } catch (const std::exception& e) {
-      fail(status_code::internal, text(e.what()));
-    }
+    const std::exception_ptr current = std::current_exception();
+    const runtime::caught seen(current);
+    if (!seen.is_known) std::rethrow_exception(current);
+    fail(seen.code, {functions.describe(s), when.empty() ? "" : ", ", when, ": ",
+                     seen.is_error ? runtime::without_code(seen.what) : seen.what});
   }
 
   /// Returns when nothing is left in the streams. Recorded segments are good for later runs.

@@ -116,7 +116,9 @@ struct argmin : argmax {
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
-constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& target) {
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
   const shape& from = g.spec(value).dims;
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
@@ -127,8 +129,7 @@ constexpr ir::node_id unbroadcast(ir::graph& g, ir::node_id value, const shape& 
       mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
-  const auto attributes = ir::pack_attributes(mask, keep);
-  return g.emit(ir::rules<sum>, {&value, 1}, attributes.list());
+  return g.emit_op(sum{}, {&value, 1}, ir::pack_attributes(mask, keep).list());
 }
 
 }  // namespace op

@@ -38,7 +38,9 @@ struct gradient_scratch {
 
 /// Adds the gradients of the sum of `y` by each node of `xs`; `result[i]` is left at `no_node` where `y` does not
 /// depend on `xs[i]`.
-constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
+/// @tparam Graph ir::graph: a template costs nothing where no gradient is formed
+template <class Graph>
+constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, array_view<node_id> result,
                              const gradient_scratch& scratch, build_status& status) {
   node_id* const adjoint = scratch.adjoint.data();
   bool* const wanted = scratch.wanted.data();
@@ -57,7 +59,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
   node_id seed = emit_constant(g, g.spec(y).type, 1);
   if (g.spec(y).dims.rank > 0) {
     const node_id pair[] = {seed, y};
-    seed = g.emit(rules<op::broadcast_like>, pair);
+    seed = g.emit_op(op::broadcast_like{}, pair);
   }
   adjoint[y] = seed;
 
@@ -89,7 +91,7 @@ constexpr void differentiate(graph& g, node_id y, array_view<const node_id> xs, 
         sum = part;
       } else {
         const node_id pair[] = {sum, part};
-        sum = g.emit(rules<op::add>, pair);
+        sum = g.emit_op(op::add{}, pair);
       }
     }
   }

@@ -64,40 +64,45 @@ struct two_words {
   std::uint64_t words[2];
 };
 
+/// Elements along each side of the blocks that are moved: of the usual elements, a cache line.
+inline constexpr std::int64_t transposed_rows = 16;
+
 /// Moves a rectangle: `rows` run along one axis of the input, `columns` along one of the output.
 template <class T>
 struct transpose_body {
-  static constexpr std::int64_t block = 16;  // of the usual elements, a cache line on both sides
   TAGMA_INLINE static void run(T* to, const T* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
                                std::int64_t from_column) {
-    for (std::int64_t c = 0; c < columns; c += block) {
-      const std::int64_t count = columns - c < block ? columns - c : block;
+    for (std::int64_t c = 0; c < columns; c += transposed_rows) {
+      const std::int64_t count = columns - c < transposed_rows ? columns - c : transposed_rows;
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t k = 0; k < count; ++k) to[r * to_row + c + k] = from[(c + k) * from_column + r];
     }
   }
 };
 
+using block_mover = void (*)(std::byte*, const std::byte*, std::int64_t, std::int64_t, std::int64_t, std::int64_t);
+
 template <class T>
-void transpose_blocks(const kernel_args& args, const run_context& context, const moved_axes& axes) {
-  int near = 0;  // the axis along which the input is dense
-  while (axes.axis[near].from != 1) ++near;
-  const int last = axes.count - 1;
-  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
-  constexpr std::int64_t height = transpose_body<T>::block;
-  const std::int64_t strips = pieces(rows.count, height);
-  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
-  const std::int64_t bytes = height * columns.count * static_cast<std::int64_t>(sizeof(T));
-  over_pieces(parts, bytes, context, [&](std::int64_t first, std::int64_t end) {
-    for (std::int64_t p = first; p < end; ++p) {
-      std::int64_t from = 0, to = 0;
-      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
-      const std::int64_t row = p % strips * height;
-      dispatch<transpose_body<T>>(args.out.as<T>() + to + row * rows.to, args.in[0].as<const T>() + from + row,
-                                  rows.count - row < height ? rows.count - row : height, columns.count, rows.to,
-                                  columns.from);
-    }
-  });
+void move_block(std::byte* to, const std::byte* from, std::int64_t rows, std::int64_t columns, std::int64_t to_row,
+                std::int64_t from_column) {
+  dispatch<transpose_body<T>>(reinterpret_cast<T*>(to), reinterpret_cast<const T*>(from), rows, columns, to_row,
+                              from_column);
+}
+
+/// For elements of `size` bytes.
+[[nodiscard]] inline block_mover mover_of(std::int64_t size) {
+  switch (size) {
+    case 1:
+      return &move_block<std::uint8_t>;
+    case 2:
+      return &move_block<std::uint16_t>;
+    case 4:
+      return &move_block<std::uint32_t>;
+    case 8:
+      return &move_block<std::uint64_t>;
+    default:
+      return &move_block<two_words>;
+  }
 }
 
 inline void transpose(const kernel_args& args, const run_context& context) {
@@ -114,18 +119,23 @@ inline void transpose(const kernel_args& args, const run_context& context) {
       }
     });
   }
-  switch (size) {
-    case 1:
-      return transpose_blocks<std::uint8_t>(args, context, axes);
-    case 2:
-      return transpose_blocks<std::uint16_t>(args, context, axes);
-    case 4:
-      return transpose_blocks<std::uint32_t>(args, context, axes);
-    case 8:
-      return transpose_blocks<std::uint64_t>(args, context, axes);
-    default:
-      return transpose_blocks<two_words>(args, context, axes);
-  }
+  int near = 0;  // the axis along which the input is dense
+  while (axes.axis[near].from != 1) ++near;
+  const int last = axes.count - 1;
+  const moved_axis &rows = axes.axis[near], &columns = axes.axis[last];
+  const block_mover move = mover_of(size);
+  const std::int64_t strips = pieces(rows.count, transposed_rows);
+  const std::int64_t parts = args.out.elements() / rows.count / columns.count * strips;
+  over_pieces(parts, transposed_rows * columns.count * size, context, [&](std::int64_t first, std::int64_t end) {
+    for (std::int64_t p = first; p < end; ++p) {
+      std::int64_t from = 0, to = 0;
+      axes.offsets(p / strips, 1u << near | 1u << last, from, to);
+      const std::int64_t row = p % strips * transposed_rows;
+      move(args.out.data + (to + row * rows.to) * size, args.in[0].data + (from + row) * size,
+           rows.count - row < transposed_rows ? rows.count - row : transposed_rows, columns.count, rows.to,
+           columns.from);
+    }
+  });
 }
 
 }  // namespace detail
