@@ -2,20 +2,14 @@
 #pragma once
 
 /// @file
-/// The kernels of a device as values, which the suite finds by operation and element types. They come out of templates,
-/// of which a device names its own:
-///   template <const char& Key> static constexpr bool has_loop, has_kernel
-///   template <const char& Key, dtype Out, dtype... In> static constexpr runtime::kernel_entry plain
-///   template <dtype Type, bool Contiguous> using load
-///   template <const char& Key, dtype Out, int A, int B, int C> using operation
-///   template <class Operation, class... Load> static constexpr runtime::kernel_entry loop
+/// The kernels of a device as values, which the suite finds by operation and element types.
 
 #include <utility>
 #include <vector>
 
 #include "conformance/devices.hpp"
 #include "conformance/operations.hpp"
-#include "tagma/plan/compile.hpp"
+#include "tagma/device/kernel_table.hpp"
 
 namespace tagma::conformance {
 
@@ -30,45 +24,47 @@ using kernel_values = std::vector<kernel_value>;
 
 namespace detail {
 
-template <class Source, class Op, signature S, unsigned Stretched, std::size_t... I>
+template <class Kernels, class Op, signature S, unsigned Stretched, std::size_t... I>
 constexpr runtime::kernel_entry loop_kernel(std::index_sequence<I...>) {
   constexpr int b = S.inputs > 1 ? 1 : 0, c = S.inputs > 2 ? 2 : 0;
-  return Source::template loop<typename Source::template operation<ir::key<Op>, S.out, 0, b, c>,
-                               typename Source::template load<S.in[I], ((Stretched >> I) & 1) == 0>...>;
+  using loop = typename Kernels::template loop<
+      tagma::device::types<typename Kernels::template load<S.in[I], ((Stretched >> I) & 1) == 0>...>,
+      tagma::device::types<typename Kernels::template operation<ir::key<Op>, S.out, 0, b, c>>>;
+  return loop::entry;
 }
 
-template <class Source, class Op, signature S, unsigned... Stretched>
+template <class Kernels, class Op, signature S, unsigned... Stretched>
 void add_variants(kernel_values& to, std::integer_sequence<unsigned, Stretched...>) {
   constexpr auto inputs = std::make_index_sequence<static_cast<std::size_t>(S.inputs)>{};
-  (to.push_back({&ir::key<Op>, S, Stretched, loop_kernel<Source, Op, S, Stretched>(inputs)}), ...);
+  (to.push_back({&ir::key<Op>, S, Stretched, loop_kernel<Kernels, Op, S, Stretched>(inputs)}), ...);
 }
 
-template <class Source, class Op, signature S, std::size_t... I>
+template <class Kernels, class Op, signature S, std::size_t... I>
 void add_plain(kernel_values& to, std::index_sequence<I...>) {
-  to.push_back({&ir::key<Op>, S, 0, Source::template plain<ir::key<Op>, S.out, S.in[I]...>});
+  to.push_back({&ir::key<Op>, S, 0, Kernels::template kernel<ir::key<Op>>::template entry<S.out, S.in[I]...>});
 }
 
-template <class Source, class Op, signature S>
+template <class Kernels, class Op, signature S>
 void add_kernel(kernel_values& to) {
   if constexpr (Op::kind == ir::op_kind::elementwise) {
-    if constexpr (Source::template has_loop<ir::key<Op>>)
-      add_variants<Source, Op, S>(to, std::make_integer_sequence<unsigned, 1u << S.inputs>{});
-  } else if constexpr (Source::template has_kernel<ir::key<Op>>) {
-    add_plain<Source, Op, S>(to, std::make_index_sequence<static_cast<std::size_t>(S.inputs)>{});
+    if constexpr (Kernels::template has_loop<ir::key<Op>>)
+      add_variants<Kernels, Op, S>(to, std::make_integer_sequence<unsigned, 1u << S.inputs>{});
+  } else if constexpr (Kernels::template has_kernel<ir::key<Op>>) {
+    add_plain<Kernels, Op, S>(to, std::make_index_sequence<static_cast<std::size_t>(S.inputs)>{});
   }
 }
 
-template <class Source, class Row, std::size_t... I>
+template <class Kernels, class Row, std::size_t... I>
 void add_row(kernel_values& to, std::index_sequence<I...>) {
-  (add_kernel<Source, typename Row::operation, Row::signatures.list[I]>(to), ...);
+  (add_kernel<Kernels, typename Row::operation, Row::signatures.list[I]>(to), ...);
 }
 
 }  // namespace detail
 
 /// Adds the kernels of a family, those that the device has.
-template <class Source, class... Row>
+template <class Kernels, class... Row>
 void add_family(family<Row...>, kernel_values& to) {
-  (detail::add_row<Source, Row>(to, std::make_index_sequence<Row::signatures.count>{}), ...);
+  (detail::add_row<Kernels, Row>(to, std::make_index_sequence<Row::signatures.count>{}), ...);
 }
 
 /// True if a kernel is among them; of a view, true.

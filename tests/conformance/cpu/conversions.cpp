@@ -5,8 +5,8 @@
 namespace tagma::conformance {
 
 void add_conversions(kernel_values& to) {
-  add_family<cpu_source>(conversion{}, to);
-  add_family<cpu_source>(elementary{}, to);
+  add_family<tagma::device::cpu::kernel_set>(conversion{}, to);
+  add_family<tagma::device::cpu::kernel_set>(elementary{}, to);
 }
 
 }  // namespace tagma::conformance

@@ -5,8 +5,8 @@
 namespace tagma::conformance {
 
 void add_loops(kernel_values& to) {
-  add_family<cpu_source>(arithmetic{}, to);
-  add_family<cpu_source>(comparison{}, to);
+  add_family<tagma::device::cpu::kernel_set>(arithmetic{}, to);
+  add_family<tagma::device::cpu::kernel_set>(comparison{}, to);
 }
 
 }  // namespace tagma::conformance

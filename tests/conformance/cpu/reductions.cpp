@@ -10,10 +10,10 @@
 namespace tagma::conformance {
 
 void add_reductions(kernel_values& to) {
-  add_family<cpu_source>(reduction{}, to);
-  add_family<cpu_source>(contraction{}, to);
-  add_family<cpu_source>(pooling{}, to);
-  add_family<cpu_source>(rows{}, to);
+  add_family<tagma::device::cpu::kernel_set>(reduction{}, to);
+  add_family<tagma::device::cpu::kernel_set>(contraction{}, to);
+  add_family<tagma::device::cpu::kernel_set>(pooling{}, to);
+  add_family<tagma::device::cpu::kernel_set>(rows{}, to);
 }
 
 }  // namespace tagma::conformance

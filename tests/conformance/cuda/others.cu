@@ -11,10 +11,10 @@
 namespace tagma::conformance {
 
 void add_others(kernel_values& to) {
-  add_family<cuda_source>(movement{}, to);
-  add_family<cuda_source>(state{}, to);
-  add_family<cuda_source>(chance{}, to);
-  add_family<cuda_source>(training{}, to);
+  add_family<tagma::device::cuda::kernel_set>(movement{}, to);
+  add_family<tagma::device::cuda::kernel_set>(state{}, to);
+  add_family<tagma::device::cuda::kernel_set>(chance{}, to);
+  add_family<tagma::device::cuda::kernel_set>(training{}, to);
 }
 
 }  // namespace tagma::conformance

@@ -10,10 +10,10 @@
 namespace tagma::conformance {
 
 void add_reductions(kernel_values& to) {
-  add_family<cuda_source>(reduction{}, to);
-  add_family<cuda_source>(contraction{}, to);
-  add_family<cuda_source>(pooling{}, to);
-  add_family<cuda_source>(rows{}, to);
+  add_family<tagma::device::cuda::kernel_set>(reduction{}, to);
+  add_family<tagma::device::cuda::kernel_set>(contraction{}, to);
+  add_family<tagma::device::cuda::kernel_set>(pooling{}, to);
+  add_family<tagma::device::cuda::kernel_set>(rows{}, to);
 }
 
 }  // namespace tagma::conformance

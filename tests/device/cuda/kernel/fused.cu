@@ -2,8 +2,6 @@
 // Loops of the GPU against loops of the CPU: every element-wise operation, and every way to step.
 #include "tagma/device/cuda/kernel/fused.hpp"
 
-#include <tuple>
-
 #include "support/cuda.hpp"
 #include "tagma/device/cpu/kernel/elementwise.hpp"
 #include "tagma/device/cpu/kernel/fused.hpp"
@@ -22,8 +20,8 @@ using tg::test::call, tg::test::compare, tg::test::device_tensor, tg::test::rand
 template <const char& Op, dtype Out, dtype... In>
 void one(const char* what, std::vector<device_tensor> in, double tolerance) {
   const shape dims = in[0].dims();
-  using on_cpu =
-      cpu::fused_loop<std::tuple<cpu::load_of<In, true>...>, std::tuple<cpu::operation_of<Op, Out, 0, 1, 2>>>;
+  using on_cpu = cpu::fused_loop<tagma::device::types<cpu::load_of<In, true>...>,
+                                 tagma::device::types<cpu::operation_of<Op, Out, 0, 1, 2>>>;
   using on_cuda =
       cuda::fused_loop<cuda::types<cuda::load_of<In, true>...>, cuda::types<cuda::operation_of<Op, Out, 0, 1, 2>>>;
   compare(what, on_cpu::entry, on_cuda::entry, {std::move(in), device_tensor(Out, dims)}, tolerance);
@@ -137,10 +135,10 @@ template <class T, bool Contiguous>
 void stretched(const char* what, const shape& x, const shape& y, const shape& declared_x, const shape& declared_y,
                double tolerance) {
   constexpr dtype d = tg::dtype_of<T>;
-  using on_cpu = cpu::fused_loop<std::tuple<cpu::load_of<d, true>, cpu::load_of<d, Contiguous>>,
-                                 std::tuple<cpu::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
-                                            cpu::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,
-                                            cpu::operation_of<tg::ir::key<op::tanh>, d, 3, 0, 0>>>;
+  using on_cpu = cpu::fused_loop<tagma::device::types<cpu::load_of<d, true>, cpu::load_of<d, Contiguous>>,
+                                 tagma::device::types<cpu::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
+                                                      cpu::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,
+                                                      cpu::operation_of<tg::ir::key<op::tanh>, d, 3, 0, 0>>>;
   using on_cuda = cuda::fused_loop<cuda::types<cuda::load_of<d, true>, cuda::load_of<d, Contiguous>>,
                                    cuda::types<cuda::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
                                                cuda::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,

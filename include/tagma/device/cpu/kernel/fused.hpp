@@ -7,7 +7,7 @@
 
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
-#include "tagma/plan/compile.hpp"
+#include "tagma/device/kernel_table.hpp"
 
 namespace tagma::device::cpu {
 
@@ -200,7 +200,7 @@ template <class Loads, class Operations>
 struct fused_loop;
 
 template <class... Load, class... Operation>
-struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
+struct fused_loop<types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   using last = std::tuple_element_t<operation_count - 1, std::tuple<Operation...>>;
 
@@ -262,6 +262,26 @@ struct fused_loop<std::tuple<Load...>, std::tuple<Operation...>> {
   }
 
   static constexpr kernel_entry entry{&detail::run_loop, &prepare};
+};
+
+/// What the CPU has.
+struct kernel_set {
+  template <const char& Key>
+  static constexpr bool has_kernel = !requires {
+    cpu::kernel<Key>::missing;
+  };
+  template <const char& Key>
+  static constexpr bool has_loop = !requires {
+    scalar_kernel<Key>::missing;
+  };
+  template <const char& Key>
+  using kernel = cpu::kernel<Key>;
+  template <dtype Type, bool Contiguous>
+  using load = load_of<Type, Contiguous>;
+  template <const char& Key, dtype Out, int A, int B, int C>
+  using operation = operation_of<Key, Out, A, B, C>;
+  template <class Loads, class Operations>
+  using loop = fused_loop<Loads, Operations>;
 };
 
 }  // namespace tagma::device::cpu

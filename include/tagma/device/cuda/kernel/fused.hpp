@@ -7,7 +7,7 @@
 
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/move.hpp"
-#include "tagma/plan/compile.hpp"
+#include "tagma/device/kernel_table.hpp"
 
 namespace tagma::device::cuda {
 
@@ -25,10 +25,6 @@ struct operation_of {
   using stored_type = stored<Type>;
   using value = compute_t<stored_type>;
 };
-
-/// Types in a row.
-template <class...>
-struct types;
 
 namespace detail {
 
@@ -301,5 +297,25 @@ void fused_loop<types<Load...>, types<Operation...>>::run_loop(const kernel_args
   a.aligned = detail::chunks_are_aligned(args, numbers, width, contiguous);
   launch<fused_loop>(geometry::over(a.chunks), context, a);
 }
+
+/// What the GPU has.
+struct kernel_set {
+  template <const char& Key>
+  static constexpr bool has_kernel = !requires {
+    cuda::kernel<Key>::missing;
+  };
+  template <const char& Key>
+  static constexpr bool has_loop = !requires {
+    scalar_kernel<Key>::missing;
+  };
+  template <const char& Key>
+  using kernel = cuda::kernel<Key>;
+  template <dtype Type, bool Contiguous>
+  using load = load_of<Type, Contiguous>;
+  template <const char& Key, dtype Out, int A, int B, int C>
+  using operation = operation_of<Key, Out, A, B, C>;
+  template <class Loads, class Operations>
+  using loop = fused_loop<Loads, Operations>;
+};
 
 }  // namespace tagma::device::cuda
