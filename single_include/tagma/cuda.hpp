@@ -1783,7 +1783,7 @@ struct graph_storage {
 
 /// A scalar that the compiler knows.
 struct constant_op {
-  static constexpr std::string_view name = "constant";
+  static constexpr const char* name = "constant";
   static constexpr op_kind kind = op_kind::constant;
   static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
 };
@@ -2267,7 +2267,7 @@ inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
 namespace op {
 /// A tensor that is fed in every run.
 struct placeholder {
-  static constexpr std::string_view name = "placeholder";
+  static constexpr const char* name = "placeholder";
   static constexpr ir::op_kind kind = ir::op_kind::placeholder;
   static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
 };
@@ -2363,7 +2363,7 @@ namespace op {
 /// A tensor that lives in the session. Attribute 0 is the kind of its initializer, 1 tells whether it is trainable,
 /// 2 holds the number of a `derived` initializer.
 struct variable {
-  static constexpr std::string_view name = "variable";
+  static constexpr const char* name = "variable";
   static constexpr ir::op_kind kind = ir::op_kind::variable;
   static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
 };
@@ -2513,7 +2513,7 @@ namespace tagma {
 namespace op {
 /// A run-time scalar that the program carries.
 struct literal {
-  static constexpr std::string_view name = "literal";
+  static constexpr const char* name = "literal";
   static constexpr ir::op_kind kind = ir::op_kind::literal;
   static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
 };
@@ -2751,36 +2751,36 @@ inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A>&& bro
 namespace op {
 
 struct equal : elementwise_predicate {
-  static constexpr std::string_view name = "equal";
+  static constexpr const char* name = "equal";
 };
 struct not_equal : elementwise_predicate {
-  static constexpr std::string_view name = "not_equal";
+  static constexpr const char* name = "not_equal";
 };
 struct less : elementwise_predicate {
-  static constexpr std::string_view name = "less";
+  static constexpr const char* name = "less";
 };
 struct less_equal : elementwise_predicate {
-  static constexpr std::string_view name = "less_equal";
+  static constexpr const char* name = "less_equal";
 };
 struct greater : elementwise_predicate {
-  static constexpr std::string_view name = "greater";
+  static constexpr const char* name = "greater";
 };
 struct greater_equal : elementwise_predicate {
-  static constexpr std::string_view name = "greater_equal";
+  static constexpr const char* name = "greater_equal";
 };
 struct logical_and : elementwise_predicate {
-  static constexpr std::string_view name = "logical_and";
+  static constexpr const char* name = "logical_and";
 };
 struct logical_or : elementwise_predicate {
-  static constexpr std::string_view name = "logical_or";
+  static constexpr const char* name = "logical_or";
 };
 struct logical_not : elementwise_predicate {
-  static constexpr std::string_view name = "logical_not";
+  static constexpr const char* name = "logical_not";
 };
 
 /// `condition ? a : b`, element by element; all three broadcast.
 struct select {
-  static constexpr std::string_view name = "select";
+  static constexpr const char* name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
   static constexpr void gradient(auto& g) {
@@ -2792,7 +2792,7 @@ struct select {
 
 /// Converts to the element type in attribute 0. Floating to integer truncates towards zero.
 struct cast {
-  static constexpr std::string_view name = "cast";
+  static constexpr const char* name = "cast";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
@@ -2985,7 +2985,7 @@ namespace op {
 
 /// Takes on the extents in the attributes; one of them may be `dyn`. With a second input, its shape is the target.
 struct reshape {
-  static constexpr std::string_view name = "reshape";
+  static constexpr const char* name = "reshape";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr std::uint8_t shape_only = 0b10;
 
@@ -3018,7 +3018,7 @@ struct reshape {
 
 /// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
 struct expand_dims {
-  static constexpr std::string_view name = "expand_dims";
+  static constexpr const char* name = "expand_dims";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3038,7 +3038,7 @@ struct expand_dims {
 
 /// Removes axes of extent 1; bit i of attribute 0 says that axis i goes.
 struct squeeze {
-  static constexpr std::string_view name = "squeeze";
+  static constexpr const char* name = "squeeze";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3056,7 +3056,7 @@ struct squeeze {
 
 /// The value itself under another node.
 struct identity {
-  static constexpr std::string_view name = "identity";
+  static constexpr const char* name = "identity";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -3067,7 +3067,7 @@ struct identity {
 
 /// The value itself; no gradient flows through it.
 struct stop_gradient {
-  static constexpr std::string_view name = "stop_gradient";
+  static constexpr const char* name = "stop_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool stops_gradient = true;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3078,7 +3078,7 @@ struct stop_gradient {
 
 /// Input 0 stretched to the shape of input 1, whose elements are not read.
 struct broadcast_like {
-  static constexpr std::string_view name = "broadcast_like";
+  static constexpr const char* name = "broadcast_like";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr std::uint8_t shape_only = 0b10;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3177,7 +3177,7 @@ namespace op {
 struct multiply;
 
 struct negate : elementwise {
-  static constexpr std::string_view name = "negate";
+  static constexpr const char* name = "negate";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
@@ -3185,7 +3185,7 @@ struct negate : elementwise {
 };
 
 struct add : elementwise {
-  static constexpr std::string_view name = "add";
+  static constexpr const char* name = "add";
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
@@ -3202,7 +3202,7 @@ struct add : elementwise {
 };
 
 struct subtract : elementwise {
-  static constexpr std::string_view name = "subtract";
+  static constexpr const char* name = "subtract";
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.emit(negate{}, g.upstream));
@@ -3217,7 +3217,7 @@ struct subtract : elementwise {
 };
 
 struct multiply : elementwise {
-  static constexpr std::string_view name = "multiply";
+  static constexpr const char* name = "multiply";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
     g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
@@ -3235,7 +3235,7 @@ struct multiply : elementwise {
 
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
-  static constexpr std::string_view name = "divide";
+  static constexpr const char* name = "divide";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
     g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
@@ -3251,7 +3251,7 @@ struct divide : elementwise {
 
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
-  static constexpr std::string_view name = "maximum";
+  static constexpr const char* name = "maximum";
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -3262,7 +3262,7 @@ struct maximum : elementwise {
 
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
-  static constexpr std::string_view name = "minimum";
+  static constexpr const char* name = "minimum";
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -3272,33 +3272,33 @@ struct minimum : elementwise {
 };
 
 struct sign : elementwise {
-  static constexpr std::string_view name = "sign";
+  static constexpr const char* name = "sign";
   static constexpr bool stops_gradient = true;
 };
 
 struct abs : elementwise {
-  static constexpr std::string_view name = "abs";
+  static constexpr const char* name = "abs";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
-  static constexpr std::string_view name = "square";
+  static constexpr const char* name = "square";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
 };
 
 struct floor : elementwise {
-  static constexpr std::string_view name = "floor";
+  static constexpr const char* name = "floor";
   static constexpr bool stops_gradient = true;
 };
 struct ceil : elementwise {
-  static constexpr std::string_view name = "ceil";
+  static constexpr const char* name = "ceil";
   static constexpr bool stops_gradient = true;
 };
 /// To the nearest integer, halves to even.
 struct round : elementwise {
-  static constexpr std::string_view name = "round";
+  static constexpr const char* name = "round";
   static constexpr bool stops_gradient = true;
 };
 
@@ -3379,48 +3379,48 @@ namespace tagma {
 namespace op {
 
 struct exp : elementwise {
-  static constexpr std::string_view name = "exp";
+  static constexpr const char* name = "exp";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
-  static constexpr std::string_view name = "log";
+  static constexpr const char* name = "log";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
-  static constexpr std::string_view name = "log1p";
+  static constexpr const char* name = "log1p";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
-  static constexpr std::string_view name = "expm1";
+  static constexpr const char* name = "expm1";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
-  static constexpr std::string_view name = "sqrt";
+  static constexpr const char* name = "sqrt";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
 };
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
-  static constexpr std::string_view name = "rsqrt";
+  static constexpr const char* name = "rsqrt";
   static constexpr void gradient(auto& g) {
     const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
   }
 };
 struct tanh : elementwise {
-  static constexpr std::string_view name = "tanh";
+  static constexpr const char* name = "tanh";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
 };
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
-  static constexpr std::string_view name = "sigmoid";
+  static constexpr const char* name = "sigmoid";
   static constexpr void gradient(auto& g) {
     const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
     g.set(0, g.emit(multiply{}, g.upstream, slope));
@@ -3428,11 +3428,11 @@ struct sigmoid : elementwise {
 };
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
-  static constexpr std::string_view name = "softplus";
+  static constexpr const char* name = "softplus";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
-  static constexpr std::string_view name = "erf";
+  static constexpr const char* name = "erf";
   static constexpr void gradient(auto& g) {
     const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
@@ -3440,11 +3440,11 @@ struct erf : elementwise {
 };
 struct cos;
 struct sin : elementwise {
-  static constexpr std::string_view name = "sin";
+  static constexpr const char* name = "sin";
   static constexpr void gradient(auto& g);
 };
 struct cos : elementwise {
-  static constexpr std::string_view name = "cos";
+  static constexpr const char* name = "cos";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
@@ -3453,7 +3453,7 @@ constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, 
 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
-  static constexpr std::string_view name = "power";
+  static constexpr const char* name = "power";
   static constexpr void gradient(auto& g) {
     const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
@@ -3466,12 +3466,12 @@ struct power : elementwise {
 
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
-  static constexpr std::string_view name = "relu_gradient";
+  static constexpr const char* name = "relu_gradient";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
-  static constexpr std::string_view name = "relu";
+  static constexpr const char* name = "relu";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 
@@ -3575,7 +3575,7 @@ struct reduction {
 };
 
 struct sum : reduction {
-  static constexpr std::string_view name = "sum";
+  static constexpr const char* name = "sum";
   static constexpr void gradient(auto& g) { g.set(0, spread(g, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
@@ -3584,7 +3584,7 @@ struct sum : reduction {
 
 /// One over the number of elements that a reduction with mask attribute 0 joins into one.
 struct fraction {
-  static constexpr std::string_view name = "fraction";
+  static constexpr const char* name = "fraction";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t shape_only = 0b1;
   static constexpr bool stops_gradient = true;
@@ -3615,31 +3615,31 @@ struct extreme : reduction {
   }
 };
 struct reduce_max : extreme {
-  static constexpr std::string_view name = "reduce_max";
+  static constexpr const char* name = "reduce_max";
 };
 struct reduce_min : extreme {
-  static constexpr std::string_view name = "reduce_min";
+  static constexpr const char* name = "reduce_min";
 };
 
 /// The gradient divides the product by each element, so elements must not be zero where it is used.
 struct product : reduction {
-  static constexpr std::string_view name = "product";
+  static constexpr const char* name = "product";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
   }
 };
 
 struct all : reduction {
-  static constexpr std::string_view name = "all";
+  static constexpr const char* name = "all";
 };
 struct any : reduction {
-  static constexpr std::string_view name = "any";
+  static constexpr const char* name = "any";
 };
 
 /// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
 /// is one.
 struct argmax : reduction {
-  static constexpr std::string_view name = "argmax";
+  static constexpr const char* name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
     a.out.type = dtype::int64;
@@ -3647,7 +3647,7 @@ struct argmax : reduction {
   }
 };
 struct argmin : argmax {
-  static constexpr std::string_view name = "argmin";
+  static constexpr const char* name = "argmin";
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
@@ -3819,7 +3819,7 @@ namespace op {
 
 /// Product of the last two axes; attributes 0 and 1 tell whether the operands are transposed there first.
 struct matmul {
-  static constexpr std::string_view name = "matmul";
+  static constexpr const char* name = "matmul";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int unstretched = 2;
 
@@ -3925,7 +3925,7 @@ struct row_operation {
 
 /// exp(x) / sum(exp(x)) over the last axis, computed after subtracting the maximum.
 struct softmax : row_operation {
-  static constexpr std::string_view name = "softmax";
+  static constexpr const char* name = "softmax";
   static constexpr void gradient(auto& g) {
     const auto weighted = g.emit(multiply{}, g.upstream, g.self);
     const auto total = row_sum(g, weighted);
@@ -3935,7 +3935,7 @@ struct softmax : row_operation {
 
 /// x - log(sum(exp(x))) over the last axis.
 struct log_softmax : row_operation {
-  static constexpr std::string_view name = "log_softmax";
+  static constexpr const char* name = "log_softmax";
   static constexpr void gradient(auto& g) {
     const auto total = row_sum(g, g.upstream);
     g.set(0, g.emit(subtract{}, g.upstream, g.emit(multiply{}, g.emit(exp{}, g.self), total)));
@@ -3944,7 +3944,7 @@ struct log_softmax : row_operation {
 
 /// (softmax(logits) - one_hot(labels)) * upstream, row by row.
 struct sparse_softmax_cross_entropy_gradient {
-  static constexpr std::string_view name = "sparse_softmax_cross_entropy_gradient";
+  static constexpr const char* name = "sparse_softmax_cross_entropy_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3971,7 +3971,7 @@ struct sparse_softmax_cross_entropy_gradient {
 
 /// -log(softmax(logits)[label]), row by row.
 struct sparse_softmax_cross_entropy {
-  static constexpr std::string_view name = "sparse_softmax_cross_entropy";
+  static constexpr const char* name = "sparse_softmax_cross_entropy";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
@@ -4074,24 +4074,24 @@ struct update {
 };
 
 struct assign : update {
-  static constexpr std::string_view name = "assign";
+  static constexpr const char* name = "assign";
   static constexpr bool overwrites = true;
 };
 /// Attribute 0 is the kind of the initializer, attribute 1 the stream of its random numbers.
 struct initialize : update {
-  static constexpr std::string_view name = "initialize";
+  static constexpr const char* name = "initialize";
   static constexpr bool overwrites = true;
 };
 struct assign_add : update {
-  static constexpr std::string_view name = "assign_add";
+  static constexpr const char* name = "assign_add";
 };
 struct assign_sub : update {
-  static constexpr std::string_view name = "assign_sub";
+  static constexpr const char* name = "assign_sub";
 };
 
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {
-  static constexpr std::string_view name = "scatter_add";
+  static constexpr const char* name = "scatter_add";
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     shape expected = a.in[1].dims;
@@ -4200,7 +4200,7 @@ struct around_axis {
 /// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice
 /// i of input 0 goes where element i of input 1 points. What one index names twice is summed in the order of indices.
 struct scatter_rows {
-  static constexpr std::string_view name = "scatter_rows";
+  static constexpr const char* name = "scatter_rows";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
@@ -4218,7 +4218,7 @@ struct scatter_rows {
 
 /// The slices of input 0 that input 1 names along the axis in attribute 0.
 struct gather {
-  static constexpr std::string_view name = "gather";
+  static constexpr const char* name = "gather";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -4241,7 +4241,7 @@ constexpr void scatter_rows::gradient(auto& g) {
 
 /// Rows of the length in attribute 0, of the element type in attribute 1: 1 where the index points, else 0.
 struct one_hot {
-  static constexpr std::string_view name = "one_hot";
+  static constexpr const char* name = "one_hot";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
@@ -4383,7 +4383,7 @@ constexpr extent range_extent(extent first, extent last, extent axis) {
 
 /// Attributes 2 i and 2 i + 1 are the range of axis i.
 struct slice {
-  static constexpr std::string_view name = "slice";
+  static constexpr const char* name = "slice";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   /// The first position of each range, of axes of these extents.
@@ -4414,7 +4414,7 @@ struct slice {
 
 /// Zeros of the shape of input 1, with input 0 in the place of the slice that the attributes name.
 struct slice_gradient {
-  static constexpr std::string_view name = "slice_gradient";
+  static constexpr const char* name = "slice_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
@@ -4434,7 +4434,7 @@ constexpr void slice::gradient(auto& g) {
 
 /// Input 0 in a frame of elements equal to input 1; attributes 2 i and 2 i + 1 are the padding of axis i.
 struct pad {
-  static constexpr std::string_view name = "pad";
+  static constexpr const char* name = "pad";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -4584,7 +4584,7 @@ namespace op {
 
 /// Positions of the largest elements of the last axis, as many as attribute 0 says, the largest first.
 struct top_k_indices {
-  static constexpr std::string_view name = "top_k_indices";
+  static constexpr const char* name = "top_k_indices";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
@@ -4599,7 +4599,7 @@ struct top_k_indices {
 
 /// Zeros in the shape of input 2, to whose rows the elements of input 0 are added at the positions in input 1.
 struct scatter_last {
-  static constexpr std::string_view name = "scatter_last";
+  static constexpr const char* name = "scatter_last";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
@@ -4612,7 +4612,7 @@ struct scatter_last {
 
 /// Elements of input 0 at positions of its last axis, row by row.
 struct gather_last {
-  static constexpr std::string_view name = "gather_last";
+  static constexpr const char* name = "gather_last";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -4714,7 +4714,7 @@ namespace op {
 
 /// Axis i of the result is the axis of the input that attribute i names.
 struct transpose {
-  static constexpr std::string_view name = "transpose";
+  static constexpr const char* name = "transpose";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -4778,7 +4778,7 @@ namespace op {
 
 /// Joins its inputs along the axis in attribute 0.
 struct concat {
-  static constexpr std::string_view name = "concat";
+  static constexpr const char* name = "concat";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -4838,13 +4838,13 @@ struct concat_part {
 
 /// What one operand has contributed to the concatenation that is input 0.
 struct part_of_whole : concat_part {
-  static constexpr std::string_view name = "part_of_whole";
+  static constexpr const char* name = "part_of_whole";
   static constexpr void gradient(auto& g);
 };
 
 /// Zeros in the shape of the whole, with input 0 in the place of one operand.
 struct part_into_whole : concat_part {
-  static constexpr std::string_view name = "part_into_whole";
+  static constexpr const char* name = "part_into_whole";
   static constexpr void gradient(auto& g) { emit_same_place(g, part_of_whole{}); }
 };
 
@@ -4876,7 +4876,7 @@ struct tile_gradient;
 
 /// The input repeated along axis i as often as attribute i says.
 struct tile {
-  static constexpr std::string_view name = "tile";
+  static constexpr const char* name = "tile";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -4895,7 +4895,7 @@ struct tile {
 
 /// The sum of the repetitions that make up input 0; input 1 has the shape of one.
 struct tile_gradient {
-  static constexpr std::string_view name = "tile_gradient";
+  static constexpr const char* name = "tile_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
@@ -5167,7 +5167,7 @@ struct convolution {
 /// The transposed convolution: inputs are the gradient of the output, the filter, and the images, of which only the
 /// shape counts. Without images, attributes 3 and 4 are the height and width of the result; `dyn` derives them.
 struct conv2d_input_gradient : convolution {
-  static constexpr std::string_view name = "conv2d_input_gradient";
+  static constexpr const char* name = "conv2d_input_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -5195,7 +5195,7 @@ struct conv2d_input_gradient : convolution {
 
 /// A convolution.
 struct conv2d : convolution {
-  static constexpr std::string_view name = "conv2d";
+  static constexpr const char* name = "conv2d";
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
@@ -5207,7 +5207,7 @@ struct conv2d : convolution {
 
 /// Inputs are the images, the gradient of the output, and the filter, of which only the shape counts.
 struct conv2d_filter_gradient : convolution {
-  static constexpr std::string_view name = "conv2d_filter_gradient";
+  static constexpr const char* name = "conv2d_filter_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -5236,7 +5236,7 @@ constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
 
 /// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.
 struct conv2d_bias : convolution {
-  static constexpr std::string_view name = "conv2d_bias";
+  static constexpr const char* name = "conv2d_bias";
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
@@ -5449,7 +5449,7 @@ struct max_pool_gradient;
 
 /// Inputs are x, the maxima y, and a tensor of the shape of x: its elements at the places of the maxima.
 struct max_pool_select : pooling {
-  static constexpr std::string_view name = "max_pool_select";
+  static constexpr const char* name = "max_pool_select";
   static constexpr const char* infer(ir::infer_args& a) {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
     return pooling::infer(a);
@@ -5459,7 +5459,7 @@ struct max_pool_select : pooling {
 
 /// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
 struct max_pool_gradient : pooling {
-  static constexpr std::string_view name = "max_pool_gradient";
+  static constexpr const char* name = "max_pool_gradient";
   static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, out)) return problem;
@@ -5479,7 +5479,7 @@ constexpr void max_pool_select::gradient(auto& g) {
 
 /// The largest element of each window; padding never wins.
 struct max_pool : pooling {
-  static constexpr std::string_view name = "max_pool";
+  static constexpr const char* name = "max_pool";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit_with(max_pool_gradient{}, options(g), g.in(0), g.self, g.upstream));
   }
@@ -5489,13 +5489,13 @@ struct average_pool_gradient;
 
 /// The mean of each window; padding does not count.
 struct average_pool : pooling {
-  static constexpr std::string_view name = "average_pool";
+  static constexpr const char* name = "average_pool";
   static constexpr void gradient(auto& g);
 };
 
 /// Inputs are the gradient of the means and the images, of which only the shape counts.
 struct average_pool_gradient : pooling {
-  static constexpr std::string_view name = "average_pool_gradient";
+  static constexpr const char* name = "average_pool_gradient";
   static constexpr std::uint8_t shape_only = 0b10;
   static constexpr const char* infer(ir::infer_args& a) {
     shape out;
@@ -5685,15 +5685,15 @@ struct random_source {
 
 /// In [0, 1).
 struct random_uniform : random_source {
-  static constexpr std::string_view name = "random_uniform";
+  static constexpr const char* name = "random_uniform";
 };
 /// Mean 0, deviation 1.
 struct random_normal : random_source {
-  static constexpr std::string_view name = "random_normal";
+  static constexpr const char* name = "random_normal";
 };
 /// The same, drawn again outside (-2, 2).
 struct truncated_normal : random_source {
-  static constexpr std::string_view name = "truncated_normal";
+  static constexpr const char* name = "truncated_normal";
 };
 
 }  // namespace op
@@ -5872,7 +5872,7 @@ namespace op {
 
 /// Done when everything it waits for is done.
 struct group {
-  static constexpr std::string_view name = "group";
+  static constexpr const char* name = "group";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr bool stateful = true;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -5969,7 +5969,7 @@ namespace op {
 
 /// The gradient of the sum of input 0 by input 1.
 struct gradient {
-  static constexpr std::string_view name = "gradient";
+  static constexpr const char* name = "gradient";
   static constexpr ir::op_kind kind = ir::op_kind::gradient;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
@@ -6206,7 +6206,7 @@ namespace op {
 
 /// The learning rate at the step that input 0 holds; the program carries its schedule.
 struct scheduled_rate {
-  static constexpr std::string_view name = "scheduled_rate";
+  static constexpr const char* name = "scheduled_rate";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::float64, {}};
@@ -6336,42 +6336,42 @@ struct optimizer_update : update {
 };
 
 struct apply_sgd : optimizer_update<0> {
-  static constexpr std::string_view name = "apply_sgd", rows_name = "apply_sgd_rows";
+  static constexpr const char *name = "apply_sgd", *rows_name = "apply_sgd_rows";
   static constexpr fixed_array<slot, 0> slots{};
 };
 struct apply_momentum : optimizer_update<1> {
-  static constexpr std::string_view name = "apply_momentum", rows_name = "apply_momentum_rows";
+  static constexpr const char *name = "apply_momentum", *rows_name = "apply_momentum_rows";
   static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
 };
 struct apply_adagrad : optimizer_update<1> {
-  static constexpr std::string_view name = "apply_adagrad", rows_name = "apply_adagrad_rows";
+  static constexpr const char *name = "apply_adagrad", *rows_name = "apply_adagrad_rows";
   static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
 };
 struct apply_adadelta : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adadelta", rows_name = "apply_adadelta_rows";
+  static constexpr const char *name = "apply_adadelta", *rows_name = "apply_adadelta_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
 };
 struct apply_rmsprop : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_rmsprop", rows_name = "apply_rmsprop_rows";
+  static constexpr const char *name = "apply_rmsprop", *rows_name = "apply_rmsprop_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
 };
 struct apply_centered_rmsprop : optimizer_update<3> {
-  static constexpr std::string_view name = "apply_centered_rmsprop", rows_name = "apply_centered_rmsprop_rows";
+  static constexpr const char *name = "apply_centered_rmsprop", *rows_name = "apply_centered_rmsprop_rows";
   static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
                                               slot{"/rmsprop_mean"}};
 };
 struct apply_adam : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adam", rows_name = "apply_adam_rows";
+  static constexpr const char *name = "apply_adam", *rows_name = "apply_adam_rows";
   static constexpr bool moves_all_rows = true;
   static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
 };
 struct apply_adamw : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adamw", rows_name = "apply_adamw_rows";
+  static constexpr const char *name = "apply_adamw", *rows_name = "apply_adamw_rows";
   static constexpr bool moves_all_rows = true;
   static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
 };
 struct apply_ftrl : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_ftrl", rows_name = "apply_ftrl_rows";
+  static constexpr const char *name = "apply_ftrl", *rows_name = "apply_ftrl_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
 
@@ -9086,6 +9086,7 @@ inline constexpr device_text local_device_types[] = {device_text("CPU")};
 /// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
 /// provides one, before its first session. Such a header specialises this for all graphs:
 /// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `begins_loop(info)`, whether its kernel of an operation can go on with a loop over the result;
 /// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
 template <class Graph>
 struct accelerator_of {
@@ -9245,12 +9246,17 @@ struct plan_node {
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
 };
 
-/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
+/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
+/// kernel goes on with a loop over its result, they are the inputs of `before` and what else the loop reads.
 struct plan_step {
   node_id node = 0;
   std::int32_t first_operand = 0;
   std::int16_t operands = 0;
   bool fused = false;
+  node_id before = ir::no_node;  ///< the node whose kernel the loop goes on from
+
+  /// The node that has the attributes of the call, and most of its work.
+  [[nodiscard]] constexpr node_id main_node() const { return before == ir::no_node ? node : before; }
 };
 
 /// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the
@@ -11762,7 +11768,8 @@ class dispatcher {
 
 /// @file
 /// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
-/// readers are in one group, so a group has one result and no node is computed twice.
+/// readers are in one group, so a group has one result and no node is computed twice. Where a device has kernels that
+/// go on with a loop over their result, one such node joins the loop that reads it.
 
 namespace tagma::ir {
 
@@ -11807,13 +11814,16 @@ struct fusion {
 /// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
 /// have their group when its turn comes.
 /// @param device where each node runs, or nothing if there is only one device
+/// @param begins for each node, whether its kernel can go on with the loop over its result; or nothing
 template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
-                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {}) {
+                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
+                                       array_view<const bool> begins = {}) {
   fusion<N> f;
   fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
   fixed_array<fusion_reason, N> obstacle{};
   fixed_array<std::int8_t, N> loads{};
+  fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
   for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
   for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
 
@@ -11831,13 +11841,16 @@ template <std::size_t N>
   for (node_id i = g.size(); i-- > 0;) {
     if (needs[i] != need::value) continue;
     const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    if (elementwise) {
+    const bool kernel = !begins.empty() && begins[i] && g.info(i).kind == op_kind::compute;
+    if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
       if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
       if (why == fusion_reason::not_elementwise && r != no_node) {
         if (!(g[i].spec.dims == g[r].spec.dims))
           why = fusion_reason::other_shape;
+        else if (kernel && (begun[r] || g[i].spec.type != g[r].spec.type))
+          why = fusion_reason::read_by_other_kernel;
         else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
           why = fusion_reason::group_full;
         else if (!device.empty() && device[i] != device[r])
@@ -11847,12 +11860,13 @@ template <std::size_t N>
         else {
           why = fusion_reason::fused;
           f.group[i] = r;
-          ++f.size[r];
+          begun[r] = begun[r] || kernel;
+          f.size[r] = static_cast<std::int8_t>(f.size[r] + (kernel ? 0 : 1));
           loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
         }
       }
       f.reason[i] = why;
-      if (why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
+      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
     }
     const node_id mine = f.group[i];
     int k = 0;
@@ -12036,7 +12050,8 @@ struct raw_plan {
   fixed_array<attribute, A> attributes{};
   fixed_array<plan_step, N> steps{};
   fixed_array<node_id, E> operands{};
-  fixed_array<loop_load, E> loads{};  ///< parallel to `operands`, for fused steps
+  /// Parallel to `operands`, for fused steps. Behind a kernel, the place of its last input is that of its result.
+  fixed_array<loop_load, E> loads{};
   fixed_array<loop_operation, N> operations{};
   fixed_array<std::int32_t, N> first_operation{};  ///< of each step
   fixed_array<std::int32_t, N> operation_count{};
@@ -12131,11 +12146,15 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   }
 
   // Members of each loop, in order.
-  fixed_array<node_id, N> first_member{}, next_member{};
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = ir::no_node;
+  fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
+  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value || g.info(i).kind != op_kind::elementwise) continue;
+    if (needs[i] != need::value) continue;
     const node_id root = fusion.group[i];
+    if (g.info(i).kind != op_kind::elementwise) {
+      if (root != i) kernel_before[root] = i;
+      continue;
+    }
     next_member[i] = first_member[root];
     first_member[root] = i;
   }
@@ -12160,7 +12179,16 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       continue;
     }
     // First all loads, so that operations are numbered after them.
-    std::int16_t loads = 0;
+    std::int16_t loads = 0, inputs_before = 0;
+    if (const node_id b = kernel_before[i]; b != ir::no_node) {
+      step.before = renumbered[b];
+      p.nodes[step.before].step = static_cast<std::int32_t>(s);
+      for (const node_id in : g.inputs(b)) p.operands[p.sizes.operands++] = renumbered[in];
+      p.loads[p.sizes.operands - 1] = {b, g[b].spec.type, true};
+      inputs_before = static_cast<std::int16_t>(g[b].inputs - 1);
+      position_owner[b] = i;
+      position[b] = loads++;
+    }
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
@@ -12173,8 +12201,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
       }
     }
-    step.operands = loads;
-    const auto first = static_cast<std::size_t>(step.first_operand);
+    step.operands = static_cast<std::int16_t>(inputs_before + loads);
+    const auto first = static_cast<std::size_t>(step.first_operand + inputs_before);
     const shape& out = g[i].spec.dims;
     const auto stretched = [&](std::size_t l, int axis) {
       return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
@@ -12246,7 +12274,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const std::int32_t last =
         last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
-    for (int k = 0; k < step.operands && !reused; ++k) {
+    for (int k = 0; k < step.operands && !reused && step.before == ir::no_node; ++k) {
       if (!step.fused && !n.op->writes_over(k)) continue;
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
@@ -12293,7 +12321,7 @@ namespace tagma::plan {
 
 /// The operation of a copy. No graph has it.
 struct transfer {
-  static constexpr std::string_view name = "transfer";
+  static constexpr const char* name = "transfer";
   static constexpr op_kind kind = op_kind::compute;
   static constexpr const char* infer(ir::infer_args& args) {
     args.out = args.in[0];
@@ -13008,7 +13036,8 @@ namespace tagma::runtime {
 
 /// A step that has ended, or failed.
 struct traced_step {
-  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations; of a kernel with a loop
+                                 ///< behind it, the kernel's
   const device_spec& device;     ///< where it ran
   std::string_view queue;        ///< of the device; empty: the thread that tells
   bool loop = false;             ///< several element-wise operations in one
@@ -13314,10 +13343,10 @@ class bound_plan {
                                std::string_view queue, std::int64_t begin_ns, std::int64_t end_ns) const {
     const plan::plan_step& step = plan_.steps[s];
     const kernel_args& call = calls_[s];
-    trace.add({plan_.nodes[step.node],
+    trace.add({plan_.nodes[step.main_node()],
                device,
                queue,
-               step.fused,
+               step.fused && step.before == ir::no_node,
                {call.in.data(), call.in.size()},
                call.out,
                run,
@@ -13326,8 +13355,10 @@ class bound_plan {
   }
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
   [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
-    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", short_name(device_at(n.device).name)});
+    const plan::plan_step& step = plan_.steps[s];
+    const plan::plan_node& n = plan_.nodes[step.main_node()];
+    std::string text = sentence({detail::describe(n), step.before == ir::no_node ? "" : " with the loop behind it",
+                                 " on ", short_name(device_at(n.device).name)});
     const char* before = " of ";
     for (const operand& o : calls_[s].in) {
       append_spec(text, before, o.type, o.dims);
@@ -13478,19 +13509,19 @@ class bound_plan {
   }
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
-    const plan::plan_node& n = plan_.nodes[step.node];
+    const plan::plan_node& n = plan_.nodes[step.main_node()];
     const auto bytes = [this](ir::node_id id) {
       const auto i = static_cast<std::size_t>(id);
       return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
     };
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
-    if (!step.fused && n.op->work != nullptr) {
+    if (n.op->work != nullptr) {
       const auto inputs = inputs_of(n);
       const heap_array<tensor_spec> in(inputs.size());
       for (std::size_t k = 0; k < in.size(); ++k)
         in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
-      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.node)]}});
+      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.main_node())]}});
     }
     return 200 + moved / 8 + products / 20;
   }
@@ -13607,7 +13638,7 @@ class bound_plan {
       kernel_args& call = calls_[s];
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
-      call.attributes = attributes_of(n);
+      call.attributes = attributes_of(plan_.nodes[static_cast<std::size_t>(step.main_node())]);
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
@@ -16003,6 +16034,13 @@ struct scalar_kernel<ir::key<op::select>> {
 /// Fused element-wise loops on the GPU. The type of a loop is its recipe, as on the CPU; extents and strides reach it
 /// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
 
+// ---- tagma/device/kernel_then_loop.hpp
+#ifndef TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+#define TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+
+/// @file
+/// Steps of two kernels, of devices that do such.
+
 // ---- tagma/device/kernel_table.hpp
 #ifndef TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
 #define TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
@@ -16016,7 +16054,9 @@ struct scalar_kernel<ir::key<op::select>> {
 ///   template <dtype Type, bool Contiguous> using load
 ///   template <const char& Key, dtype Out, int A, int B, int C> using operation
 ///   template <class Loads, class Operations> using loop, with `entry`; both arguments are `types<...>`
+///   template <const char& Key, class Loop, dtype Out, dtype... In> using kernel_with_loop, with `entry`
 
+#include <type_traits>
 #include <utility>
 
 namespace tagma::device {
@@ -16024,6 +16064,14 @@ namespace tagma::device {
 /// Types in a row.
 template <class...>
 struct types;
+
+/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
+/// way.
+[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
+
+/// A kernel that goes on with a loop over its result; in kernel_then_loop.hpp.
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop;
 
 namespace detail {
 
@@ -16059,6 +16107,10 @@ constexpr const ir::op_info* find_missing(std::index_sequence<O...>) {
     constexpr const auto& operations = operations_of<Plan>;
     constexpr auto first = static_cast<std::size_t>(first_operations<Plan>[Step]);
     const ir::op_info* missing = nullptr;
+    if constexpr (Plan::steps[Step].before != ir::no_node) {
+      constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].before)].op;
+      if (!Kernels::template has_kernel<*op->key>) missing = op;
+    }
     ((missing == nullptr && !Kernels::template has_loop<*operations[first + O].op->key>
           ? void(missing = operations[first + O].op)
           : void()),
@@ -16074,17 +16126,45 @@ inline constexpr const ir::op_info* missing_in_step = find_missing<Kernels, Plan
     std::make_index_sequence<static_cast<std::size_t>(operation_counts<Plan>[Step])>{});
 
 template <class Kernels, class Plan, std::size_t Step, std::size_t... L, std::size_t... O>
-constexpr auto loop_of(std::index_sequence<L...>, std::index_sequence<O...>) {
+constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
   constexpr const auto& loads = loads_of<Plan>;
   constexpr const auto& operations = operations_of<Plan>;
-  constexpr auto load = static_cast<std::size_t>(Plan::steps[Step].first_operand);
+  constexpr auto load =
+      static_cast<std::size_t>(Plan::steps[Step].first_operand + Plan::steps[Step].operands) - sizeof...(L);
   constexpr auto first = static_cast<std::size_t>(first_operations<Plan>[Step]);
-  using loop = typename Kernels::template loop<
+  return std::type_identity<typename Kernels::template loop<
       types<typename Kernels::template load<loads[load + L].type, loads[load + L].contiguous>...>,
       types<typename Kernels::template operation<*operations[first + O].op->key, operations[first + O].type,
                                                  operations[first + O].operand[0], operations[first + O].operand[1],
-                                                 operations[first + O].operand[2]>...>>;
-  return loop::entry;
+                                                 operations[first + O].operand[2]>...>>>{};
+}
+
+/// @tparam I the inputs of the kernel before the loop
+template <class Kernels, class Plan, std::size_t Step, std::size_t... I>
+constexpr runtime::kernel_entry loop_entry(std::index_sequence<I...>) {
+  using loop = typename decltype(loop_type<Kernels, Plan, Step>(
+      std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands) - sizeof...(I) +
+                               (sizeof...(I) > 0 ? 1 : 0)>{},
+      std::make_index_sequence<static_cast<std::size_t>(operation_counts<Plan>[Step])>{}))::type;
+  if constexpr (sizeof...(I) == 0) {
+    return loop::entry;
+  } else {
+    constexpr auto node = static_cast<std::size_t>(Plan::steps[Step].before);
+    constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
+    constexpr const char* key = Plan::nodes[node].op->key;
+    return Kernels::template kernel_with_loop<
+        *key, loop, node_types<Plan>[node],
+        node_types<Plan>[static_cast<std::size_t>(Plan::operands[first + I])]...>::entry;
+  }
+}
+/// Inputs of the kernel before the loop of a step.
+template <class Plan, std::size_t Step>
+constexpr std::size_t inputs_before() {
+  constexpr auto before = Plan::steps[Step].before;
+  if constexpr (before == ir::no_node)
+    return 0;
+  else
+    return static_cast<std::size_t>(Plan::nodes[static_cast<std::size_t>(before)].inputs);
 }
 
 template <class Kernels, class Plan, std::size_t Step, std::size_t... I>
@@ -16115,19 +16195,70 @@ inline constexpr const ir::op_info* missing_kernel =
 /// The kernel of a step; empty if there is none.
 template <class Kernels, class Plan, std::size_t Step>
 [[nodiscard]] constexpr runtime::kernel_entry step_entry() {
-  constexpr auto operands = static_cast<std::size_t>(Plan::steps[Step].operands);
   if constexpr (detail::missing_in_step<Kernels, Plan, Step> != nullptr)
     return {};
   else if constexpr (Plan::steps[Step].fused)
-    return detail::loop_of<Kernels, Plan, Step>(
-        std::make_index_sequence<operands>{},
-        std::make_index_sequence<static_cast<std::size_t>(detail::operation_counts<Plan>[Step])>{});
+    return detail::loop_entry<Kernels, Plan, Step>(std::make_index_sequence<detail::inputs_before<Plan, Step>()>{});
   else
-    return detail::plain_entry<Kernels, Plan, Step>(std::make_index_sequence<operands>{});
+    return detail::plain_entry<Kernels, Plan, Step>(
+        std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands)>{});
 }
 
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
+
+namespace tagma::device {
+
+/// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
+/// as its first tensor, and writes over it.
+/// @tparam Kernel,Loop pointers, since nvcc writes references to static members wrongly
+/// @tparam Inputs of the kernel; the others are the loop's
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop {
+  struct states final : runtime::kernel_state {
+    owned<runtime::kernel_state> kernel, loop;
+  };
+  /// The arguments of both. Addresses may differ from run to run.
+  struct split {
+    split(const runtime::kernel_args& args, const states& s) : kernel(args), loop(args) {
+      kernel.in = args.in.first(Inputs);
+      kernel.state = s.kernel.get();
+      in[0] = args.out;
+      declared[0] = args.declared_out;
+      std::size_t count = 1;
+      for (std::size_t k = Inputs; k < args.in.size(); ++k) {
+        in[count] = args.in[k];
+        declared[count++] = args.declared[k];
+      }
+      loop.in = {in, count};
+      loop.declared = {declared, count};
+      loop.state = s.loop.get();
+    }
+    runtime::operand in[ir::max_group_loads];
+    shape declared[ir::max_group_loads];
+    runtime::kernel_args kernel, loop;
+  };
+
+  static owned<runtime::kernel_state> prepare(const runtime::kernel_args& args, const runtime::run_context& context) {
+    auto made = make_owned<states>();
+    const split parts(args, *made);
+    if (Kernel->prepare != nullptr) made->kernel = Kernel->prepare(parts.kernel, context);
+    if (Loop->prepare != nullptr) made->loop = Loop->prepare(parts.loop, context);
+    return made;
+  }
+  static void run(const runtime::kernel_args& args, const runtime::run_context& context) {
+    const split parts(args, *static_cast<const states*>(args.state));
+    Kernel->run(parts.kernel, context);
+    Loop->run(parts.loop, context);
+  }
+
+ public:
+  static constexpr runtime::kernel_entry entry{&kernel_then_loop::run, &kernel_then_loop::prepare, nullptr,
+                                               Kernel->reads_run || Loop->reads_run};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
 
 namespace tagma::device::cuda {
 
@@ -16418,6 +16549,10 @@ void fused_loop<types<Load...>, types<Operation...>>::run_loop(const kernel_args
   launch<fused_loop>(geometry::over(a.chunks), context, a);
 }
 
+/// A kernel that goes on with a loop over its result.
+template <const char& Key, class Loop, dtype Out, dtype... In>
+struct kernel_with_loop : kernel_then_loop<&kernel<Key>::template entry<Out, In...>, &Loop::entry, sizeof...(In)> {};
+
 /// What the GPU has.
 struct kernel_set {
   template <const char& Key>
@@ -16436,6 +16571,8 @@ struct kernel_set {
   using operation = operation_of<Key, Out, A, B, C>;
   template <class Loads, class Operations>
   using loop = fused_loop<Loads, Operations>;
+  template <const char& Key, class Loop, dtype Out, dtype... In>
+  using kernel_with_loop = cuda::kernel_with_loop<Key, Loop, Out, In...>;
 };
 
 }  // namespace tagma::device::cuda
@@ -17144,7 +17281,8 @@ struct kernel<ir::key<op::one_hot>> {
 #define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_MATMUL_HPP
 
 /// @file
-/// Matrix products on the GPU: by cuBLASLt, and by plain loops where it has no algorithm.
+/// Matrix products on the GPU: by cuBLASLt, and by plain loops where it has no algorithm. A bias and a relu behind a
+/// product are part of its call.
 
 namespace tagma::device::cuda {
 
@@ -17259,16 +17397,22 @@ struct product_body {
   }
 };
 
-struct product_state final : kernel_state {
+struct product_state : kernel_state {
   explicit product_state(const kernel_args& args) : product(args) {}
   batched_product product;
   owned<blas_product> library;
+
+  /// True if cuBLASLt has an algorithm, or need not have one.
+  bool choose(const run_context& context) {
+    if (emulates() || product.is_empty() || product.problem.k == 0) return true;
+    library = blas_product::make(product.problem, context);
+    return library != nullptr;
+  }
 };
 
 inline owned<kernel_state> prepare_matmul(const kernel_args& args, const run_context& context) {
   auto state = make_owned<product_state>(args);
-  if (!emulates() && !state->product.is_empty() && state->product.problem.k > 0)
-    state->library = blas_product::make(state->product.problem, context);
+  (void)state->choose(context);
   return state;
 }
 
@@ -17283,16 +17427,86 @@ void multiply(const product_problem& p, const blas_product* library, const T* a,
     launch<product_body<T>>(geometry::over(p.m * p.n * p.batch), context, {a, b, c, bias, p});
 }
 
+/// @param bias nullptr if none is added
 template <class T>
-void matmul(const kernel_args& args, const run_context& context) {
-  const auto& s = *static_cast<const product_state*>(args.state);
+void run_product(const product_state& s, const kernel_args& args, const T* bias, const run_context& context) {
   if (s.product.is_empty()) return;
   for (std::int64_t i = 0; i < s.product.calls(); ++i) {
     const batch_axis at = s.product.at(i);
     multiply<T>(s.product.problem, s.library.get(), args.in[0].as<const T>() + at.a, args.in[1].as<const T>() + at.b,
-                args.out.as<T>() + at.c, nullptr, context);
+                args.out.as<T>() + at.c, bias, context);
   }
 }
+
+template <class T>
+void matmul(const kernel_args& args, const run_context& context) {
+  run_product<T>(*static_cast<const product_state*>(args.state), args, nullptr, context);
+}
+
+template <dtype T, int A, int B>
+using sum_step = operation_of<ir::key<op::add>, T, A, B, 0>;
+template <dtype T, int A>
+using relu_step = operation_of<ir::key<op::relu>, T, A, 0, 0>;
+
+/// What a loop over a product comes to, if a library knows it by name. What the loop reads besides may still be too
+/// large for a bias.
+template <class Loop>
+inline constexpr epilogue epilogue_of = epilogue::none;
+template <dtype T>
+inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>>, types<relu_step<T, 0>>>> = epilogue::relu;
+template <dtype T>
+inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>>>> =
+    epilogue::bias;
+template <dtype T>
+inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>>>> =
+    epilogue::bias;
+template <dtype T>
+inline constexpr epilogue
+    epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>, relu_step<T, 2>>>> =
+        epilogue::bias_relu;
+template <dtype T>
+inline constexpr epilogue
+    epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>, relu_step<T, 2>>>> =
+        epilogue::bias_relu;
+
+/// A product with its bias and activation in one call, or one after the other where the library has no algorithm for
+/// both or the bias is not a row.
+template <dtype T, class Apart, epilogue After>
+struct product_and_epilogue {
+  static constexpr bool has_bias = After == epilogue::bias || After == epilogue::bias_relu;
+
+  struct state final : product_state {
+    using product_state::product_state;
+    owned<kernel_state> apart;
+  };
+
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
+    auto made = make_owned<state>(args);
+    made->product.problem.after = After;
+    if (!(has_bias ? is_row(args.in[2].dims, made->product.problem.n) : true) || !made->choose(context))
+      made->apart = Apart::entry.prepare(args, context);
+    return made;
+  }
+  static void run(const kernel_args& args, const run_context& context) {
+    const auto& s = *static_cast<const state*>(args.state);
+    if (s.apart != nullptr) {
+      kernel_args apart = args;
+      apart.state = s.apart.get();
+      return Apart::entry.run(apart, context);
+    }
+    run_product<stored<T>>(s, args, has_bias ? args.in[2].as<const stored<T>>() : nullptr, context);
+  }
+  static constexpr kernel_entry entry{&run, &prepare};
+
+ private:
+  static bool is_row(const shape& bias, std::int64_t n) {
+    return bias.elements() == n && bias.rank > 0 && bias[bias.rank - 1] == n;
+  }
+};
+
+/// Where no library knows the loop.
+template <dtype T, class Apart>
+struct product_and_epilogue<T, Apart, epilogue::none> : Apart {};
 
 }  // namespace detail
 
@@ -17301,6 +17515,11 @@ struct kernel<ir::key<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::matmul<stored<Out>>, &detail::prepare_matmul};
 };
+
+template <class Loop, dtype T>
+struct kernel_with_loop<ir::key<op::matmul>, Loop, T, T, T>
+    : detail::product_and_epilogue<T, kernel_then_loop<&kernel<ir::key<op::matmul>>::entry<T, T, T>, &Loop::entry, 2>,
+                                   detail::epilogue_of<Loop>> {};
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_MATMUL_HPP
@@ -18464,6 +18683,7 @@ struct ir::accelerator_of<Graph> {
   static constexpr bool exists = true;
   static constexpr std::string_view type = "GPU";
   static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
+  [[nodiscard]] static constexpr bool begins_loop(const op_info& info) { return device::begins_loop(info); }
   template <class Plan>
   [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
     return device::cuda::kernel_entries<Plan>;

@@ -1808,7 +1808,7 @@ struct graph_storage {
 
 /// A scalar that the compiler knows.
 struct constant_op {
-  static constexpr std::string_view name = "constant";
+  static constexpr const char* name = "constant";
   static constexpr op_kind kind = op_kind::constant;
   static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
 };
@@ -2282,7 +2282,7 @@ namespace tagma {
 namespace op {
 /// A run-time scalar that the program carries.
 struct literal {
-  static constexpr std::string_view name = "literal";
+  static constexpr const char* name = "literal";
   static constexpr ir::op_kind kind = ir::op_kind::literal;
   static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
 };
@@ -2520,36 +2520,36 @@ inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A>&& bro
 namespace op {
 
 struct equal : elementwise_predicate {
-  static constexpr std::string_view name = "equal";
+  static constexpr const char* name = "equal";
 };
 struct not_equal : elementwise_predicate {
-  static constexpr std::string_view name = "not_equal";
+  static constexpr const char* name = "not_equal";
 };
 struct less : elementwise_predicate {
-  static constexpr std::string_view name = "less";
+  static constexpr const char* name = "less";
 };
 struct less_equal : elementwise_predicate {
-  static constexpr std::string_view name = "less_equal";
+  static constexpr const char* name = "less_equal";
 };
 struct greater : elementwise_predicate {
-  static constexpr std::string_view name = "greater";
+  static constexpr const char* name = "greater";
 };
 struct greater_equal : elementwise_predicate {
-  static constexpr std::string_view name = "greater_equal";
+  static constexpr const char* name = "greater_equal";
 };
 struct logical_and : elementwise_predicate {
-  static constexpr std::string_view name = "logical_and";
+  static constexpr const char* name = "logical_and";
 };
 struct logical_or : elementwise_predicate {
-  static constexpr std::string_view name = "logical_or";
+  static constexpr const char* name = "logical_or";
 };
 struct logical_not : elementwise_predicate {
-  static constexpr std::string_view name = "logical_not";
+  static constexpr const char* name = "logical_not";
 };
 
 /// `condition ? a : b`, element by element; all three broadcast.
 struct select {
-  static constexpr std::string_view name = "select";
+  static constexpr const char* name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
   static constexpr void gradient(auto& g) {
@@ -2561,7 +2561,7 @@ struct select {
 
 /// Converts to the element type in attribute 0. Floating to integer truncates towards zero.
 struct cast {
-  static constexpr std::string_view name = "cast";
+  static constexpr const char* name = "cast";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
@@ -2753,7 +2753,7 @@ namespace op {
 
 /// Takes on the extents in the attributes; one of them may be `dyn`. With a second input, its shape is the target.
 struct reshape {
-  static constexpr std::string_view name = "reshape";
+  static constexpr const char* name = "reshape";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr std::uint8_t shape_only = 0b10;
 
@@ -2786,7 +2786,7 @@ struct reshape {
 
 /// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
 struct expand_dims {
-  static constexpr std::string_view name = "expand_dims";
+  static constexpr const char* name = "expand_dims";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -2806,7 +2806,7 @@ struct expand_dims {
 
 /// Removes axes of extent 1; bit i of attribute 0 says that axis i goes.
 struct squeeze {
-  static constexpr std::string_view name = "squeeze";
+  static constexpr const char* name = "squeeze";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -2824,7 +2824,7 @@ struct squeeze {
 
 /// The value itself under another node.
 struct identity {
-  static constexpr std::string_view name = "identity";
+  static constexpr const char* name = "identity";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -2835,7 +2835,7 @@ struct identity {
 
 /// The value itself; no gradient flows through it.
 struct stop_gradient {
-  static constexpr std::string_view name = "stop_gradient";
+  static constexpr const char* name = "stop_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool stops_gradient = true;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -2846,7 +2846,7 @@ struct stop_gradient {
 
 /// Input 0 stretched to the shape of input 1, whose elements are not read.
 struct broadcast_like {
-  static constexpr std::string_view name = "broadcast_like";
+  static constexpr const char* name = "broadcast_like";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr std::uint8_t shape_only = 0b10;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -2945,7 +2945,7 @@ namespace op {
 struct multiply;
 
 struct negate : elementwise {
-  static constexpr std::string_view name = "negate";
+  static constexpr const char* name = "negate";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
@@ -2953,7 +2953,7 @@ struct negate : elementwise {
 };
 
 struct add : elementwise {
-  static constexpr std::string_view name = "add";
+  static constexpr const char* name = "add";
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
@@ -2970,7 +2970,7 @@ struct add : elementwise {
 };
 
 struct subtract : elementwise {
-  static constexpr std::string_view name = "subtract";
+  static constexpr const char* name = "subtract";
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.emit(negate{}, g.upstream));
@@ -2985,7 +2985,7 @@ struct subtract : elementwise {
 };
 
 struct multiply : elementwise {
-  static constexpr std::string_view name = "multiply";
+  static constexpr const char* name = "multiply";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
     g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
@@ -3003,7 +3003,7 @@ struct multiply : elementwise {
 
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
-  static constexpr std::string_view name = "divide";
+  static constexpr const char* name = "divide";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
     g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
@@ -3019,7 +3019,7 @@ struct divide : elementwise {
 
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
-  static constexpr std::string_view name = "maximum";
+  static constexpr const char* name = "maximum";
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -3030,7 +3030,7 @@ struct maximum : elementwise {
 
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
-  static constexpr std::string_view name = "minimum";
+  static constexpr const char* name = "minimum";
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -3040,33 +3040,33 @@ struct minimum : elementwise {
 };
 
 struct sign : elementwise {
-  static constexpr std::string_view name = "sign";
+  static constexpr const char* name = "sign";
   static constexpr bool stops_gradient = true;
 };
 
 struct abs : elementwise {
-  static constexpr std::string_view name = "abs";
+  static constexpr const char* name = "abs";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
-  static constexpr std::string_view name = "square";
+  static constexpr const char* name = "square";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
 };
 
 struct floor : elementwise {
-  static constexpr std::string_view name = "floor";
+  static constexpr const char* name = "floor";
   static constexpr bool stops_gradient = true;
 };
 struct ceil : elementwise {
-  static constexpr std::string_view name = "ceil";
+  static constexpr const char* name = "ceil";
   static constexpr bool stops_gradient = true;
 };
 /// To the nearest integer, halves to even.
 struct round : elementwise {
-  static constexpr std::string_view name = "round";
+  static constexpr const char* name = "round";
   static constexpr bool stops_gradient = true;
 };
 
@@ -3147,48 +3147,48 @@ namespace tagma {
 namespace op {
 
 struct exp : elementwise {
-  static constexpr std::string_view name = "exp";
+  static constexpr const char* name = "exp";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
-  static constexpr std::string_view name = "log";
+  static constexpr const char* name = "log";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
-  static constexpr std::string_view name = "log1p";
+  static constexpr const char* name = "log1p";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
-  static constexpr std::string_view name = "expm1";
+  static constexpr const char* name = "expm1";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
-  static constexpr std::string_view name = "sqrt";
+  static constexpr const char* name = "sqrt";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
 };
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
-  static constexpr std::string_view name = "rsqrt";
+  static constexpr const char* name = "rsqrt";
   static constexpr void gradient(auto& g) {
     const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
   }
 };
 struct tanh : elementwise {
-  static constexpr std::string_view name = "tanh";
+  static constexpr const char* name = "tanh";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
 };
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
-  static constexpr std::string_view name = "sigmoid";
+  static constexpr const char* name = "sigmoid";
   static constexpr void gradient(auto& g) {
     const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
     g.set(0, g.emit(multiply{}, g.upstream, slope));
@@ -3196,11 +3196,11 @@ struct sigmoid : elementwise {
 };
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
-  static constexpr std::string_view name = "softplus";
+  static constexpr const char* name = "softplus";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
-  static constexpr std::string_view name = "erf";
+  static constexpr const char* name = "erf";
   static constexpr void gradient(auto& g) {
     const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
@@ -3208,11 +3208,11 @@ struct erf : elementwise {
 };
 struct cos;
 struct sin : elementwise {
-  static constexpr std::string_view name = "sin";
+  static constexpr const char* name = "sin";
   static constexpr void gradient(auto& g);
 };
 struct cos : elementwise {
-  static constexpr std::string_view name = "cos";
+  static constexpr const char* name = "cos";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
@@ -3221,7 +3221,7 @@ constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, 
 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
-  static constexpr std::string_view name = "power";
+  static constexpr const char* name = "power";
   static constexpr void gradient(auto& g) {
     const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
@@ -3234,12 +3234,12 @@ struct power : elementwise {
 
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
-  static constexpr std::string_view name = "relu_gradient";
+  static constexpr const char* name = "relu_gradient";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
-  static constexpr std::string_view name = "relu";
+  static constexpr const char* name = "relu";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 
@@ -3343,7 +3343,7 @@ struct reduction {
 };
 
 struct sum : reduction {
-  static constexpr std::string_view name = "sum";
+  static constexpr const char* name = "sum";
   static constexpr void gradient(auto& g) { g.set(0, spread(g, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
@@ -3352,7 +3352,7 @@ struct sum : reduction {
 
 /// One over the number of elements that a reduction with mask attribute 0 joins into one.
 struct fraction {
-  static constexpr std::string_view name = "fraction";
+  static constexpr const char* name = "fraction";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t shape_only = 0b1;
   static constexpr bool stops_gradient = true;
@@ -3383,31 +3383,31 @@ struct extreme : reduction {
   }
 };
 struct reduce_max : extreme {
-  static constexpr std::string_view name = "reduce_max";
+  static constexpr const char* name = "reduce_max";
 };
 struct reduce_min : extreme {
-  static constexpr std::string_view name = "reduce_min";
+  static constexpr const char* name = "reduce_min";
 };
 
 /// The gradient divides the product by each element, so elements must not be zero where it is used.
 struct product : reduction {
-  static constexpr std::string_view name = "product";
+  static constexpr const char* name = "product";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
   }
 };
 
 struct all : reduction {
-  static constexpr std::string_view name = "all";
+  static constexpr const char* name = "all";
 };
 struct any : reduction {
-  static constexpr std::string_view name = "any";
+  static constexpr const char* name = "any";
 };
 
 /// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
 /// is one.
 struct argmax : reduction {
-  static constexpr std::string_view name = "argmax";
+  static constexpr const char* name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
     a.out.type = dtype::int64;
@@ -3415,7 +3415,7 @@ struct argmax : reduction {
   }
 };
 struct argmin : argmax {
-  static constexpr std::string_view name = "argmin";
+  static constexpr const char* name = "argmin";
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
@@ -3584,7 +3584,7 @@ namespace op {
 
 /// Done when everything it waits for is done.
 struct group {
-  static constexpr std::string_view name = "group";
+  static constexpr const char* name = "group";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr bool stateful = true;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -5017,6 +5017,7 @@ inline constexpr device_text local_device_types[] = {device_text("CPU")};
 /// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
 /// provides one, before its first session. Such a header specialises this for all graphs:
 /// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `begins_loop(info)`, whether its kernel of an operation can go on with a loop over the result;
 /// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
 template <class Graph>
 struct accelerator_of {
@@ -5200,12 +5201,17 @@ struct plan_node {
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
 };
 
-/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
+/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
+/// kernel goes on with a loop over its result, they are the inputs of `before` and what else the loop reads.
 struct plan_step {
   node_id node = 0;
   std::int32_t first_operand = 0;
   std::int16_t operands = 0;
   bool fused = false;
+  node_id before = ir::no_node;  ///< the node whose kernel the loop goes on from
+
+  /// The node that has the attributes of the call, and most of its work.
+  [[nodiscard]] constexpr node_id main_node() const { return before == ir::no_node ? node : before; }
 };
 
 /// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the
@@ -5330,7 +5336,8 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
 
 /// @file
 /// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
-/// readers are in one group, so a group has one result and no node is computed twice.
+/// readers are in one group, so a group has one result and no node is computed twice. Where a device has kernels that
+/// go on with a loop over their result, one such node joins the loop that reads it.
 
 namespace tagma::ir {
 
@@ -5375,13 +5382,16 @@ struct fusion {
 /// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
 /// have their group when its turn comes.
 /// @param device where each node runs, or nothing if there is only one device
+/// @param begins for each node, whether its kernel can go on with the loop over its result; or nothing
 template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
-                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {}) {
+                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
+                                       array_view<const bool> begins = {}) {
   fusion<N> f;
   fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
   fixed_array<fusion_reason, N> obstacle{};
   fixed_array<std::int8_t, N> loads{};
+  fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
   for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
   for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
 
@@ -5399,13 +5409,16 @@ template <std::size_t N>
   for (node_id i = g.size(); i-- > 0;) {
     if (needs[i] != need::value) continue;
     const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    if (elementwise) {
+    const bool kernel = !begins.empty() && begins[i] && g.info(i).kind == op_kind::compute;
+    if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
       if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
       if (why == fusion_reason::not_elementwise && r != no_node) {
         if (!(g[i].spec.dims == g[r].spec.dims))
           why = fusion_reason::other_shape;
+        else if (kernel && (begun[r] || g[i].spec.type != g[r].spec.type))
+          why = fusion_reason::read_by_other_kernel;
         else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
           why = fusion_reason::group_full;
         else if (!device.empty() && device[i] != device[r])
@@ -5415,12 +5428,13 @@ template <std::size_t N>
         else {
           why = fusion_reason::fused;
           f.group[i] = r;
-          ++f.size[r];
+          begun[r] = begun[r] || kernel;
+          f.size[r] = static_cast<std::int8_t>(f.size[r] + (kernel ? 0 : 1));
           loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
         }
       }
       f.reason[i] = why;
-      if (why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
+      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
     }
     const node_id mine = f.group[i];
     int k = 0;
@@ -5604,7 +5618,8 @@ struct raw_plan {
   fixed_array<attribute, A> attributes{};
   fixed_array<plan_step, N> steps{};
   fixed_array<node_id, E> operands{};
-  fixed_array<loop_load, E> loads{};  ///< parallel to `operands`, for fused steps
+  /// Parallel to `operands`, for fused steps. Behind a kernel, the place of its last input is that of its result.
+  fixed_array<loop_load, E> loads{};
   fixed_array<loop_operation, N> operations{};
   fixed_array<std::int32_t, N> first_operation{};  ///< of each step
   fixed_array<std::int32_t, N> operation_count{};
@@ -5699,11 +5714,15 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   }
 
   // Members of each loop, in order.
-  fixed_array<node_id, N> first_member{}, next_member{};
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = ir::no_node;
+  fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
+  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value || g.info(i).kind != op_kind::elementwise) continue;
+    if (needs[i] != need::value) continue;
     const node_id root = fusion.group[i];
+    if (g.info(i).kind != op_kind::elementwise) {
+      if (root != i) kernel_before[root] = i;
+      continue;
+    }
     next_member[i] = first_member[root];
     first_member[root] = i;
   }
@@ -5728,7 +5747,16 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       continue;
     }
     // First all loads, so that operations are numbered after them.
-    std::int16_t loads = 0;
+    std::int16_t loads = 0, inputs_before = 0;
+    if (const node_id b = kernel_before[i]; b != ir::no_node) {
+      step.before = renumbered[b];
+      p.nodes[step.before].step = static_cast<std::int32_t>(s);
+      for (const node_id in : g.inputs(b)) p.operands[p.sizes.operands++] = renumbered[in];
+      p.loads[p.sizes.operands - 1] = {b, g[b].spec.type, true};
+      inputs_before = static_cast<std::int16_t>(g[b].inputs - 1);
+      position_owner[b] = i;
+      position[b] = loads++;
+    }
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
@@ -5741,8 +5769,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
       }
     }
-    step.operands = loads;
-    const auto first = static_cast<std::size_t>(step.first_operand);
+    step.operands = static_cast<std::int16_t>(inputs_before + loads);
+    const auto first = static_cast<std::size_t>(step.first_operand + inputs_before);
     const shape& out = g[i].spec.dims;
     const auto stretched = [&](std::size_t l, int axis) {
       return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
@@ -5814,7 +5842,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const std::int32_t last =
         last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
-    for (int k = 0; k < step.operands && !reused; ++k) {
+    for (int k = 0; k < step.operands && !reused && step.before == ir::no_node; ++k) {
       if (!step.fused && !n.op->writes_over(k)) continue;
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
@@ -5861,7 +5889,7 @@ namespace tagma::plan {
 
 /// The operation of a copy. No graph has it.
 struct transfer {
-  static constexpr std::string_view name = "transfer";
+  static constexpr const char* name = "transfer";
   static constexpr op_kind kind = op_kind::compute;
   static constexpr const char* infer(ir::infer_args& args) {
     args.out = args.in[0];
@@ -6115,7 +6143,7 @@ struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
 };
 
 struct no_operation {
-  static constexpr std::string_view name = "none";
+  static constexpr const char* name = "none";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
@@ -6204,6 +6232,18 @@ struct placed_graph {
         if (d >= 0 && !plan::computes_on_host(placed.set()[d])) return true;
     return false;
   }();
+  /// For each node, whether its device has a kernel for it that goes on with a loop; empty if none has.
+  static constexpr auto begins_loop = [] {
+    if constexpr (is_accelerated) {
+      fixed_array<bool, Graph::nodes> list{};
+      for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+        if (const std::int16_t d = placed.devices()[i]; d >= 0 && !plan::computes_on_host(placed.set()[d]))
+          list[i] = ir::accelerator_of<Graph>::begins_loop(Graph::view.info(i));
+      return list;
+    } else {
+      return fixed_array<bool, 0>{};
+    }
+  }();
 };
 
 template <class T, std::size_t N, std::size_t M>
@@ -6231,7 +6271,8 @@ struct compiled_plan {
   static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
   using where = placed_graph<Graph>;
-  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices());
+  static constexpr auto fusion =
+      ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices(), where::begins_loop);
   static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
       Graph::view, wanted, needs, fusion, order, where::placed.devices());
@@ -8313,7 +8354,7 @@ struct pass_results {
   const fusion_reason* reason = nullptr;
 
   [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const {
-    return needs[i] == need::value && g.info(i).kind == op_kind::elementwise;
+    return needs[i] == need::value && (g.info(i).kind == op_kind::elementwise || group[i] != i);
   }
 };
 
@@ -8552,7 +8593,8 @@ class plan_printer {
     const plan_node& n = plan_.nodes[i];
     if (n.storage == storage_kind::none) {
       if (n.spec.type == dtype::none) return "none";
-      return in_loop(i) ? "registers" : "extents only";
+      if (!in_loop(i)) return "extents only";
+      return n.op->kind == ir::op_kind::elementwise ? "registers" : "its loop's result";
     }
     if (n.op->kind == ir::op_kind::update) return "variable " + number(owner(i)) + ", in place";
     if (shares_bytes(i)) return "view of " + number(at(input(n, 0)));
@@ -8643,8 +8685,9 @@ namespace detail {
 template <class Graph, class Plan, class Use>
 [[nodiscard]] std::string with_passes(Use use) {
   const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
-  constexpr const auto& placed = placed_graph<Graph>::placed;
-  const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, placed.devices());
+  using where = placed_graph<Graph>;
+  const auto fusion =
+      ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
   return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 
@@ -10582,7 +10625,8 @@ namespace tagma::runtime {
 
 /// A step that has ended, or failed.
 struct traced_step {
-  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations; of a kernel with a loop
+                                 ///< behind it, the kernel's
   const device_spec& device;     ///< where it ran
   std::string_view queue;        ///< of the device; empty: the thread that tells
   bool loop = false;             ///< several element-wise operations in one

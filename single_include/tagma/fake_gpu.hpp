@@ -1783,7 +1783,7 @@ struct graph_storage {
 
 /// A scalar that the compiler knows.
 struct constant_op {
-  static constexpr std::string_view name = "constant";
+  static constexpr const char* name = "constant";
   static constexpr op_kind kind = op_kind::constant;
   static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
 };
@@ -2267,7 +2267,7 @@ inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
 namespace op {
 /// A tensor that is fed in every run.
 struct placeholder {
-  static constexpr std::string_view name = "placeholder";
+  static constexpr const char* name = "placeholder";
   static constexpr ir::op_kind kind = ir::op_kind::placeholder;
   static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
 };
@@ -2363,7 +2363,7 @@ namespace op {
 /// A tensor that lives in the session. Attribute 0 is the kind of its initializer, 1 tells whether it is trainable,
 /// 2 holds the number of a `derived` initializer.
 struct variable {
-  static constexpr std::string_view name = "variable";
+  static constexpr const char* name = "variable";
   static constexpr ir::op_kind kind = ir::op_kind::variable;
   static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
 };
@@ -2513,7 +2513,7 @@ namespace tagma {
 namespace op {
 /// A run-time scalar that the program carries.
 struct literal {
-  static constexpr std::string_view name = "literal";
+  static constexpr const char* name = "literal";
   static constexpr ir::op_kind kind = ir::op_kind::literal;
   static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
 };
@@ -2751,36 +2751,36 @@ inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A>&& bro
 namespace op {
 
 struct equal : elementwise_predicate {
-  static constexpr std::string_view name = "equal";
+  static constexpr const char* name = "equal";
 };
 struct not_equal : elementwise_predicate {
-  static constexpr std::string_view name = "not_equal";
+  static constexpr const char* name = "not_equal";
 };
 struct less : elementwise_predicate {
-  static constexpr std::string_view name = "less";
+  static constexpr const char* name = "less";
 };
 struct less_equal : elementwise_predicate {
-  static constexpr std::string_view name = "less_equal";
+  static constexpr const char* name = "less_equal";
 };
 struct greater : elementwise_predicate {
-  static constexpr std::string_view name = "greater";
+  static constexpr const char* name = "greater";
 };
 struct greater_equal : elementwise_predicate {
-  static constexpr std::string_view name = "greater_equal";
+  static constexpr const char* name = "greater_equal";
 };
 struct logical_and : elementwise_predicate {
-  static constexpr std::string_view name = "logical_and";
+  static constexpr const char* name = "logical_and";
 };
 struct logical_or : elementwise_predicate {
-  static constexpr std::string_view name = "logical_or";
+  static constexpr const char* name = "logical_or";
 };
 struct logical_not : elementwise_predicate {
-  static constexpr std::string_view name = "logical_not";
+  static constexpr const char* name = "logical_not";
 };
 
 /// `condition ? a : b`, element by element; all three broadcast.
 struct select {
-  static constexpr std::string_view name = "select";
+  static constexpr const char* name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
   static constexpr void gradient(auto& g) {
@@ -2792,7 +2792,7 @@ struct select {
 
 /// Converts to the element type in attribute 0. Floating to integer truncates towards zero.
 struct cast {
-  static constexpr std::string_view name = "cast";
+  static constexpr const char* name = "cast";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
@@ -2985,7 +2985,7 @@ namespace op {
 
 /// Takes on the extents in the attributes; one of them may be `dyn`. With a second input, its shape is the target.
 struct reshape {
-  static constexpr std::string_view name = "reshape";
+  static constexpr const char* name = "reshape";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr std::uint8_t shape_only = 0b10;
 
@@ -3018,7 +3018,7 @@ struct reshape {
 
 /// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
 struct expand_dims {
-  static constexpr std::string_view name = "expand_dims";
+  static constexpr const char* name = "expand_dims";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3038,7 +3038,7 @@ struct expand_dims {
 
 /// Removes axes of extent 1; bit i of attribute 0 says that axis i goes.
 struct squeeze {
-  static constexpr std::string_view name = "squeeze";
+  static constexpr const char* name = "squeeze";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3056,7 +3056,7 @@ struct squeeze {
 
 /// The value itself under another node.
 struct identity {
-  static constexpr std::string_view name = "identity";
+  static constexpr const char* name = "identity";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -3067,7 +3067,7 @@ struct identity {
 
 /// The value itself; no gradient flows through it.
 struct stop_gradient {
-  static constexpr std::string_view name = "stop_gradient";
+  static constexpr const char* name = "stop_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool stops_gradient = true;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3078,7 +3078,7 @@ struct stop_gradient {
 
 /// Input 0 stretched to the shape of input 1, whose elements are not read.
 struct broadcast_like {
-  static constexpr std::string_view name = "broadcast_like";
+  static constexpr const char* name = "broadcast_like";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr std::uint8_t shape_only = 0b10;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -3177,7 +3177,7 @@ namespace op {
 struct multiply;
 
 struct negate : elementwise {
-  static constexpr std::string_view name = "negate";
+  static constexpr const char* name = "negate";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
@@ -3185,7 +3185,7 @@ struct negate : elementwise {
 };
 
 struct add : elementwise {
-  static constexpr std::string_view name = "add";
+  static constexpr const char* name = "add";
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
@@ -3202,7 +3202,7 @@ struct add : elementwise {
 };
 
 struct subtract : elementwise {
-  static constexpr std::string_view name = "subtract";
+  static constexpr const char* name = "subtract";
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.emit(negate{}, g.upstream));
@@ -3217,7 +3217,7 @@ struct subtract : elementwise {
 };
 
 struct multiply : elementwise {
-  static constexpr std::string_view name = "multiply";
+  static constexpr const char* name = "multiply";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
     g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
@@ -3235,7 +3235,7 @@ struct multiply : elementwise {
 
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
-  static constexpr std::string_view name = "divide";
+  static constexpr const char* name = "divide";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
     g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
@@ -3251,7 +3251,7 @@ struct divide : elementwise {
 
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
-  static constexpr std::string_view name = "maximum";
+  static constexpr const char* name = "maximum";
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -3262,7 +3262,7 @@ struct maximum : elementwise {
 
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
-  static constexpr std::string_view name = "minimum";
+  static constexpr const char* name = "minimum";
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -3272,33 +3272,33 @@ struct minimum : elementwise {
 };
 
 struct sign : elementwise {
-  static constexpr std::string_view name = "sign";
+  static constexpr const char* name = "sign";
   static constexpr bool stops_gradient = true;
 };
 
 struct abs : elementwise {
-  static constexpr std::string_view name = "abs";
+  static constexpr const char* name = "abs";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
-  static constexpr std::string_view name = "square";
+  static constexpr const char* name = "square";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
 };
 
 struct floor : elementwise {
-  static constexpr std::string_view name = "floor";
+  static constexpr const char* name = "floor";
   static constexpr bool stops_gradient = true;
 };
 struct ceil : elementwise {
-  static constexpr std::string_view name = "ceil";
+  static constexpr const char* name = "ceil";
   static constexpr bool stops_gradient = true;
 };
 /// To the nearest integer, halves to even.
 struct round : elementwise {
-  static constexpr std::string_view name = "round";
+  static constexpr const char* name = "round";
   static constexpr bool stops_gradient = true;
 };
 
@@ -3379,48 +3379,48 @@ namespace tagma {
 namespace op {
 
 struct exp : elementwise {
-  static constexpr std::string_view name = "exp";
+  static constexpr const char* name = "exp";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
-  static constexpr std::string_view name = "log";
+  static constexpr const char* name = "log";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
-  static constexpr std::string_view name = "log1p";
+  static constexpr const char* name = "log1p";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
-  static constexpr std::string_view name = "expm1";
+  static constexpr const char* name = "expm1";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
-  static constexpr std::string_view name = "sqrt";
+  static constexpr const char* name = "sqrt";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
 };
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
-  static constexpr std::string_view name = "rsqrt";
+  static constexpr const char* name = "rsqrt";
   static constexpr void gradient(auto& g) {
     const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
   }
 };
 struct tanh : elementwise {
-  static constexpr std::string_view name = "tanh";
+  static constexpr const char* name = "tanh";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
 };
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
-  static constexpr std::string_view name = "sigmoid";
+  static constexpr const char* name = "sigmoid";
   static constexpr void gradient(auto& g) {
     const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
     g.set(0, g.emit(multiply{}, g.upstream, slope));
@@ -3428,11 +3428,11 @@ struct sigmoid : elementwise {
 };
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
-  static constexpr std::string_view name = "softplus";
+  static constexpr const char* name = "softplus";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
-  static constexpr std::string_view name = "erf";
+  static constexpr const char* name = "erf";
   static constexpr void gradient(auto& g) {
     const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
@@ -3440,11 +3440,11 @@ struct erf : elementwise {
 };
 struct cos;
 struct sin : elementwise {
-  static constexpr std::string_view name = "sin";
+  static constexpr const char* name = "sin";
   static constexpr void gradient(auto& g);
 };
 struct cos : elementwise {
-  static constexpr std::string_view name = "cos";
+  static constexpr const char* name = "cos";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
@@ -3453,7 +3453,7 @@ constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, 
 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
-  static constexpr std::string_view name = "power";
+  static constexpr const char* name = "power";
   static constexpr void gradient(auto& g) {
     const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
@@ -3466,12 +3466,12 @@ struct power : elementwise {
 
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
-  static constexpr std::string_view name = "relu_gradient";
+  static constexpr const char* name = "relu_gradient";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
-  static constexpr std::string_view name = "relu";
+  static constexpr const char* name = "relu";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 
@@ -3575,7 +3575,7 @@ struct reduction {
 };
 
 struct sum : reduction {
-  static constexpr std::string_view name = "sum";
+  static constexpr const char* name = "sum";
   static constexpr void gradient(auto& g) { g.set(0, spread(g, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
@@ -3584,7 +3584,7 @@ struct sum : reduction {
 
 /// One over the number of elements that a reduction with mask attribute 0 joins into one.
 struct fraction {
-  static constexpr std::string_view name = "fraction";
+  static constexpr const char* name = "fraction";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t shape_only = 0b1;
   static constexpr bool stops_gradient = true;
@@ -3615,31 +3615,31 @@ struct extreme : reduction {
   }
 };
 struct reduce_max : extreme {
-  static constexpr std::string_view name = "reduce_max";
+  static constexpr const char* name = "reduce_max";
 };
 struct reduce_min : extreme {
-  static constexpr std::string_view name = "reduce_min";
+  static constexpr const char* name = "reduce_min";
 };
 
 /// The gradient divides the product by each element, so elements must not be zero where it is used.
 struct product : reduction {
-  static constexpr std::string_view name = "product";
+  static constexpr const char* name = "product";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
   }
 };
 
 struct all : reduction {
-  static constexpr std::string_view name = "all";
+  static constexpr const char* name = "all";
 };
 struct any : reduction {
-  static constexpr std::string_view name = "any";
+  static constexpr const char* name = "any";
 };
 
 /// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
 /// is one.
 struct argmax : reduction {
-  static constexpr std::string_view name = "argmax";
+  static constexpr const char* name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
     a.out.type = dtype::int64;
@@ -3647,7 +3647,7 @@ struct argmax : reduction {
   }
 };
 struct argmin : argmax {
-  static constexpr std::string_view name = "argmin";
+  static constexpr const char* name = "argmin";
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.
@@ -5575,12 +5575,17 @@ struct plan_node {
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
 };
 
-/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
+/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
+/// kernel goes on with a loop over its result, they are the inputs of `before` and what else the loop reads.
 struct plan_step {
   node_id node = 0;
   std::int32_t first_operand = 0;
   std::int16_t operands = 0;
   bool fused = false;
+  node_id before = ir::no_node;  ///< the node whose kernel the loop goes on from
+
+  /// The node that has the attributes of the call, and most of its work.
+  [[nodiscard]] constexpr node_id main_node() const { return before == ir::no_node ? node : before; }
 };
 
 /// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the
@@ -7078,7 +7083,8 @@ template <class T, class... Arguments>
 
 /// @file
 /// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
-/// readers are in one group, so a group has one result and no node is computed twice.
+/// readers are in one group, so a group has one result and no node is computed twice. Where a device has kernels that
+/// go on with a loop over their result, one such node joins the loop that reads it.
 
 // ---- tagma/graph/pass/versions.hpp
 #ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
@@ -7897,13 +7903,16 @@ struct fusion {
 /// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
 /// have their group when its turn comes.
 /// @param device where each node runs, or nothing if there is only one device
+/// @param begins for each node, whether its kernel can go on with the loop over its result; or nothing
 template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
-                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {}) {
+                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
+                                       array_view<const bool> begins = {}) {
   fusion<N> f;
   fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
   fixed_array<fusion_reason, N> obstacle{};
   fixed_array<std::int8_t, N> loads{};
+  fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
   for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
   for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
 
@@ -7921,13 +7930,16 @@ template <std::size_t N>
   for (node_id i = g.size(); i-- > 0;) {
     if (needs[i] != need::value) continue;
     const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    if (elementwise) {
+    const bool kernel = !begins.empty() && begins[i] && g.info(i).kind == op_kind::compute;
+    if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
       if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
       if (why == fusion_reason::not_elementwise && r != no_node) {
         if (!(g[i].spec.dims == g[r].spec.dims))
           why = fusion_reason::other_shape;
+        else if (kernel && (begun[r] || g[i].spec.type != g[r].spec.type))
+          why = fusion_reason::read_by_other_kernel;
         else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
           why = fusion_reason::group_full;
         else if (!device.empty() && device[i] != device[r])
@@ -7937,12 +7949,13 @@ template <std::size_t N>
         else {
           why = fusion_reason::fused;
           f.group[i] = r;
-          ++f.size[r];
+          begun[r] = begun[r] || kernel;
+          f.size[r] = static_cast<std::int8_t>(f.size[r] + (kernel ? 0 : 1));
           loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
         }
       }
       f.reason[i] = why;
-      if (why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
+      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
     }
     const node_id mine = f.group[i];
     int k = 0;
@@ -8126,7 +8139,8 @@ struct raw_plan {
   fixed_array<attribute, A> attributes{};
   fixed_array<plan_step, N> steps{};
   fixed_array<node_id, E> operands{};
-  fixed_array<loop_load, E> loads{};  ///< parallel to `operands`, for fused steps
+  /// Parallel to `operands`, for fused steps. Behind a kernel, the place of its last input is that of its result.
+  fixed_array<loop_load, E> loads{};
   fixed_array<loop_operation, N> operations{};
   fixed_array<std::int32_t, N> first_operation{};  ///< of each step
   fixed_array<std::int32_t, N> operation_count{};
@@ -8221,11 +8235,15 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   }
 
   // Members of each loop, in order.
-  fixed_array<node_id, N> first_member{}, next_member{};
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = ir::no_node;
+  fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
+  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value || g.info(i).kind != op_kind::elementwise) continue;
+    if (needs[i] != need::value) continue;
     const node_id root = fusion.group[i];
+    if (g.info(i).kind != op_kind::elementwise) {
+      if (root != i) kernel_before[root] = i;
+      continue;
+    }
     next_member[i] = first_member[root];
     first_member[root] = i;
   }
@@ -8250,7 +8268,16 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       continue;
     }
     // First all loads, so that operations are numbered after them.
-    std::int16_t loads = 0;
+    std::int16_t loads = 0, inputs_before = 0;
+    if (const node_id b = kernel_before[i]; b != ir::no_node) {
+      step.before = renumbered[b];
+      p.nodes[step.before].step = static_cast<std::int32_t>(s);
+      for (const node_id in : g.inputs(b)) p.operands[p.sizes.operands++] = renumbered[in];
+      p.loads[p.sizes.operands - 1] = {b, g[b].spec.type, true};
+      inputs_before = static_cast<std::int16_t>(g[b].inputs - 1);
+      position_owner[b] = i;
+      position[b] = loads++;
+    }
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
@@ -8263,8 +8290,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
       }
     }
-    step.operands = loads;
-    const auto first = static_cast<std::size_t>(step.first_operand);
+    step.operands = static_cast<std::int16_t>(inputs_before + loads);
+    const auto first = static_cast<std::size_t>(step.first_operand + inputs_before);
     const shape& out = g[i].spec.dims;
     const auto stretched = [&](std::size_t l, int axis) {
       return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
@@ -8336,7 +8363,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const std::int32_t last =
         last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
-    for (int k = 0; k < step.operands && !reused; ++k) {
+    for (int k = 0; k < step.operands && !reused && step.before == ir::no_node; ++k) {
       if (!step.fused && !n.op->writes_over(k)) continue;
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
@@ -8383,7 +8410,7 @@ namespace tagma::plan {
 
 /// The operation of a copy. No graph has it.
 struct transfer {
-  static constexpr std::string_view name = "transfer";
+  static constexpr const char* name = "transfer";
   static constexpr op_kind kind = op_kind::compute;
   static constexpr const char* infer(ir::infer_args& args) {
     args.out = args.in[0];
@@ -8909,6 +8936,7 @@ inline constexpr device_text local_device_types[] = {device_text("CPU")};
 /// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
 /// provides one, before its first session. Such a header specialises this for all graphs:
 /// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `begins_loop(info)`, whether its kernel of an operation can go on with a loop over the result;
 /// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
 template <class Graph>
 struct accelerator_of {
@@ -10094,7 +10122,8 @@ namespace tagma::runtime {
 
 /// A step that has ended, or failed.
 struct traced_step {
-  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations; of a kernel with a loop
+                                 ///< behind it, the kernel's
   const device_spec& device;     ///< where it ran
   std::string_view queue;        ///< of the device; empty: the thread that tells
   bool loop = false;             ///< several element-wise operations in one
@@ -10400,10 +10429,10 @@ class bound_plan {
                                std::string_view queue, std::int64_t begin_ns, std::int64_t end_ns) const {
     const plan::plan_step& step = plan_.steps[s];
     const kernel_args& call = calls_[s];
-    trace.add({plan_.nodes[step.node],
+    trace.add({plan_.nodes[step.main_node()],
                device,
                queue,
-               step.fused,
+               step.fused && step.before == ir::no_node,
                {call.in.data(), call.in.size()},
                call.out,
                run,
@@ -10412,8 +10441,10 @@ class bound_plan {
   }
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
   [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
-    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", short_name(device_at(n.device).name)});
+    const plan::plan_step& step = plan_.steps[s];
+    const plan::plan_node& n = plan_.nodes[step.main_node()];
+    std::string text = sentence({detail::describe(n), step.before == ir::no_node ? "" : " with the loop behind it",
+                                 " on ", short_name(device_at(n.device).name)});
     const char* before = " of ";
     for (const operand& o : calls_[s].in) {
       append_spec(text, before, o.type, o.dims);
@@ -10564,19 +10595,19 @@ class bound_plan {
   }
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
-    const plan::plan_node& n = plan_.nodes[step.node];
+    const plan::plan_node& n = plan_.nodes[step.main_node()];
     const auto bytes = [this](ir::node_id id) {
       const auto i = static_cast<std::size_t>(id);
       return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
     };
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
-    if (!step.fused && n.op->work != nullptr) {
+    if (n.op->work != nullptr) {
       const auto inputs = inputs_of(n);
       const heap_array<tensor_spec> in(inputs.size());
       for (std::size_t k = 0; k < in.size(); ++k)
         in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
-      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.node)]}});
+      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.main_node())]}});
     }
     return 200 + moved / 8 + products / 20;
   }
@@ -10693,7 +10724,7 @@ class bound_plan {
       kernel_args& call = calls_[s];
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
-      call.attributes = attributes_of(n);
+      call.attributes = attributes_of(plan_.nodes[static_cast<std::size_t>(step.main_node())]);
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
@@ -11516,6 +11547,326 @@ class accelerator : public stream::accelerator {
 
 }  // namespace tagma::device::fake
 #endif  // TAGMA_SINGLE_DEVICE_FAKE_ACCELERATOR_HPP
+// ---- tagma/device/kernel_then_loop.hpp
+#ifndef TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+#define TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
+
+/// @file
+/// Steps of two kernels, of devices that do such.
+
+// ---- tagma/device/kernel_table.hpp
+#ifndef TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
+#define TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
+
+/// @file
+/// Picks the kernel of each step of a plan from those that a kind of device has. Kernels are keyed by operation and
+/// element types, loops by their recipe, so a hundred equal layers cost the compiler as much as one, and no plan is
+/// ever an argument of a kernel. A device names its own in a class, here `Kernels`:
+///   template <const char& Key> static constexpr bool has_kernel, has_loop
+///   template <const char& Key> using kernel, with `entry<Out, In...>`
+///   template <dtype Type, bool Contiguous> using load
+///   template <const char& Key, dtype Out, int A, int B, int C> using operation
+///   template <class Loads, class Operations> using loop, with `entry`; both arguments are `types<...>`
+///   template <const char& Key, class Loop, dtype Out, dtype... In> using kernel_with_loop, with `entry`
+
+#include <type_traits>
+#include <utility>
+
+// ---- tagma/expr/op/matmul.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+#define TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+
+/// @file
+/// Matrix products, batched and transposed.
+
+namespace tagma {
+
+namespace diagnose {
+/// The columns of the first operand are the rows of the second, after the transpositions asked for.
+template <class A, class B, bool TransposeA, bool TransposeB>
+inline constexpr bool inner_extents_agree = compatible(A::value.dims[A::value.dims.rank - (TransposeA ? 2 : 1)],
+                                                       B::value.dims[B::value.dims.rank - (TransposeB ? 1 : 2)]);
+/// Both operands have at least two axes.
+template <class A, class B>
+inline constexpr bool are_matrices = A::value.dims.rank >= 2 && B::value.dims.rank >= 2;
+/// The axes before the last two broadcast.
+template <class A, class B>
+inline constexpr bool batch_extents_broadcast = broadcastable(A::value.dims.sub(0, A::value.dims.rank - 2),
+                                                              B::value.dims.sub(0, B::value.dims.rank - 2));
+}  // namespace diagnose
+
+namespace op {
+
+/// Product of the last two axes; attributes 0 and 1 tell whether the operands are transposed there first.
+struct matmul {
+  static constexpr const char* name = "matmul";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int unstretched = 2;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &x = a.in[0].dims, &y = a.in[1].dims;
+    const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;
+    if (x.rank < 2 || y.rank < 2) return "operands need at least two axes";
+    if (!compatible(x[x.rank - (tx ? 2 : 1)], y[y.rank - (ty ? 1 : 2)])) return "inner extents differ";
+    const shape bx = x.sub(0, x.rank - 2), by = y.sub(0, y.rank - 2);
+    if (!broadcastable(bx, by)) return "batch extents do not broadcast";
+    a.out = {a.in[0].type, broadcast(bx, by)};
+    a.out.dims.push_back(x[x.rank - (tx ? 1 : 2)]);
+    a.out.dims.push_back(y[y.rank - (ty ? 2 : 1)]);
+    return nullptr;
+  }
+
+  static constexpr double work(const ir::infer_args& a) {
+    const shape& x = a.in[0].dims;
+    return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
+  }
+
+  /// Sets the gradient by input `to`: the product of two nodes, each transposed or not.
+  static constexpr void set_product(auto& g, ir::node_id a, bool ta, ir::node_id b, bool tb, int to) {
+    const auto value = g.emit_with(matmul{}, ir::pack_attributes(ta, tb), a, b);
+    g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
+  }
+  static constexpr void gradient(auto& g) {
+    const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
+    if (ta)
+      set_product(g, g.in(1), tb, g.upstream, true, 0);
+    else
+      set_product(g, g.upstream, false, g.in(1), !tb, 0);
+    if (tb)
+      set_product(g, g.upstream, true, g.in(0), ta, 1);
+    else
+      set_product(g, g.in(0), !ta, g.upstream, false, 1);
+  }
+};
+
+}  // namespace op
+
+/// The matrix product of the last two axes; the axes before them broadcast.
+/// @tparam TransposeA,TransposeB swap the last two axes of an operand first; nothing is copied for that.
+/// @param a [..., m, k], floating
+/// @param b [..., k, n], of the same element type
+/// Raises TAGMA-E010, TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ.
+template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
+          class Place = TAGMA_FRESH_TYPE(A)>
+[[nodiscard]] constexpr auto matmul(const A& a, const B& b) {
+  using x = typename A::spec_type;
+  using y = typename B::spec_type;
+  static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
+  static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> && diagnose::is_floating_point<x>) {
+    static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
+                  "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
+    static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
+    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
+                  diagnose::batch_extents_broadcast<x, y>)
+      return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+
+namespace tagma::device {
+
+/// Types in a row.
+template <class...>
+struct types;
+
+/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
+/// way.
+[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
+
+/// A kernel that goes on with a loop over its result; in kernel_then_loop.hpp.
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop;
+
+namespace detail {
+
+// What the steps of a plan are read from, by itself: for each expression that reads a constant out of a table, nvcc's
+// front end copies the whole table.
+template <std::size_t Count, class T, std::size_t All>
+constexpr fixed_array<T, Count> first_entries(const fixed_array<T, All>& table) {
+  fixed_array<T, Count> first{};
+  for (std::size_t i = 0; i != Count; ++i) first[i] = table[i];
+  return first;
+}
+template <std::size_t Count>
+constexpr fixed_array<dtype, Count> types_of(const fixed_array<plan::plan_node, Count>& nodes) {
+  fixed_array<dtype, Count> types{};
+  for (std::size_t i = 0; i != Count; ++i) types[i] = nodes[i].spec.type;
+  return types;
+}
+template <class Plan>
+inline constexpr auto node_types = types_of(Plan::nodes);
+template <class Plan>
+inline constexpr auto loads_of = first_entries<Plan::raw.sizes.operands>(Plan::raw.loads);
+template <class Plan>
+inline constexpr auto operations_of = first_entries<Plan::raw.sizes.operations>(Plan::raw.operations);
+template <class Plan>
+inline constexpr auto first_operations = first_entries<Plan::steps.size()>(Plan::raw.first_operation);
+template <class Plan>
+inline constexpr auto operation_counts = first_entries<Plan::steps.size()>(Plan::raw.operation_count);
+
+/// The operation of a step that there is nothing for, or nullptr.
+template <class Kernels, class Plan, std::size_t Step, std::size_t... O>
+constexpr const ir::op_info* find_missing(std::index_sequence<O...>) {
+  if constexpr (Plan::steps[Step].fused) {
+    constexpr const auto& operations = operations_of<Plan>;
+    constexpr auto first = static_cast<std::size_t>(first_operations<Plan>[Step]);
+    const ir::op_info* missing = nullptr;
+    if constexpr (Plan::steps[Step].before != ir::no_node) {
+      constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].before)].op;
+      if (!Kernels::template has_kernel<*op->key>) missing = op;
+    }
+    ((missing == nullptr && !Kernels::template has_loop<*operations[first + O].op->key>
+          ? void(missing = operations[first + O].op)
+          : void()),
+     ...);
+    return missing;
+  } else {
+    constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op;
+    return Kernels::template has_kernel<*op->key> ? nullptr : op;
+  }
+}
+template <class Kernels, class Plan, std::size_t Step>
+inline constexpr const ir::op_info* missing_in_step = find_missing<Kernels, Plan, Step>(
+    std::make_index_sequence<static_cast<std::size_t>(operation_counts<Plan>[Step])>{});
+
+template <class Kernels, class Plan, std::size_t Step, std::size_t... L, std::size_t... O>
+constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
+  constexpr const auto& loads = loads_of<Plan>;
+  constexpr const auto& operations = operations_of<Plan>;
+  constexpr auto load =
+      static_cast<std::size_t>(Plan::steps[Step].first_operand + Plan::steps[Step].operands) - sizeof...(L);
+  constexpr auto first = static_cast<std::size_t>(first_operations<Plan>[Step]);
+  return std::type_identity<typename Kernels::template loop<
+      types<typename Kernels::template load<loads[load + L].type, loads[load + L].contiguous>...>,
+      types<typename Kernels::template operation<*operations[first + O].op->key, operations[first + O].type,
+                                                 operations[first + O].operand[0], operations[first + O].operand[1],
+                                                 operations[first + O].operand[2]>...>>>{};
+}
+
+/// @tparam I the inputs of the kernel before the loop
+template <class Kernels, class Plan, std::size_t Step, std::size_t... I>
+constexpr runtime::kernel_entry loop_entry(std::index_sequence<I...>) {
+  using loop = typename decltype(loop_type<Kernels, Plan, Step>(
+      std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands) - sizeof...(I) +
+                               (sizeof...(I) > 0 ? 1 : 0)>{},
+      std::make_index_sequence<static_cast<std::size_t>(operation_counts<Plan>[Step])>{}))::type;
+  if constexpr (sizeof...(I) == 0) {
+    return loop::entry;
+  } else {
+    constexpr auto node = static_cast<std::size_t>(Plan::steps[Step].before);
+    constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
+    constexpr const char* key = Plan::nodes[node].op->key;
+    return Kernels::template kernel_with_loop<
+        *key, loop, node_types<Plan>[node],
+        node_types<Plan>[static_cast<std::size_t>(Plan::operands[first + I])]...>::entry;
+  }
+}
+/// Inputs of the kernel before the loop of a step.
+template <class Plan, std::size_t Step>
+constexpr std::size_t inputs_before() {
+  constexpr auto before = Plan::steps[Step].before;
+  if constexpr (before == ir::no_node)
+    return 0;
+  else
+    return static_cast<std::size_t>(Plan::nodes[static_cast<std::size_t>(before)].inputs);
+}
+
+template <class Kernels, class Plan, std::size_t Step, std::size_t... I>
+constexpr runtime::kernel_entry plain_entry(std::index_sequence<I...>) {
+  constexpr auto node = static_cast<std::size_t>(Plan::steps[Step].node);
+  constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
+  constexpr const char* key = Plan::nodes[node].op->key;
+  return Kernels::template kernel<*key>::template entry<
+      node_types<Plan>[node], node_types<Plan>[static_cast<std::size_t>(Plan::operands[first + I])]...>;
+}
+
+template <class Kernels, class Plan, std::size_t... Step>
+constexpr const ir::op_info* first_missing(std::index_sequence<Step...>) {
+  // An array, not a fold: clang folds at most 256 terms.
+  const ir::op_info* const missing[] = {nullptr, missing_in_step<Kernels, Plan, Step>...};
+  for (const ir::op_info* op : missing)
+    if (op != nullptr) return op;
+  return nullptr;
+}
+
+}  // namespace detail
+
+/// The first operation of a plan that a device has no kernel for, or nullptr.
+template <class Kernels, class Plan>
+inline constexpr const ir::op_info* missing_kernel =
+    detail::first_missing<Kernels, Plan>(std::make_index_sequence<Plan::steps.size()>{});
+
+/// The kernel of a step; empty if there is none.
+template <class Kernels, class Plan, std::size_t Step>
+[[nodiscard]] constexpr runtime::kernel_entry step_entry() {
+  if constexpr (detail::missing_in_step<Kernels, Plan, Step> != nullptr)
+    return {};
+  else if constexpr (Plan::steps[Step].fused)
+    return detail::loop_entry<Kernels, Plan, Step>(std::make_index_sequence<detail::inputs_before<Plan, Step>()>{});
+  else
+    return detail::plain_entry<Kernels, Plan, Step>(
+        std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands)>{});
+}
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
+
+namespace tagma::device {
+
+/// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
+/// as its first tensor, and writes over it.
+/// @tparam Kernel,Loop pointers, since nvcc writes references to static members wrongly
+/// @tparam Inputs of the kernel; the others are the loop's
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop {
+  struct states final : runtime::kernel_state {
+    owned<runtime::kernel_state> kernel, loop;
+  };
+  /// The arguments of both. Addresses may differ from run to run.
+  struct split {
+    split(const runtime::kernel_args& args, const states& s) : kernel(args), loop(args) {
+      kernel.in = args.in.first(Inputs);
+      kernel.state = s.kernel.get();
+      in[0] = args.out;
+      declared[0] = args.declared_out;
+      std::size_t count = 1;
+      for (std::size_t k = Inputs; k < args.in.size(); ++k) {
+        in[count] = args.in[k];
+        declared[count++] = args.declared[k];
+      }
+      loop.in = {in, count};
+      loop.declared = {declared, count};
+      loop.state = s.loop.get();
+    }
+    runtime::operand in[ir::max_group_loads];
+    shape declared[ir::max_group_loads];
+    runtime::kernel_args kernel, loop;
+  };
+
+  static owned<runtime::kernel_state> prepare(const runtime::kernel_args& args, const runtime::run_context& context) {
+    auto made = make_owned<states>();
+    const split parts(args, *made);
+    if (Kernel->prepare != nullptr) made->kernel = Kernel->prepare(parts.kernel, context);
+    if (Loop->prepare != nullptr) made->loop = Loop->prepare(parts.loop, context);
+    return made;
+  }
+  static void run(const runtime::kernel_args& args, const runtime::run_context& context) {
+    const split parts(args, *static_cast<const states*>(args.state));
+    Kernel->run(parts.kernel, context);
+    Loop->run(parts.loop, context);
+  }
+
+ public:
+  static constexpr runtime::kernel_entry entry{&kernel_then_loop::run, &kernel_then_loop::prepare, nullptr,
+                                               Kernel->reads_run || Loop->reads_run};
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_KERNEL_THEN_LOOP_HPP
 
 namespace tagma {
 
@@ -11535,6 +11886,7 @@ struct ir::accelerator_of<Graph> {
     }
     return result;
   }();
+  [[nodiscard]] static constexpr bool begins_loop(const op_info& info) { return device::begins_loop(info); }
   template <class Plan>
   [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
     return runtime::kernel_table<Plan>::entries;

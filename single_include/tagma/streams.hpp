@@ -3132,12 +3132,17 @@ struct plan_node {
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
 };
 
-/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads.
+/// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
+/// kernel goes on with a loop over its result, they are the inputs of `before` and what else the loop reads.
 struct plan_step {
   node_id node = 0;
   std::int32_t first_operand = 0;
   std::int16_t operands = 0;
   bool fused = false;
+  node_id before = ir::no_node;  ///< the node whose kernel the loop goes on from
+
+  /// The node that has the attributes of the call, and most of its work.
+  [[nodiscard]] constexpr node_id main_node() const { return before == ir::no_node ? node : before; }
 };
 
 /// A block of the arena of a device: as large as the node that defines it, alive from the step that writes it to the

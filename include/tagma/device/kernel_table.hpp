@@ -10,9 +10,12 @@
 ///   template <dtype Type, bool Contiguous> using load
 ///   template <const char& Key, dtype Out, int A, int B, int C> using operation
 ///   template <class Loads, class Operations> using loop, with `entry`; both arguments are `types<...>`
+///   template <const char& Key, class Loop, dtype Out, dtype... In> using kernel_with_loop, with `entry`
 
+#include <type_traits>
 #include <utility>
 
+#include "tagma/expr/op/matmul.hpp"
 #include "tagma/plan/compile.hpp"
 #include "tagma/runtime/kernel.hpp"
 
@@ -21,6 +24,14 @@ namespace tagma::device {
 /// Types in a row.
 template <class...>
 struct types;
+
+/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
+/// way.
+[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
+
+/// A kernel that goes on with a loop over its result; in kernel_then_loop.hpp.
+template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+class kernel_then_loop;
 
 namespace detail {
 
@@ -56,6 +67,10 @@ constexpr const ir::op_info* find_missing(std::index_sequence<O...>) {
     constexpr const auto& operations = operations_of<Plan>;
     constexpr auto first = static_cast<std::size_t>(first_operations<Plan>[Step]);
     const ir::op_info* missing = nullptr;
+    if constexpr (Plan::steps[Step].before != ir::no_node) {
+      constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].before)].op;
+      if (!Kernels::template has_kernel<*op->key>) missing = op;
+    }
     ((missing == nullptr && !Kernels::template has_loop<*operations[first + O].op->key>
           ? void(missing = operations[first + O].op)
           : void()),
@@ -71,17 +86,45 @@ inline constexpr const ir::op_info* missing_in_step = find_missing<Kernels, Plan
     std::make_index_sequence<static_cast<std::size_t>(operation_counts<Plan>[Step])>{});
 
 template <class Kernels, class Plan, std::size_t Step, std::size_t... L, std::size_t... O>
-constexpr auto loop_of(std::index_sequence<L...>, std::index_sequence<O...>) {
+constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
   constexpr const auto& loads = loads_of<Plan>;
   constexpr const auto& operations = operations_of<Plan>;
-  constexpr auto load = static_cast<std::size_t>(Plan::steps[Step].first_operand);
+  constexpr auto load =
+      static_cast<std::size_t>(Plan::steps[Step].first_operand + Plan::steps[Step].operands) - sizeof...(L);
   constexpr auto first = static_cast<std::size_t>(first_operations<Plan>[Step]);
-  using loop = typename Kernels::template loop<
+  return std::type_identity<typename Kernels::template loop<
       types<typename Kernels::template load<loads[load + L].type, loads[load + L].contiguous>...>,
       types<typename Kernels::template operation<*operations[first + O].op->key, operations[first + O].type,
                                                  operations[first + O].operand[0], operations[first + O].operand[1],
-                                                 operations[first + O].operand[2]>...>>;
-  return loop::entry;
+                                                 operations[first + O].operand[2]>...>>>{};
+}
+
+/// @tparam I the inputs of the kernel before the loop
+template <class Kernels, class Plan, std::size_t Step, std::size_t... I>
+constexpr runtime::kernel_entry loop_entry(std::index_sequence<I...>) {
+  using loop = typename decltype(loop_type<Kernels, Plan, Step>(
+      std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands) - sizeof...(I) +
+                               (sizeof...(I) > 0 ? 1 : 0)>{},
+      std::make_index_sequence<static_cast<std::size_t>(operation_counts<Plan>[Step])>{}))::type;
+  if constexpr (sizeof...(I) == 0) {
+    return loop::entry;
+  } else {
+    constexpr auto node = static_cast<std::size_t>(Plan::steps[Step].before);
+    constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
+    constexpr const char* key = Plan::nodes[node].op->key;
+    return Kernels::template kernel_with_loop<
+        *key, loop, node_types<Plan>[node],
+        node_types<Plan>[static_cast<std::size_t>(Plan::operands[first + I])]...>::entry;
+  }
+}
+/// Inputs of the kernel before the loop of a step.
+template <class Plan, std::size_t Step>
+constexpr std::size_t inputs_before() {
+  constexpr auto before = Plan::steps[Step].before;
+  if constexpr (before == ir::no_node)
+    return 0;
+  else
+    return static_cast<std::size_t>(Plan::nodes[static_cast<std::size_t>(before)].inputs);
 }
 
 template <class Kernels, class Plan, std::size_t Step, std::size_t... I>
@@ -112,15 +155,13 @@ inline constexpr const ir::op_info* missing_kernel =
 /// The kernel of a step; empty if there is none.
 template <class Kernels, class Plan, std::size_t Step>
 [[nodiscard]] constexpr runtime::kernel_entry step_entry() {
-  constexpr auto operands = static_cast<std::size_t>(Plan::steps[Step].operands);
   if constexpr (detail::missing_in_step<Kernels, Plan, Step> != nullptr)
     return {};
   else if constexpr (Plan::steps[Step].fused)
-    return detail::loop_of<Kernels, Plan, Step>(
-        std::make_index_sequence<operands>{},
-        std::make_index_sequence<static_cast<std::size_t>(detail::operation_counts<Plan>[Step])>{});
+    return detail::loop_entry<Kernels, Plan, Step>(std::make_index_sequence<detail::inputs_before<Plan, Step>()>{});
   else
-    return detail::plain_entry<Kernels, Plan, Step>(std::make_index_sequence<operands>{});
+    return detail::plain_entry<Kernels, Plan, Step>(
+        std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands)>{});
 }
 
 }  // namespace tagma::device

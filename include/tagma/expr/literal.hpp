@@ -11,7 +11,7 @@ namespace tagma {
 namespace op {
 /// A run-time scalar that the program carries.
 struct literal {
-  static constexpr std::string_view name = "literal";
+  static constexpr const char* name = "literal";
   static constexpr ir::op_kind kind = ir::op_kind::literal;
   static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
 };

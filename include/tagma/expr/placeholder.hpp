@@ -21,7 +21,7 @@ inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
 namespace op {
 /// A tensor that is fed in every run.
 struct placeholder {
-  static constexpr std::string_view name = "placeholder";
+  static constexpr const char* name = "placeholder";
   static constexpr ir::op_kind kind = ir::op_kind::placeholder;
   static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
 };

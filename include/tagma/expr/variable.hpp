@@ -49,7 +49,7 @@ namespace op {
 /// A tensor that lives in the session. Attribute 0 is the kind of its initializer, 1 tells whether it is trainable,
 /// 2 holds the number of a `derived` initializer.
 struct variable {
-  static constexpr std::string_view name = "variable";
+  static constexpr const char* name = "variable";
   static constexpr ir::op_kind kind = ir::op_kind::variable;
   static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
 };

@@ -15,6 +15,7 @@ inline constexpr device_text local_device_types[] = {device_text("CPU")};
 /// The kind of device that the programs of a file use besides CPUs: none, unless the file includes a header that
 /// provides one, before its first session. Such a header specialises this for all graphs:
 /// `type`, such as "GPU"; `kernels`, an element for each node, true where the device has a kernel;
+/// `begins_loop(info)`, whether its kernel of an operation can go on with a loop over the result;
 /// `entries<Plan>()`, its kernels for the steps of a plan; `start(options)`, which gives a `runtime::accelerator`.
 template <class Graph>
 struct accelerator_of {

@@ -18,7 +18,7 @@ struct pass_results {
   const fusion_reason* reason = nullptr;
 
   [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const {
-    return needs[i] == need::value && g.info(i).kind == op_kind::elementwise;
+    return needs[i] == need::value && (g.info(i).kind == op_kind::elementwise || group[i] != i);
   }
 };
 

@@ -195,7 +195,7 @@ struct graph_storage {
 
 /// A scalar that the compiler knows.
 struct constant_op {
-  static constexpr std::string_view name = "constant";
+  static constexpr const char* name = "constant";
   static constexpr op_kind kind = op_kind::constant;
   static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
 };

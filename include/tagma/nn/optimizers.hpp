@@ -107,42 +107,42 @@ struct optimizer_update : update {
 };
 
 struct apply_sgd : optimizer_update<0> {
-  static constexpr std::string_view name = "apply_sgd", rows_name = "apply_sgd_rows";
+  static constexpr const char *name = "apply_sgd", *rows_name = "apply_sgd_rows";
   static constexpr fixed_array<slot, 0> slots{};
 };
 struct apply_momentum : optimizer_update<1> {
-  static constexpr std::string_view name = "apply_momentum", rows_name = "apply_momentum_rows";
+  static constexpr const char *name = "apply_momentum", *rows_name = "apply_momentum_rows";
   static constexpr fixed_array<slot, 1> slots{slot{"/momentum"}};
 };
 struct apply_adagrad : optimizer_update<1> {
-  static constexpr std::string_view name = "apply_adagrad", rows_name = "apply_adagrad_rows";
+  static constexpr const char *name = "apply_adagrad", *rows_name = "apply_adagrad_rows";
   static constexpr fixed_array<slot, 1> slots{slot{"/adagrad", 0, 2}};
 };
 struct apply_adadelta : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adadelta", rows_name = "apply_adadelta_rows";
+  static constexpr const char *name = "apply_adadelta", *rows_name = "apply_adadelta_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/adadelta_square"}, slot{"/adadelta_update"}};
 };
 struct apply_rmsprop : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_rmsprop", rows_name = "apply_rmsprop_rows";
+  static constexpr const char *name = "apply_rmsprop", *rows_name = "apply_rmsprop_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"}};
 };
 struct apply_centered_rmsprop : optimizer_update<3> {
-  static constexpr std::string_view name = "apply_centered_rmsprop", rows_name = "apply_centered_rmsprop_rows";
+  static constexpr const char *name = "apply_centered_rmsprop", *rows_name = "apply_centered_rmsprop_rows";
   static constexpr fixed_array<slot, 3> slots{slot{"/rmsprop_square", 1}, slot{"/rmsprop_momentum"},
                                               slot{"/rmsprop_mean"}};
 };
 struct apply_adam : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adam", rows_name = "apply_adam_rows";
+  static constexpr const char *name = "apply_adam", *rows_name = "apply_adam_rows";
   static constexpr bool moves_all_rows = true;
   static constexpr fixed_array<slot, 2> slots{slot{"/adam_m"}, slot{"/adam_v"}};
 };
 struct apply_adamw : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_adamw", rows_name = "apply_adamw_rows";
+  static constexpr const char *name = "apply_adamw", *rows_name = "apply_adamw_rows";
   static constexpr bool moves_all_rows = true;
   static constexpr fixed_array<slot, 2> slots{slot{"/adamw_m"}, slot{"/adamw_v"}};
 };
 struct apply_ftrl : optimizer_update<2> {
-  static constexpr std::string_view name = "apply_ftrl", rows_name = "apply_ftrl_rows";
+  static constexpr const char *name = "apply_ftrl", *rows_name = "apply_ftrl_rows";
   static constexpr fixed_array<slot, 2> slots{slot{"/ftrl_accumulator", 0, 3}, slot{"/ftrl_linear"}};
 };
 

@@ -155,7 +155,7 @@ namespace op {
 
 /// The learning rate at the step that input 0 holds; the program carries its schedule.
 struct scheduled_rate {
-  static constexpr std::string_view name = "scheduled_rate";
+  static constexpr const char* name = "scheduled_rate";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::float64, {}};

@@ -36,7 +36,8 @@ struct raw_plan {
   fixed_array<attribute, A> attributes{};
   fixed_array<plan_step, N> steps{};
   fixed_array<node_id, E> operands{};
-  fixed_array<loop_load, E> loads{};  ///< parallel to `operands`, for fused steps
+  /// Parallel to `operands`, for fused steps. Behind a kernel, the place of its last input is that of its result.
+  fixed_array<loop_load, E> loads{};
   fixed_array<loop_operation, N> operations{};
   fixed_array<std::int32_t, N> first_operation{};  ///< of each step
   fixed_array<std::int32_t, N> operation_count{};
@@ -131,11 +132,15 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   }
 
   // Members of each loop, in order.
-  fixed_array<node_id, N> first_member{}, next_member{};
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = ir::no_node;
+  fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
+  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value || g.info(i).kind != op_kind::elementwise) continue;
+    if (needs[i] != need::value) continue;
     const node_id root = fusion.group[i];
+    if (g.info(i).kind != op_kind::elementwise) {
+      if (root != i) kernel_before[root] = i;
+      continue;
+    }
     next_member[i] = first_member[root];
     first_member[root] = i;
   }
@@ -160,7 +165,16 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       continue;
     }
     // First all loads, so that operations are numbered after them.
-    std::int16_t loads = 0;
+    std::int16_t loads = 0, inputs_before = 0;
+    if (const node_id b = kernel_before[i]; b != ir::no_node) {
+      step.before = renumbered[b];
+      p.nodes[step.before].step = static_cast<std::int32_t>(s);
+      for (const node_id in : g.inputs(b)) p.operands[p.sizes.operands++] = renumbered[in];
+      p.loads[p.sizes.operands - 1] = {b, g[b].spec.type, true};
+      inputs_before = static_cast<std::int16_t>(g[b].inputs - 1);
+      position_owner[b] = i;
+      position[b] = loads++;
+    }
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
       int k = 0;
       for (const node_id in : g.inputs(m)) {
@@ -173,8 +187,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
       }
     }
-    step.operands = loads;
-    const auto first = static_cast<std::size_t>(step.first_operand);
+    step.operands = static_cast<std::int16_t>(inputs_before + loads);
+    const auto first = static_cast<std::size_t>(step.first_operand + inputs_before);
     const shape& out = g[i].spec.dims;
     const auto stretched = [&](std::size_t l, int axis) {
       return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
@@ -246,7 +260,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const std::int32_t last =
         last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
     bool reused = false;
-    for (int k = 0; k < step.operands && !reused; ++k) {
+    for (int k = 0; k < step.operands && !reused && step.before == ir::no_node; ++k) {
       if (!step.fused && !n.op->writes_over(k)) continue;
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];

@@ -177,7 +177,8 @@ class plan_printer {
     const plan_node& n = plan_.nodes[i];
     if (n.storage == storage_kind::none) {
       if (n.spec.type == dtype::none) return "none";
-      return in_loop(i) ? "registers" : "extents only";
+      if (!in_loop(i)) return "extents only";
+      return n.op->kind == ir::op_kind::elementwise ? "registers" : "its loop's result";
     }
     if (n.op->kind == ir::op_kind::update) return "variable " + number(owner(i)) + ", in place";
     if (shares_bytes(i)) return "view of " + number(at(input(n, 0)));
@@ -268,8 +269,9 @@ namespace detail {
 template <class Graph, class Plan, class Use>
 [[nodiscard]] std::string with_passes(Use use) {
   const auto needs = ir::prune<Graph::nodes>(Graph::view, Plan::wanted);
-  constexpr const auto& placed = placed_graph<Graph>::placed;
-  const auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, placed.devices());
+  using where = placed_graph<Graph>;
+  const auto fusion =
+      ir::fuse<Graph::nodes>(Graph::view, needs, Plan::wanted, where::placed.devices(), where::begins_loop);
   return use(ir::pass_results{needs.data(), fusion.group.data(), fusion.reason.data()});
 }
 

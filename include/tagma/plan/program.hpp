@@ -102,7 +102,7 @@ struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
 };
 
 struct no_operation {
-  static constexpr std::string_view name = "none";
+  static constexpr const char* name = "none";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
@@ -191,6 +191,18 @@ struct placed_graph {
         if (d >= 0 && !plan::computes_on_host(placed.set()[d])) return true;
     return false;
   }();
+  /// For each node, whether its device has a kernel for it that goes on with a loop; empty if none has.
+  static constexpr auto begins_loop = [] {
+    if constexpr (is_accelerated) {
+      fixed_array<bool, Graph::nodes> list{};
+      for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+        if (const std::int16_t d = placed.devices()[i]; d >= 0 && !plan::computes_on_host(placed.set()[d]))
+          list[i] = ir::accelerator_of<Graph>::begins_loop(Graph::view.info(i));
+      return list;
+    } else {
+      return fixed_array<bool, 0>{};
+    }
+  }();
 };
 
 template <class T, std::size_t N, std::size_t M>
@@ -218,7 +230,8 @@ struct compiled_plan {
   static constexpr std::size_t edge_bound = Graph::edges + Graph::nodes;
   static constexpr auto needs = ir::prune<Graph::nodes>(Graph::view, wanted);
   using where = placed_graph<Graph>;
-  static constexpr auto fusion = ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices());
+  static constexpr auto fusion =
+      ir::fuse<Graph::nodes>(Graph::view, needs, wanted, where::placed.devices(), where::begins_loop);
   static constexpr auto order = plan::schedule<Graph::nodes, edge_bound>(Graph::view, needs, fusion);
   static constexpr auto tables = plan::write_tables<Graph::nodes, edge_bound, Graph::attributes, sizeof...(Outputs)>(
       Graph::view, wanted, needs, fusion, order, where::placed.devices());

@@ -11,7 +11,7 @@ namespace tagma::plan {
 
 /// The operation of a copy. No graph has it.
 struct transfer {
-  static constexpr std::string_view name = "transfer";
+  static constexpr const char* name = "transfer";
   static constexpr op_kind kind = op_kind::compute;
   static constexpr const char* infer(ir::infer_args& args) {
     args.out = args.in[0];

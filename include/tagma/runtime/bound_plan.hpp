@@ -153,10 +153,10 @@ class bound_plan {
                                std::string_view queue, std::int64_t begin_ns, std::int64_t end_ns) const {
     const plan::plan_step& step = plan_.steps[s];
     const kernel_args& call = calls_[s];
-    trace.add({plan_.nodes[step.node],
+    trace.add({plan_.nodes[step.main_node()],
                device,
                queue,
-               step.fused,
+               step.fused && step.before == ir::no_node,
                {call.in.data(), call.in.size()},
                call.out,
                run,
@@ -165,8 +165,10 @@ class bound_plan {
   }
   /// "matmul 'hidden/kernel' on /device:GPU:0 of float32 [2, 3] and float32 [3, 4]".
   [[nodiscard]] TAGMA_COLD std::string step_text(std::size_t s) const {
-    const plan::plan_node& n = plan_.nodes[plan_.steps[s].node];
-    std::string text = sentence({detail::describe(n), " on ", short_name(device_at(n.device).name)});
+    const plan::plan_step& step = plan_.steps[s];
+    const plan::plan_node& n = plan_.nodes[step.main_node()];
+    std::string text = sentence({detail::describe(n), step.before == ir::no_node ? "" : " with the loop behind it",
+                                 " on ", short_name(device_at(n.device).name)});
     const char* before = " of ";
     for (const operand& o : calls_[s].in) {
       append_spec(text, before, o.type, o.dims);
@@ -317,19 +319,19 @@ class bound_plan {
   }
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
-    const plan::plan_node& n = plan_.nodes[step.node];
+    const plan::plan_node& n = plan_.nodes[step.main_node()];
     const auto bytes = [this](ir::node_id id) {
       const auto i = static_cast<std::size_t>(id);
       return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
     };
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
-    if (!step.fused && n.op->work != nullptr) {
+    if (n.op->work != nullptr) {
       const auto inputs = inputs_of(n);
       const heap_array<tensor_spec> in(inputs.size());
       for (std::size_t k = 0; k < in.size(); ++k)
         in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
-      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.node)]}});
+      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.main_node())]}});
     }
     return 200 + moved / 8 + products / 20;
   }
@@ -446,7 +448,7 @@ class bound_plan {
       kernel_args& call = calls_[s];
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
-      call.attributes = attributes_of(n);
+      call.attributes = attributes_of(plan_.nodes[static_cast<std::size_t>(step.main_node())]);
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);

@@ -10,7 +10,8 @@ namespace tagma::runtime {
 
 /// A step that has ended, or failed.
 struct traced_step {
-  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations
+  const plan::plan_node& node;   ///< what it computes; of a loop, the last of its operations; of a kernel with a loop
+                                 ///< behind it, the kernel's
   const device_spec& device;     ///< where it ran
   std::string_view queue;        ///< of the device; empty: the thread that tells
   bool loop = false;             ///< several element-wise operations in one

@@ -5,6 +5,7 @@
 
 #include "support/graphs.hpp"
 #include "tagma/expr/op/control.hpp"
+#include "tagma/expr/op/matmul.hpp"
 #include "tagma/expr/op/state.hpp"
 #include "tagma/expr/operators.hpp"
 
@@ -56,6 +57,40 @@ constexpr bool parted() {
 }
 static_assert(parted());
 
+/// Where products can go on with loops.
+template <class Built>
+constexpr auto fused_with_products(const Built& built) {
+  const auto g = view_of(built);
+  fixed_array<bool, room> begins{};
+  for (ir::node_id i = 0; i < g.size(); ++i) begins[i] = g.info(i).name == "matmul";
+  return ir::fuse<room>(g, ir::prune<room>(g, g.roots), g.roots, {}, begins);
+}
+constexpr auto square = placeholder<"square", float, 3, 3>();
+constexpr auto product = matmul(x, square);
+
+/// A product joins the loop that alone reads it: one of the same extents and type, and only one product.
+constexpr bool products() {
+  const auto goes_on = [](const auto& built) {
+    const auto g = view_of(built);
+    const auto f = fused_with_products(built);
+    int count = 0;
+    for (ir::node_id i = 0; i < g.size(); ++i)
+      count += g.info(i).name == "matmul" && f.group[i] != i && f.reason[i] == fusion_reason::fused;
+    return count;
+  };
+  const auto one = build(tagma::exp(product + row));
+  const auto size = fused_with_products(one).size[find(view_of(one), "exp")];
+  const auto once = [&](const auto&... outputs) { return goes_on(build(outputs...)) == 1; };
+  const auto never = [&](const auto&... outputs) { return goes_on(build(outputs...)) == 0; };
+  return size == 2 && once(tagma::exp(product + row)) && once(row + product) && once(product * product) &&
+         once(product + matmul<false, true>(x, square)) && never(product) && never(product, product + row) &&
+         never(sum(product), product + row) && never(tagma::exp(product), sum(tagma::log(product))) &&
+         never(placeholder<"batch", float, 2, 4, 3>() + product) && never(cast<double>(product)) &&
+         never(after(assign(w, x))(product) + row) && never(product + row, matmul(product, square)) &&
+         once(sum(matmul<false, true>(x, product + row)));
+}
+static_assert(products());
+
 constexpr int largest_group() {
   const auto grow = [](const auto& e) { return tagma::sin(tagma::cos(tagma::exp(tagma::sqrt(e)))); };
   const auto built = build(grow(grow(grow(grow(grow(x))))));
@@ -70,6 +105,7 @@ TEST_CASE("loops join what has one reader and one shape") {
   CHECK(reasons());
   CHECK(diamond());
   CHECK(parted());
+  CHECK(products());
   CHECK(largest_group() == ir::max_group);
   CHECK(to_string(fusion_reason::read_by_many) == "read by more than one loop");
 }

@@ -16,6 +16,7 @@ struct ir::accelerator_of<Graph> {
   static constexpr bool exists = true;
   static constexpr std::string_view type = "GPU";
   static constexpr auto kernels = device::cuda::nodes_with_kernel<Graph>;
+  [[nodiscard]] static constexpr bool begins_loop(const op_info& info) { return device::begins_loop(info); }
   template <class Plan>
   [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
     return device::cuda::kernel_entries<Plan>;

@@ -5,6 +5,7 @@
 /// Makes fake devices the GPUs of all programs of a file.
 
 #include "tagma/device/fake/accelerator.hpp"
+#include "tagma/device/kernel_then_loop.hpp"
 
 namespace tagma {
 
@@ -24,6 +25,7 @@ struct ir::accelerator_of<Graph> {
     }
     return result;
   }();
+  [[nodiscard]] static constexpr bool begins_loop(const op_info& info) { return device::begins_loop(info); }
   template <class Plan>
   [[nodiscard]] static constexpr array_view<const runtime::kernel_entry> entries() {
     return runtime::kernel_table<Plan>::entries;

@@ -12,7 +12,7 @@ namespace op {
 struct multiply;
 
 struct negate : elementwise {
-  static constexpr std::string_view name = "negate";
+  static constexpr const char* name = "negate";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(negate{}, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (const auto c = f.constant(0); c.known) f.use_constant(-c.value);
@@ -20,7 +20,7 @@ struct negate : elementwise {
 };
 
 struct add : elementwise {
-  static constexpr std::string_view name = "add";
+  static constexpr const char* name = "add";
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.upstream);
@@ -37,7 +37,7 @@ struct add : elementwise {
 };
 
 struct subtract : elementwise {
-  static constexpr std::string_view name = "subtract";
+  static constexpr const char* name = "subtract";
   static constexpr void gradient(auto& g) {
     g.set(0, g.upstream);
     g.set(1, g.emit(negate{}, g.upstream));
@@ -52,7 +52,7 @@ struct subtract : elementwise {
 };
 
 struct multiply : elementwise {
-  static constexpr std::string_view name = "multiply";
+  static constexpr const char* name = "multiply";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.in(1)));
     g.set(1, g.emit(multiply{}, g.upstream, g.in(0)));
@@ -70,7 +70,7 @@ struct multiply : elementwise {
 
 /// Quotient; integers divide towards zero, and an integer divided by zero gives 0.
 struct divide : elementwise {
-  static constexpr std::string_view name = "divide";
+  static constexpr const char* name = "divide";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.in(1)));
     g.set(1, g.emit(negate{}, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.self), g.in(1))));
@@ -86,7 +86,7 @@ struct divide : elementwise {
 
 /// The larger of two; where they are equal the gradient goes to the first.
 struct maximum : elementwise {
-  static constexpr std::string_view name = "maximum";
+  static constexpr const char* name = "maximum";
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(greater_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -97,7 +97,7 @@ struct maximum : elementwise {
 
 /// The smaller of two; where they are equal the gradient goes to the first.
 struct minimum : elementwise {
-  static constexpr std::string_view name = "minimum";
+  static constexpr const char* name = "minimum";
   static constexpr void gradient(auto& g) {
     const auto first = g.emit(less_equal{}, g.in(0), g.in(1));
     const auto zero = g.constant(0);
@@ -107,33 +107,33 @@ struct minimum : elementwise {
 };
 
 struct sign : elementwise {
-  static constexpr std::string_view name = "sign";
+  static constexpr const char* name = "sign";
   static constexpr bool stops_gradient = true;
 };
 
 struct abs : elementwise {
-  static constexpr std::string_view name = "abs";
+  static constexpr const char* name = "abs";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sign{}, g.in(0)))); }
 };
 
 struct square : elementwise {
-  static constexpr std::string_view name = "square";
+  static constexpr const char* name = "square";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(2), g.in(0))));
   }
 };
 
 struct floor : elementwise {
-  static constexpr std::string_view name = "floor";
+  static constexpr const char* name = "floor";
   static constexpr bool stops_gradient = true;
 };
 struct ceil : elementwise {
-  static constexpr std::string_view name = "ceil";
+  static constexpr const char* name = "ceil";
   static constexpr bool stops_gradient = true;
 };
 /// To the nearest integer, halves to even.
 struct round : elementwise {
-  static constexpr std::string_view name = "round";
+  static constexpr const char* name = "round";
   static constexpr bool stops_gradient = true;
 };
 

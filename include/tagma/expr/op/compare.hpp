@@ -34,36 +34,36 @@ inline constexpr bool condition_broadcasts = broadcasts_with<Condition, A>&& bro
 namespace op {
 
 struct equal : elementwise_predicate {
-  static constexpr std::string_view name = "equal";
+  static constexpr const char* name = "equal";
 };
 struct not_equal : elementwise_predicate {
-  static constexpr std::string_view name = "not_equal";
+  static constexpr const char* name = "not_equal";
 };
 struct less : elementwise_predicate {
-  static constexpr std::string_view name = "less";
+  static constexpr const char* name = "less";
 };
 struct less_equal : elementwise_predicate {
-  static constexpr std::string_view name = "less_equal";
+  static constexpr const char* name = "less_equal";
 };
 struct greater : elementwise_predicate {
-  static constexpr std::string_view name = "greater";
+  static constexpr const char* name = "greater";
 };
 struct greater_equal : elementwise_predicate {
-  static constexpr std::string_view name = "greater_equal";
+  static constexpr const char* name = "greater_equal";
 };
 struct logical_and : elementwise_predicate {
-  static constexpr std::string_view name = "logical_and";
+  static constexpr const char* name = "logical_and";
 };
 struct logical_or : elementwise_predicate {
-  static constexpr std::string_view name = "logical_or";
+  static constexpr const char* name = "logical_or";
 };
 struct logical_not : elementwise_predicate {
-  static constexpr std::string_view name = "logical_not";
+  static constexpr const char* name = "logical_not";
 };
 
 /// `condition ? a : b`, element by element; all three broadcast.
 struct select {
-  static constexpr std::string_view name = "select";
+  static constexpr const char* name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
   static constexpr void gradient(auto& g) {
@@ -75,7 +75,7 @@ struct select {
 
 /// Converts to the element type in attribute 0. Floating to integer truncates towards zero.
 struct cast {
-  static constexpr std::string_view name = "cast";
+  static constexpr const char* name = "cast";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};

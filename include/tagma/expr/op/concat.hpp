@@ -12,7 +12,7 @@ namespace op {
 
 /// Joins its inputs along the axis in attribute 0.
 struct concat {
-  static constexpr std::string_view name = "concat";
+  static constexpr const char* name = "concat";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -72,13 +72,13 @@ struct concat_part {
 
 /// What one operand has contributed to the concatenation that is input 0.
 struct part_of_whole : concat_part {
-  static constexpr std::string_view name = "part_of_whole";
+  static constexpr const char* name = "part_of_whole";
   static constexpr void gradient(auto& g);
 };
 
 /// Zeros in the shape of the whole, with input 0 in the place of one operand.
 struct part_into_whole : concat_part {
-  static constexpr std::string_view name = "part_into_whole";
+  static constexpr const char* name = "part_into_whole";
   static constexpr void gradient(auto& g) { emit_same_place(g, part_of_whole{}); }
 };
 
@@ -110,7 +110,7 @@ struct tile_gradient;
 
 /// The input repeated along axis i as often as attribute i says.
 struct tile {
-  static constexpr std::string_view name = "tile";
+  static constexpr const char* name = "tile";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -129,7 +129,7 @@ struct tile {
 
 /// The sum of the repetitions that make up input 0; input 1 has the shape of one.
 struct tile_gradient {
-  static constexpr std::string_view name = "tile_gradient";
+  static constexpr const char* name = "tile_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 

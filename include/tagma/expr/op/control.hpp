@@ -13,7 +13,7 @@ namespace op {
 
 /// Done when everything it waits for is done.
 struct group {
-  static constexpr std::string_view name = "group";
+  static constexpr const char* name = "group";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr bool stateful = true;
   static constexpr const char* infer(ir::infer_args& a) {

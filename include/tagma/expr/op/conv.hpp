@@ -48,7 +48,7 @@ struct convolution {
 /// The transposed convolution: inputs are the gradient of the output, the filter, and the images, of which only the
 /// shape counts. Without images, attributes 3 and 4 are the height and width of the result; `dyn` derives them.
 struct conv2d_input_gradient : convolution {
-  static constexpr std::string_view name = "conv2d_input_gradient";
+  static constexpr const char* name = "conv2d_input_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -76,7 +76,7 @@ struct conv2d_input_gradient : convolution {
 
 /// A convolution.
 struct conv2d : convolution {
-  static constexpr std::string_view name = "conv2d";
+  static constexpr const char* name = "conv2d";
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
@@ -88,7 +88,7 @@ struct conv2d : convolution {
 
 /// Inputs are the images, the gradient of the output, and the filter, of which only the shape counts.
 struct conv2d_filter_gradient : convolution {
-  static constexpr std::string_view name = "conv2d_filter_gradient";
+  static constexpr const char* name = "conv2d_filter_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -117,7 +117,7 @@ constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
 
 /// A convolution, a bias for each filter, and, if attribute 3 is 1, relu: in one pass over the output.
 struct conv2d_bias : convolution {
-  static constexpr std::string_view name = "conv2d_bias";
+  static constexpr const char* name = "conv2d_bias";
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;

@@ -22,7 +22,7 @@ struct around_axis {
 /// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice
 /// i of input 0 goes where element i of input 1 points. What one index names twice is summed in the order of indices.
 struct scatter_rows {
-  static constexpr std::string_view name = "scatter_rows";
+  static constexpr const char* name = "scatter_rows";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
@@ -40,7 +40,7 @@ struct scatter_rows {
 
 /// The slices of input 0 that input 1 names along the axis in attribute 0.
 struct gather {
-  static constexpr std::string_view name = "gather";
+  static constexpr const char* name = "gather";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -63,7 +63,7 @@ constexpr void scatter_rows::gradient(auto& g) {
 
 /// Rows of the length in attribute 0, of the element type in attribute 1: 1 where the index points, else 0.
 struct one_hot {
-  static constexpr std::string_view name = "one_hot";
+  static constexpr const char* name = "one_hot";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 

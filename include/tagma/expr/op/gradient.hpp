@@ -21,7 +21,7 @@ namespace op {
 
 /// The gradient of the sum of input 0 by input 1.
 struct gradient {
-  static constexpr std::string_view name = "gradient";
+  static constexpr const char* name = "gradient";
   static constexpr ir::op_kind kind = ir::op_kind::gradient;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];

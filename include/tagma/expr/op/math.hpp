@@ -10,48 +10,48 @@ namespace tagma {
 namespace op {
 
 struct exp : elementwise {
-  static constexpr std::string_view name = "exp";
+  static constexpr const char* name = "exp";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.self)); }
 };
 struct log : elementwise {
-  static constexpr std::string_view name = "log";
+  static constexpr const char* name = "log";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(divide{}, g.upstream, g.in(0))); }
 };
 struct log1p : elementwise {
-  static constexpr std::string_view name = "log1p";
+  static constexpr const char* name = "log1p";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.upstream, g.emit(add{}, g.in(0), g.constant(1))));
   }
 };
 struct expm1 : elementwise {
-  static constexpr std::string_view name = "expm1";
+  static constexpr const char* name = "expm1";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(add{}, g.self, g.constant(1))));
   }
 };
 struct sqrt : elementwise {
-  static constexpr std::string_view name = "sqrt";
+  static constexpr const char* name = "sqrt";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, g.emit(multiply{}, g.upstream, g.constant(0.5)), g.self));
   }
 };
 /// 1 / sqrt(x).
 struct rsqrt : elementwise {
-  static constexpr std::string_view name = "rsqrt";
+  static constexpr const char* name = "rsqrt";
   static constexpr void gradient(auto& g) {
     const auto cubed = g.emit(multiply{}, g.self, g.emit(square{}, g.self));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(-0.5), cubed)));
   }
 };
 struct tanh : elementwise {
-  static constexpr std::string_view name = "tanh";
+  static constexpr const char* name = "tanh";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(subtract{}, g.constant(1), g.emit(square{}, g.self))));
   }
 };
 /// 1 / (1 + exp(-x)).
 struct sigmoid : elementwise {
-  static constexpr std::string_view name = "sigmoid";
+  static constexpr const char* name = "sigmoid";
   static constexpr void gradient(auto& g) {
     const auto slope = g.emit(multiply{}, g.self, g.emit(subtract{}, g.constant(1), g.self));
     g.set(0, g.emit(multiply{}, g.upstream, slope));
@@ -59,11 +59,11 @@ struct sigmoid : elementwise {
 };
 /// log(1 + exp(x)), without overflow.
 struct softplus : elementwise {
-  static constexpr std::string_view name = "softplus";
+  static constexpr const char* name = "softplus";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, g.emit(sigmoid{}, g.in(0)))); }
 };
 struct erf : elementwise {
-  static constexpr std::string_view name = "erf";
+  static constexpr const char* name = "erf";
   static constexpr void gradient(auto& g) {
     const auto bell = g.emit(exp{}, g.emit(negate{}, g.emit(square{}, g.in(0))));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.constant(1.12837916709551257390), bell)));
@@ -71,11 +71,11 @@ struct erf : elementwise {
 };
 struct cos;
 struct sin : elementwise {
-  static constexpr std::string_view name = "sin";
+  static constexpr const char* name = "sin";
   static constexpr void gradient(auto& g);
 };
 struct cos : elementwise {
-  static constexpr std::string_view name = "cos";
+  static constexpr const char* name = "cos";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(negate{}, g.emit(multiply{}, g.upstream, g.emit(sin{}, g.in(0)))));
   }
@@ -84,7 +84,7 @@ constexpr void sin::gradient(auto& g) { g.set(0, g.emit(multiply{}, g.upstream, 
 
 /// x to the power y. The gradient by y is taken as zero where x is not positive.
 struct power : elementwise {
-  static constexpr std::string_view name = "power";
+  static constexpr const char* name = "power";
   static constexpr void gradient(auto& g) {
     const auto lower = g.emit(power{}, g.in(0), g.emit(subtract{}, g.in(1), g.constant(1)));
     g.set(0, g.emit(multiply{}, g.upstream, g.emit(multiply{}, g.in(1), lower)));
@@ -97,12 +97,12 @@ struct power : elementwise {
 
 /// `upstream` where the activation `y` is positive, else 0.
 struct relu_gradient : elementwise {
-  static constexpr std::string_view name = "relu_gradient";
+  static constexpr const char* name = "relu_gradient";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.in(1))); }
 };
 /// max(x, 0); the gradient at 0 is 0.
 struct relu : elementwise {
-  static constexpr std::string_view name = "relu";
+  static constexpr const char* name = "relu";
   static constexpr void gradient(auto& g) { g.set(0, g.emit(relu_gradient{}, g.upstream, g.self)); }
 };
 

@@ -26,7 +26,7 @@ namespace op {
 
 /// Product of the last two axes; attributes 0 and 1 tell whether the operands are transposed there first.
 struct matmul {
-  static constexpr std::string_view name = "matmul";
+  static constexpr const char* name = "matmul";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int unstretched = 2;
 

@@ -43,7 +43,7 @@ struct max_pool_gradient;
 
 /// Inputs are x, the maxima y, and a tensor of the shape of x: its elements at the places of the maxima.
 struct max_pool_select : pooling {
-  static constexpr std::string_view name = "max_pool_select";
+  static constexpr const char* name = "max_pool_select";
   static constexpr const char* infer(ir::infer_args& a) {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
     return pooling::infer(a);
@@ -53,7 +53,7 @@ struct max_pool_select : pooling {
 
 /// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
 struct max_pool_gradient : pooling {
-  static constexpr std::string_view name = "max_pool_gradient";
+  static constexpr const char* name = "max_pool_gradient";
   static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, out)) return problem;
@@ -73,7 +73,7 @@ constexpr void max_pool_select::gradient(auto& g) {
 
 /// The largest element of each window; padding never wins.
 struct max_pool : pooling {
-  static constexpr std::string_view name = "max_pool";
+  static constexpr const char* name = "max_pool";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit_with(max_pool_gradient{}, options(g), g.in(0), g.self, g.upstream));
   }
@@ -83,13 +83,13 @@ struct average_pool_gradient;
 
 /// The mean of each window; padding does not count.
 struct average_pool : pooling {
-  static constexpr std::string_view name = "average_pool";
+  static constexpr const char* name = "average_pool";
   static constexpr void gradient(auto& g);
 };
 
 /// Inputs are the gradient of the means and the images, of which only the shape counts.
 struct average_pool_gradient : pooling {
-  static constexpr std::string_view name = "average_pool_gradient";
+  static constexpr const char* name = "average_pool_gradient";
   static constexpr std::uint8_t shape_only = 0b10;
   static constexpr const char* infer(ir::infer_args& a) {
     shape out;

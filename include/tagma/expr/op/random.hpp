@@ -26,15 +26,15 @@ struct random_source {
 
 /// In [0, 1).
 struct random_uniform : random_source {
-  static constexpr std::string_view name = "random_uniform";
+  static constexpr const char* name = "random_uniform";
 };
 /// Mean 0, deviation 1.
 struct random_normal : random_source {
-  static constexpr std::string_view name = "random_normal";
+  static constexpr const char* name = "random_normal";
 };
 /// The same, drawn again outside (-2, 2).
 struct truncated_normal : random_source {
-  static constexpr std::string_view name = "truncated_normal";
+  static constexpr const char* name = "truncated_normal";
 };
 
 }  // namespace op

@@ -40,7 +40,7 @@ struct reduction {
 };
 
 struct sum : reduction {
-  static constexpr std::string_view name = "sum";
+  static constexpr const char* name = "sum";
   static constexpr void gradient(auto& g) { g.set(0, spread(g, g.upstream)); }
   static constexpr void fold(ir::fold_args& f) {
     if (f.attributes[0] == 0) f.use_input(0);
@@ -49,7 +49,7 @@ struct sum : reduction {
 
 /// One over the number of elements that a reduction with mask attribute 0 joins into one.
 struct fraction {
-  static constexpr std::string_view name = "fraction";
+  static constexpr const char* name = "fraction";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t shape_only = 0b1;
   static constexpr bool stops_gradient = true;
@@ -80,31 +80,31 @@ struct extreme : reduction {
   }
 };
 struct reduce_max : extreme {
-  static constexpr std::string_view name = "reduce_max";
+  static constexpr const char* name = "reduce_max";
 };
 struct reduce_min : extreme {
-  static constexpr std::string_view name = "reduce_min";
+  static constexpr const char* name = "reduce_min";
 };
 
 /// The gradient divides the product by each element, so elements must not be zero where it is used.
 struct product : reduction {
-  static constexpr std::string_view name = "product";
+  static constexpr const char* name = "product";
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit(divide{}, spread(g, g.emit(multiply{}, g.upstream, g.self)), g.in(0)));
   }
 };
 
 struct all : reduction {
-  static constexpr std::string_view name = "all";
+  static constexpr const char* name = "all";
 };
 struct any : reduction {
-  static constexpr std::string_view name = "any";
+  static constexpr const char* name = "any";
 };
 
 /// Position of the largest element along one axis; the first one where several are equal, and the first NaN where there
 /// is one.
 struct argmax : reduction {
-  static constexpr std::string_view name = "argmax";
+  static constexpr const char* name = "argmax";
   static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
     a.out.type = dtype::int64;
@@ -112,7 +112,7 @@ struct argmax : reduction {
   }
 };
 struct argmin : argmax {
-  static constexpr std::string_view name = "argmin";
+  static constexpr const char* name = "argmin";
 };
 
 /// Sums `value` over the axes along which an operand of shape `target` was stretched, back to that shape.

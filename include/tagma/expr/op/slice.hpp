@@ -47,7 +47,7 @@ constexpr extent range_extent(extent first, extent last, extent axis) {
 
 /// Attributes 2 i and 2 i + 1 are the range of axis i.
 struct slice {
-  static constexpr std::string_view name = "slice";
+  static constexpr const char* name = "slice";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   /// The first position of each range, of axes of these extents.
@@ -78,7 +78,7 @@ struct slice {
 
 /// Zeros of the shape of input 1, with input 0 in the place of the slice that the attributes name.
 struct slice_gradient {
-  static constexpr std::string_view name = "slice_gradient";
+  static constexpr const char* name = "slice_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
@@ -98,7 +98,7 @@ constexpr void slice::gradient(auto& g) {
 
 /// Input 0 in a frame of elements equal to input 1; attributes 2 i and 2 i + 1 are the padding of axis i.
 struct pad {
-  static constexpr std::string_view name = "pad";
+  static constexpr const char* name = "pad";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {

@@ -38,7 +38,7 @@ struct row_operation {
 
 /// exp(x) / sum(exp(x)) over the last axis, computed after subtracting the maximum.
 struct softmax : row_operation {
-  static constexpr std::string_view name = "softmax";
+  static constexpr const char* name = "softmax";
   static constexpr void gradient(auto& g) {
     const auto weighted = g.emit(multiply{}, g.upstream, g.self);
     const auto total = row_sum(g, weighted);
@@ -48,7 +48,7 @@ struct softmax : row_operation {
 
 /// x - log(sum(exp(x))) over the last axis.
 struct log_softmax : row_operation {
-  static constexpr std::string_view name = "log_softmax";
+  static constexpr const char* name = "log_softmax";
   static constexpr void gradient(auto& g) {
     const auto total = row_sum(g, g.upstream);
     g.set(0, g.emit(subtract{}, g.upstream, g.emit(multiply{}, g.emit(exp{}, g.self), total)));
@@ -57,7 +57,7 @@ struct log_softmax : row_operation {
 
 /// (softmax(logits) - one_hot(labels)) * upstream, row by row.
 struct sparse_softmax_cross_entropy_gradient {
-  static constexpr std::string_view name = "sparse_softmax_cross_entropy_gradient";
+  static constexpr const char* name = "sparse_softmax_cross_entropy_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -84,7 +84,7 @@ struct sparse_softmax_cross_entropy_gradient {
 
 /// -log(softmax(logits)[label]), row by row.
 struct sparse_softmax_cross_entropy {
-  static constexpr std::string_view name = "sparse_softmax_cross_entropy";
+  static constexpr const char* name = "sparse_softmax_cross_entropy";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};

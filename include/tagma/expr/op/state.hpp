@@ -36,24 +36,24 @@ struct update {
 };
 
 struct assign : update {
-  static constexpr std::string_view name = "assign";
+  static constexpr const char* name = "assign";
   static constexpr bool overwrites = true;
 };
 /// Attribute 0 is the kind of the initializer, attribute 1 the stream of its random numbers.
 struct initialize : update {
-  static constexpr std::string_view name = "initialize";
+  static constexpr const char* name = "initialize";
   static constexpr bool overwrites = true;
 };
 struct assign_add : update {
-  static constexpr std::string_view name = "assign_add";
+  static constexpr const char* name = "assign_add";
 };
 struct assign_sub : update {
-  static constexpr std::string_view name = "assign_sub";
+  static constexpr const char* name = "assign_sub";
 };
 
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {
-  static constexpr std::string_view name = "scatter_add";
+  static constexpr const char* name = "scatter_add";
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     shape expected = a.in[1].dims;

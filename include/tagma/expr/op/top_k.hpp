@@ -13,7 +13,7 @@ namespace op {
 
 /// Positions of the largest elements of the last axis, as many as attribute 0 says, the largest first.
 struct top_k_indices {
-  static constexpr std::string_view name = "top_k_indices";
+  static constexpr const char* name = "top_k_indices";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
@@ -28,7 +28,7 @@ struct top_k_indices {
 
 /// Zeros in the shape of input 2, to whose rows the elements of input 0 are added at the positions in input 1.
 struct scatter_last {
-  static constexpr std::string_view name = "scatter_last";
+  static constexpr const char* name = "scatter_last";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
@@ -41,7 +41,7 @@ struct scatter_last {
 
 /// Elements of input 0 at positions of its last axis, row by row.
 struct gather_last {
-  static constexpr std::string_view name = "gather_last";
+  static constexpr const char* name = "gather_last";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {

@@ -25,7 +25,7 @@ namespace op {
 
 /// Axis i of the result is the axis of the input that attribute i names.
 struct transpose {
-  static constexpr std::string_view name = "transpose";
+  static constexpr const char* name = "transpose";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
   static constexpr const char* infer(ir::infer_args& a) {

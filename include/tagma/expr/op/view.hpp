@@ -53,7 +53,7 @@ namespace op {
 
 /// Takes on the extents in the attributes; one of them may be `dyn`. With a second input, its shape is the target.
 struct reshape {
-  static constexpr std::string_view name = "reshape";
+  static constexpr const char* name = "reshape";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr std::uint8_t shape_only = 0b10;
 
@@ -86,7 +86,7 @@ struct reshape {
 
 /// Inserts axes of extent 1; bit i of attribute 0 says that axis i of the result is new.
 struct expand_dims {
-  static constexpr std::string_view name = "expand_dims";
+  static constexpr const char* name = "expand_dims";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -106,7 +106,7 @@ struct expand_dims {
 
 /// Removes axes of extent 1; bit i of attribute 0 says that axis i goes.
 struct squeeze {
-  static constexpr std::string_view name = "squeeze";
+  static constexpr const char* name = "squeeze";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
   static constexpr const char* infer(ir::infer_args& a) {
@@ -124,7 +124,7 @@ struct squeeze {
 
 /// The value itself under another node.
 struct identity {
-  static constexpr std::string_view name = "identity";
+  static constexpr const char* name = "identity";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
@@ -135,7 +135,7 @@ struct identity {
 
 /// The value itself; no gradient flows through it.
 struct stop_gradient {
-  static constexpr std::string_view name = "stop_gradient";
+  static constexpr const char* name = "stop_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool stops_gradient = true;
   static constexpr const char* infer(ir::infer_args& a) {
@@ -146,7 +146,7 @@ struct stop_gradient {
 
 /// Input 0 stretched to the shape of input 1, whose elements are not read.
 struct broadcast_like {
-  static constexpr std::string_view name = "broadcast_like";
+  static constexpr const char* name = "broadcast_like";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr std::uint8_t shape_only = 0b10;
   static constexpr const char* infer(ir::infer_args& a) {

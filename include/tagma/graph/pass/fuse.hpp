@@ -3,7 +3,8 @@
 
 /// @file
 /// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
-/// readers are in one group, so a group has one result and no node is computed twice.
+/// readers are in one group, so a group has one result and no node is computed twice. Where a device has kernels that
+/// go on with a loop over their result, one such node joins the loop that reads it.
 
 #include "tagma/graph/pass/versions.hpp"
 
@@ -50,13 +51,16 @@ struct fusion {
 /// Groups element-wise nodes. Linear in edges: nodes are visited from the last to the first, so all readers of a node
 /// have their group when its turn comes.
 /// @param device where each node runs, or nothing if there is only one device
+/// @param begins for each node, whether its kernel can go on with the loop over its result; or nothing
 template <std::size_t N>
 [[nodiscard]] constexpr fusion<N> fuse(const graph_view& g, const fixed_array<need, N>& needs,
-                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {}) {
+                                       array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
+                                       array_view<const bool> begins = {}) {
   fusion<N> f;
   fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
   fixed_array<fusion_reason, N> obstacle{};
   fixed_array<std::int8_t, N> loads{};
+  fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
   for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
   for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
 
@@ -74,13 +78,16 @@ template <std::size_t N>
   for (node_id i = g.size(); i-- > 0;) {
     if (needs[i] != need::value) continue;
     const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    if (elementwise) {
+    const bool kernel = !begins.empty() && begins[i] && g.info(i).kind == op_kind::compute;
+    if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
       if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
       if (why == fusion_reason::not_elementwise && r != no_node) {
         if (!(g[i].spec.dims == g[r].spec.dims))
           why = fusion_reason::other_shape;
+        else if (kernel && (begun[r] || g[i].spec.type != g[r].spec.type))
+          why = fusion_reason::read_by_other_kernel;
         else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
           why = fusion_reason::group_full;
         else if (!device.empty() && device[i] != device[r])
@@ -90,12 +97,13 @@ template <std::size_t N>
         else {
           why = fusion_reason::fused;
           f.group[i] = r;
-          ++f.size[r];
+          begun[r] = begun[r] || kernel;
+          f.size[r] = static_cast<std::int8_t>(f.size[r] + (kernel ? 0 : 1));
           loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
         }
       }
       f.reason[i] = why;
-      if (why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
+      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
     }
     const node_id mine = f.group[i];
     int k = 0;

@@ -22,8 +22,8 @@ void one(const char* what, std::vector<device_tensor> in, double tolerance) {
   const shape dims = in[0].dims();
   using on_cpu = cpu::fused_loop<tagma::device::types<cpu::load_of<In, true>...>,
                                  tagma::device::types<cpu::operation_of<Op, Out, 0, 1, 2>>>;
-  using on_cuda =
-      cuda::fused_loop<cuda::types<cuda::load_of<In, true>...>, cuda::types<cuda::operation_of<Op, Out, 0, 1, 2>>>;
+  using on_cuda = cuda::fused_loop<tagma::device::types<cuda::load_of<In, true>...>,
+                                   tagma::device::types<cuda::operation_of<Op, Out, 0, 1, 2>>>;
   compare(what, on_cpu::entry, on_cuda::entry, {std::move(in), device_tensor(Out, dims)}, tolerance);
 }
 
@@ -139,10 +139,10 @@ void stretched(const char* what, const shape& x, const shape& y, const shape& de
                                  tagma::device::types<cpu::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
                                                       cpu::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,
                                                       cpu::operation_of<tg::ir::key<op::tanh>, d, 3, 0, 0>>>;
-  using on_cuda = cuda::fused_loop<cuda::types<cuda::load_of<d, true>, cuda::load_of<d, Contiguous>>,
-                                   cuda::types<cuda::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
-                                               cuda::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,
-                                               cuda::operation_of<tg::ir::key<op::tanh>, d, 3, 0, 0>>>;
+  using on_cuda = cuda::fused_loop<tagma::device::types<cuda::load_of<d, true>, cuda::load_of<d, Contiguous>>,
+                                   tagma::device::types<cuda::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
+                                                        cuda::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,
+                                                        cuda::operation_of<tg::ir::key<op::tanh>, d, 3, 0, 0>>>;
   call c{{random_tensor<T>(x, -2, 2, 21), random_tensor<T>(y, -2, 2, 22)}, device_tensor(d, x)};
   c.declared = {declared_x, declared_y};
   c.declared_out = declared_x;
@@ -167,8 +167,8 @@ void steps() {
 
 /// Chunks are words of 16 bytes, and of long recipes half of that.
 template <dtype D>
-using sum_of_two = cuda::fused_loop<cuda::types<cuda::load_of<D, true>, cuda::load_of<D, false>>,
-                                    cuda::types<cuda::operation_of<tg::ir::key<op::add>, D, 0, 1, 0>>>;
+using sum_of_two = cuda::fused_loop<tagma::device::types<cuda::load_of<D, true>, cuda::load_of<D, false>>,
+                                    tagma::device::types<cuda::operation_of<tg::ir::key<op::add>, D, 0, 1, 0>>>;
 static_assert(sum_of_two<f32>::width == 4 && sum_of_two<f64>::width == 2 && sum_of_two<f16>::width == 8);
 static_assert(sum_of_two<dtype::uint8>::width == 8);
 

@@ -3,7 +3,10 @@
 #include "tagma/device/cuda/kernel/matmul.hpp"
 
 #include "support/cuda.hpp"
+#include "tagma/device/cpu/kernel/elementwise.hpp"
+#include "tagma/device/cpu/kernel/fused.hpp"
 #include "tagma/device/cpu/kernel/matmul.hpp"
+#include "tagma/device/cuda/kernel/elementwise.hpp"
 
 namespace {
 
@@ -44,6 +47,57 @@ void products() {
   product<double>("of double", {4, 5, 7}, {4, 7, 3}, false, false, 1e-13);
   product<tg::float16>("of float16", {5, 40}, {40, 3}, false, false, 4e-3);
   product<tg::bfloat16>("of bfloat16", {5, 40}, {3, 40}, false, true, 2e-2);
+}
+
+/// A product and a loop behind it. Operands count the product first.
+template <dtype D, class... Operation>
+struct loop_recipe {};
+template <const char& Key, int A, int B>
+struct step {};
+template <class Kernels, dtype D, bool... Contiguous, const char&... Key, int... A, int... B>
+constexpr tg::runtime::kernel_entry behind_product(std::integer_sequence<bool, Contiguous...>,
+                                                   loop_recipe<D, step<Key, A, B>...>) {
+  using loop =
+      typename Kernels::template loop<tg::device::types<typename Kernels::template load<D, Contiguous>...>,
+                                      tg::device::types<typename Kernels::template operation<Key, D, A, B, 0>...>>;
+  return Kernels::template kernel_with_loop<tg::ir::key<op::matmul>, loop, D, D, D>::entry;
+}
+
+/// @param in the operands of the product, and what the loop reads besides
+template <class Recipe, bool... Contiguous>
+void goes_on(const std::string& what, std::vector<device_tensor> in, const shape& out, double tolerance) {
+  using loads = std::integer_sequence<bool, true, Contiguous...>;
+  const dtype d = in[0].type();
+  tg::test::compare(what, behind_product<tg::device::cpu::kernel_set>(loads(), Recipe()),
+                    behind_product<cuda::kernel_set>(loads(), Recipe()), {std::move(in), device_tensor(d, out), {0, 0}},
+                    tolerance);
+}
+
+template <class T>
+void loops_behind_products(double tolerance) {
+  constexpr dtype d = tg::dtype_of<T>;
+  using relu = loop_recipe<d, step<tg::ir::key<op::relu>, 0, 0>>;
+  using sum = loop_recipe<d, step<tg::ir::key<op::add>, 0, 1>>;
+  using sum_from_left = loop_recipe<d, step<tg::ir::key<op::add>, 1, 0>>;
+  using sum_and_relu = loop_recipe<d, step<tg::ir::key<op::add>, 0, 1>, step<tg::ir::key<op::relu>, 2, 0>>;
+  using others = loop_recipe<d, step<tg::ir::key<op::multiply>, 0, 1>, step<tg::ir::key<op::tanh>, 3, 0>,
+                             step<tg::ir::key<op::subtract>, 4, 2>>;
+  const auto make = [](const shape& dims, std::uint32_t seed) { return random_tensor<T>(dims, -1, 1, seed); };
+  const auto a = make({5, 7}, 71), b = make({7, 3}, 72), row = make({3}, 73), all = make({5, 3}, 74);
+  goes_on<relu>("relu", {a, b}, {5, 3}, tolerance);
+  goes_on<sum, true>("a bias", {a, b, row}, {5, 3}, tolerance);
+  goes_on<sum_from_left, true>("a bias from the left", {a, b, make({1, 3}, 75)}, {5, 3}, tolerance);
+  goes_on<sum_and_relu, true>("a bias and relu", {a, b, row}, {5, 3}, tolerance);
+  goes_on<sum, true>("no bias, but a tensor", {a, b, all}, {5, 3}, tolerance);
+  goes_on<sum, false>("no bias, but a column", {a, b, make({5, 1}, 76)}, {5, 3}, tolerance);
+  goes_on<others, true, true>("a loop of three", {a, b, row, all}, {5, 3}, tolerance);
+  goes_on<sum_and_relu, true>("a batch", {make({2, 4, 5, 7}, 77), make({4, 7, 3}, 78), row}, {2, 4, 5, 3}, tolerance);
+  goes_on<sum_and_relu, true>("no products to add", {make({5, 0}, 79), make({0, 3}, 80), row}, {5, 3}, tolerance);
+  goes_on<sum_and_relu, true>("no rows", {make({0, 7}, 81), b, row}, {0, 3}, tolerance);
+  constexpr auto known = [](auto recipe) {
+    return behind_product<cuda::kernel_set>(std::integer_sequence<bool, true, true>(), recipe).run;
+  };
+  tg::test::check(known(sum()) != known(loop_recipe<d, step<tg::ir::key<op::multiply>, 0, 1>>()), "kernels differ");
 }
 
 /// The numbers of one call of the library, which a program without a GPU cannot make.
@@ -106,6 +160,10 @@ void epilogues(double tolerance) {
 int main() {
   tg::test::on_gpu();
   products();
+  loops_behind_products<float>(1e-5);
+  loops_behind_products<double>(1e-13);
+  loops_behind_products<tg::float16>(4e-3);
+  loops_behind_products<tg::bfloat16>(3e-2);
   descriptions();
   epilogues<float>(1e-4);
   epilogues<tg::float16>(4e-3);

@@ -5,6 +5,8 @@
 /// Fused element-wise loops. The type of a loop is its recipe (what it loads, which operations follow), so loops of
 /// equal recipe anywhere in a program are one function; extents and strides reach it as run-time numbers.
 
+#include <tuple>
+
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/kernel_table.hpp"
@@ -282,6 +284,8 @@ struct kernel_set {
   using operation = operation_of<Key, Out, A, B, C>;
   template <class Loads, class Operations>
   using loop = fused_loop<Loads, Operations>;
+  template <const char& Key, class Loop, dtype Out, dtype... In>
+  using kernel_with_loop = kernel_then_loop<&cpu::kernel<Key>::template entry<Out, In...>, &Loop::entry, sizeof...(In)>;
 };
 
 }  // namespace tagma::device::cpu

@@ -7,7 +7,7 @@
 
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/move.hpp"
-#include "tagma/device/kernel_table.hpp"
+#include "tagma/device/kernel_then_loop.hpp"
 
 namespace tagma::device::cuda {
 
@@ -298,6 +298,10 @@ void fused_loop<types<Load...>, types<Operation...>>::run_loop(const kernel_args
   launch<fused_loop>(geometry::over(a.chunks), context, a);
 }
 
+/// A kernel that goes on with a loop over its result.
+template <const char& Key, class Loop, dtype Out, dtype... In>
+struct kernel_with_loop : kernel_then_loop<&kernel<Key>::template entry<Out, In...>, &Loop::entry, sizeof...(In)> {};
+
 /// What the GPU has.
 struct kernel_set {
   template <const char& Key>
@@ -316,6 +320,8 @@ struct kernel_set {
   using operation = operation_of<Key, Out, A, B, C>;
   template <class Loads, class Operations>
   using loop = fused_loop<Loads, Operations>;
+  template <const char& Key, class Loop, dtype Out, dtype... In>
+  using kernel_with_loop = cuda::kernel_with_loop<Key, Loop, Out, In...>;
 };
 
 }  // namespace tagma::device::cuda

@@ -2,11 +2,13 @@
 #pragma once
 
 /// @file
-/// Matrix products on the GPU: by cuBLASLt, and by plain loops where it has no algorithm.
+/// Matrix products on the GPU: by cuBLASLt, and by plain loops where it has no algorithm. A bias and a relu behind a
+/// product are part of its call.
 
 #include "tagma/device/cuda/blas.hpp"
-#include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/device/cuda/kernel/fused.hpp"
 #include "tagma/device/cuda/move.hpp"
+#include "tagma/expr/op/math.hpp"
 #include "tagma/expr/op/matmul.hpp"
 
 namespace tagma::device::cuda {
@@ -122,16 +124,22 @@ struct product_body {
   }
 };
 
-struct product_state final : kernel_state {
+struct product_state : kernel_state {
   explicit product_state(const kernel_args& args) : product(args) {}
   batched_product product;
   owned<blas_product> library;
+
+  /// True if cuBLASLt has an algorithm, or need not have one.
+  bool choose(const run_context& context) {
+    if (emulates() || product.is_empty() || product.problem.k == 0) return true;
+    library = blas_product::make(product.problem, context);
+    return library != nullptr;
+  }
 };
 
 inline owned<kernel_state> prepare_matmul(const kernel_args& args, const run_context& context) {
   auto state = make_owned<product_state>(args);
-  if (!emulates() && !state->product.is_empty() && state->product.problem.k > 0)
-    state->library = blas_product::make(state->product.problem, context);
+  (void)state->choose(context);
   return state;
 }
 
@@ -146,16 +154,86 @@ void multiply(const product_problem& p, const blas_product* library, const T* a,
     launch<product_body<T>>(geometry::over(p.m * p.n * p.batch), context, {a, b, c, bias, p});
 }
 
+/// @param bias nullptr if none is added
 template <class T>
-void matmul(const kernel_args& args, const run_context& context) {
-  const auto& s = *static_cast<const product_state*>(args.state);
+void run_product(const product_state& s, const kernel_args& args, const T* bias, const run_context& context) {
   if (s.product.is_empty()) return;
   for (std::int64_t i = 0; i < s.product.calls(); ++i) {
     const batch_axis at = s.product.at(i);
     multiply<T>(s.product.problem, s.library.get(), args.in[0].as<const T>() + at.a, args.in[1].as<const T>() + at.b,
-                args.out.as<T>() + at.c, nullptr, context);
+                args.out.as<T>() + at.c, bias, context);
   }
 }
+
+template <class T>
+void matmul(const kernel_args& args, const run_context& context) {
+  run_product<T>(*static_cast<const product_state*>(args.state), args, nullptr, context);
+}
+
+template <dtype T, int A, int B>
+using sum_step = operation_of<ir::key<op::add>, T, A, B, 0>;
+template <dtype T, int A>
+using relu_step = operation_of<ir::key<op::relu>, T, A, 0, 0>;
+
+/// What a loop over a product comes to, if a library knows it by name. What the loop reads besides may still be too
+/// large for a bias.
+template <class Loop>
+inline constexpr epilogue epilogue_of = epilogue::none;
+template <dtype T>
+inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>>, types<relu_step<T, 0>>>> = epilogue::relu;
+template <dtype T>
+inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>>>> =
+    epilogue::bias;
+template <dtype T>
+inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>>>> =
+    epilogue::bias;
+template <dtype T>
+inline constexpr epilogue
+    epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>, relu_step<T, 2>>>> =
+        epilogue::bias_relu;
+template <dtype T>
+inline constexpr epilogue
+    epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>, relu_step<T, 2>>>> =
+        epilogue::bias_relu;
+
+/// A product with its bias and activation in one call, or one after the other where the library has no algorithm for
+/// both or the bias is not a row.
+template <dtype T, class Apart, epilogue After>
+struct product_and_epilogue {
+  static constexpr bool has_bias = After == epilogue::bias || After == epilogue::bias_relu;
+
+  struct state final : product_state {
+    using product_state::product_state;
+    owned<kernel_state> apart;
+  };
+
+  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
+    auto made = make_owned<state>(args);
+    made->product.problem.after = After;
+    if (!(has_bias ? is_row(args.in[2].dims, made->product.problem.n) : true) || !made->choose(context))
+      made->apart = Apart::entry.prepare(args, context);
+    return made;
+  }
+  static void run(const kernel_args& args, const run_context& context) {
+    const auto& s = *static_cast<const state*>(args.state);
+    if (s.apart != nullptr) {
+      kernel_args apart = args;
+      apart.state = s.apart.get();
+      return Apart::entry.run(apart, context);
+    }
+    run_product<stored<T>>(s, args, has_bias ? args.in[2].as<const stored<T>>() : nullptr, context);
+  }
+  static constexpr kernel_entry entry{&run, &prepare};
+
+ private:
+  static bool is_row(const shape& bias, std::int64_t n) {
+    return bias.elements() == n && bias.rank > 0 && bias[bias.rank - 1] == n;
+  }
+};
+
+/// Where no library knows the loop.
+template <dtype T, class Apart>
+struct product_and_epilogue<T, Apart, epilogue::none> : Apart {};
 
 }  // namespace detail
 
@@ -164,5 +242,10 @@ struct kernel<ir::key<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{&detail::matmul<stored<Out>>, &detail::prepare_matmul};
 };
+
+template <class Loop, dtype T>
+struct kernel_with_loop<ir::key<op::matmul>, Loop, T, T, T>
+    : detail::product_and_epilogue<T, kernel_then_loop<&kernel<ir::key<op::matmul>>::entry<T, T, T>, &Loop::entry, 2>,
+                                   detail::epilogue_of<Loop>> {};
 
 }  // namespace tagma::device::cuda
