@@ -20,4 +20,6 @@
 
 #include "tagma/expr/op/reduce.hpp"
 
+#include "tagma/expr/op/matmul.hpp"
+
 #include "tagma/device/fake/provide.hpp"

@@ -1508,6 +1508,16 @@ struct op_info {
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
+  /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
+  [[nodiscard]] constexpr bool is(op_kind k) const { return kind == k; }
+  /// True if its result lies where its first input is: a view, or an update of a variable.
+  [[nodiscard]] constexpr bool shares_bytes() const { return kind == op_kind::view || kind == op_kind::update; }
+  /// True if its result is a number that no step writes.
+  [[nodiscard]] constexpr bool is_number() const { return kind == op_kind::literal || kind == op_kind::constant; }
+  /// True if a step of a plan runs it.
+  [[nodiscard]] constexpr bool has_step() const {
+    return kind == op_kind::compute || kind == op_kind::elementwise || kind == op_kind::update;
+  }
   /// True if only the shape of input `i` is read.
   [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
   /// True if the kernel may write its output over input `i`.
@@ -1537,7 +1547,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
-  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
@@ -1736,7 +1746,7 @@ class graph {
  private:
   /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
   constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
-    if (extras.request != 0 || op.info->kind == op_kind::constant || !extras.suffix.empty()) return extras.request;
+    if (extras.request != 0 || op.info->is(op_kind::constant) || !extras.suffix.empty()) return extras.request;
     if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
     return source_->ask(*source_, *op.info, spec, extras.name);
   }
@@ -1800,7 +1810,7 @@ struct constant_value {
   double value = 0;
 };
 [[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
-  if (g.info(id).kind != op_kind::constant) return {};
+  if (!g.info(id).is(op_kind::constant)) return {};
   return {true, as_double(g.attributes(id)[0])};
 }
 
@@ -3792,6 +3802,101 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
 
+// ---- tagma/expr/op/matmul.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+#define TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+
+/// @file
+/// Matrix products, batched and transposed.
+
+namespace tagma {
+
+namespace diagnose {
+/// The columns of the first operand are the rows of the second, after the transpositions asked for.
+template <class A, class B, bool TransposeA, bool TransposeB>
+inline constexpr bool inner_extents_agree = compatible(A::value.dims[A::value.dims.rank - (TransposeA ? 2 : 1)],
+                                                       B::value.dims[B::value.dims.rank - (TransposeB ? 1 : 2)]);
+/// Both operands have at least two axes.
+template <class A, class B>
+inline constexpr bool are_matrices = A::value.dims.rank >= 2 && B::value.dims.rank >= 2;
+/// The axes before the last two broadcast.
+template <class A, class B>
+inline constexpr bool batch_extents_broadcast = broadcastable(A::value.dims.sub(0, A::value.dims.rank - 2),
+                                                              B::value.dims.sub(0, B::value.dims.rank - 2));
+}  // namespace diagnose
+
+namespace op {
+
+/// Product of the last two axes; attributes 0 and 1 tell whether the operands are transposed there first.
+struct matmul {
+  static constexpr const char* name = "matmul";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr int unstretched = 2;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    const shape &x = a.in[0].dims, &y = a.in[1].dims;
+    const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;
+    if (x.rank < 2 || y.rank < 2) return "operands need at least two axes";
+    if (!compatible(x[x.rank - (tx ? 2 : 1)], y[y.rank - (ty ? 1 : 2)])) return "inner extents differ";
+    const shape bx = x.sub(0, x.rank - 2), by = y.sub(0, y.rank - 2);
+    if (!broadcastable(bx, by)) return "batch extents do not broadcast";
+    a.out = {a.in[0].type, broadcast(bx, by)};
+    a.out.dims.push_back(x[x.rank - (tx ? 1 : 2)]);
+    a.out.dims.push_back(y[y.rank - (ty ? 2 : 1)]);
+    return nullptr;
+  }
+
+  static constexpr double work(const ir::infer_args& a) {
+    const shape& x = a.in[0].dims;
+    return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
+  }
+
+  /// Sets the gradient by input `to`: the product of two nodes, each transposed or not.
+  static constexpr void set_product(auto& g, ir::node_id a, bool ta, ir::node_id b, bool tb, int to) {
+    const auto value = g.emit_with(matmul{}, ir::pack_attributes(ta, tb), a, b);
+    g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
+  }
+  static constexpr void gradient(auto& g) {
+    const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
+    if (ta)
+      set_product(g, g.in(1), tb, g.upstream, true, 0);
+    else
+      set_product(g, g.upstream, false, g.in(1), !tb, 0);
+    if (tb)
+      set_product(g, g.upstream, true, g.in(0), ta, 1);
+    else
+      set_product(g, g.in(0), !ta, g.upstream, false, 1);
+  }
+};
+
+}  // namespace op
+
+/// The matrix product of the last two axes; the axes before them broadcast.
+/// @tparam TransposeA,TransposeB swap the last two axes of an operand first; nothing is copied for that.
+/// @param a [..., m, k], floating
+/// @param b [..., k, n], of the same element type
+/// Raises TAGMA-E010, TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ.
+template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
+          class Place = TAGMA_FRESH_TYPE(A)>
+[[nodiscard]] constexpr auto matmul(const A& a, const B& b) {
+  using x = typename A::spec_type;
+  using y = typename B::spec_type;
+  static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
+  static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
+  TAGMA_NEEDS_FLOATS(x);
+  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> && diagnose::is_floating_point<x>) {
+    static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
+                  "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
+    static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
+    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
+                  diagnose::batch_extents_broadcast<x, y>)
+      return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
+  }
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
+
 // ---- tagma/device/fake/provide.hpp
 #ifndef TAGMA_SINGLE_DEVICE_FAKE_PROVIDE_HPP
 #define TAGMA_SINGLE_DEVICE_FAKE_PROVIDE_HPP
@@ -5573,6 +5678,8 @@ struct plan_node {
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
+
+  [[nodiscard]] constexpr bool is_in(storage_kind s) const { return storage == s; }
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
@@ -5638,7 +5745,7 @@ struct plan_view {
   [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
     if (reasons.empty()) return ir::place_reason::only_choice;
     const ir::place_reason r = reasons[n.source];
-    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+    return n.op->is(ir::op_kind::view) && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
   }
 };
 
@@ -5739,7 +5846,7 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s)
       for (int k = -1; k < plan_->steps[s].operands; ++k) {
         const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
-        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+        if (n.is_in(storage_kind::arena)) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
       if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
@@ -5823,7 +5930,7 @@ class step_graph {
   TAGMA_COLD void add_storage_order() {
     std::size_t cells = plan_->blocks.size();
     for (const plan_node& n : plan_->nodes)
-      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+      if (n.is_in(storage_kind::variable) && plan_->blocks.size() + at(n.slot) >= cells)
         cells = plan_->blocks.size() + at(n.slot) + 1;
     struct reader {
       step_id step = 0;
@@ -5835,9 +5942,9 @@ class step_graph {
     const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
-      return n.storage == storage_kind::arena      ? at(n.slot)
-             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
-                                                   : cells;
+      return n.is_in(storage_kind::arena)      ? at(n.slot)
+             : n.is_in(storage_kind::variable) ? plan_->blocks.size() + at(n.slot)
+                                               : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];
@@ -7147,6 +7254,8 @@ struct build_status {
   tensor_spec first;
   tensor_spec second;
   std::string_view text{};
+
+  [[nodiscard]] constexpr bool good() const { return problem == build_problem::none; }
 };
 
 /// Scratch space of `differentiate`, as large as the graph may become.
@@ -7199,7 +7308,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     g.follow(i);
     gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
       const node_id in = g.input(i, k);
       node_id part = parts[k];
@@ -7263,7 +7372,7 @@ class scope_context : public request_source {
 
   /// The request of a record's node, and the task that a setter chose for it.
   [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
-    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
+    if (chain == 0 || r.op->info->is(op_kind::constant)) return nothing;
     return resolve(chain, *r.op->info, r.spec, r.name, task);
   }
   /// Nodes that passes add from now on are asked for by this chain.
@@ -7272,7 +7381,7 @@ class scope_context : public request_source {
   /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
   /// nothing has no opinion.
   constexpr void agree(node_id id, chain_id chain, const record& r) {
-    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
+    if (chain == 0 || chain == chain_of_[id] || !status_.good()) return;
     chain_of_[id] = chain;
     int task = task_of_[id];
     const std::int16_t before = graph_[id].request, now = request(chain, r, task);
@@ -7339,8 +7448,8 @@ class scope_context : public request_source {
   }
   constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
                                  int& task) {
-    if (status_.problem != build_problem::none) return nothing;
-    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
+    if (!status_.good()) return nothing;
+    tagma::op_info about{op.name, name, op.is(op_kind::variable), op.is(op_kind::placeholder), spec, {}};
     for (chain_id c = chain; c != 0; c = links_[c].outer) {
       const scope& layer = *links_[c].layer;
       if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
@@ -7375,8 +7484,16 @@ class scope_context : public request_source {
 
 /// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
 [[nodiscard]] constexpr bool is_single(const op_info& op) {
-  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
-         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful;
+  }
 }
 
 }  // namespace tagma::ir::detail
@@ -7447,7 +7564,7 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
   if (given == 0) {
     const node_id loss = inputs[0];
     for (node_id i = 0; i < loss; ++i) {
-      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
       if (count == variables.size()) {
         status.problem = build_problem::too_large;
         return 0;
@@ -7462,7 +7579,7 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
   }
-  if (status.problem != build_problem::none) return 0;
+  if (!status.good()) return 0;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
@@ -7521,7 +7638,7 @@ class graph_builder {
       if constexpr (Scoped) push(r.colocated, 0, depth);
       push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
       push(r.inputs, at.operands, depth);
-      if (status_.problem != build_problem::none) return 0;
+      if (!status_.good()) return 0;
       if (depth != before) continue;
       --depth;
       set(r, at, emit(r, at));
@@ -7576,8 +7693,8 @@ class graph_builder {
     chain_id operands = 0;
   };
 
-  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
-  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
+  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
   [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
 
   [[nodiscard]] constexpr reached reach(const pending& p) {
@@ -7656,7 +7773,7 @@ class graph_builder {
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
-      if (status_.problem != build_problem::none) return 0;
+      if (!status_.good()) return 0;
       const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
                              ? g_.emit(*r.op, in, r.attributes, extras)
                              : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
@@ -7694,7 +7811,7 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
   detail::graph_builder<Nodes, Roots, Scoped> builder{built};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
-    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
+    if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
 }
@@ -7766,6 +7883,7 @@ namespace tagma::ir {
 
 /// How much of a node a run needs.
 enum class need : std::uint8_t { nothing, extents, value };
+[[nodiscard]] constexpr bool wants_value(need n) { return n == need::value; }
 
 /// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
 template <std::size_t N>
@@ -7782,7 +7900,7 @@ template <std::size_t N>
     int k = 0;
     for (const node_id in : g.inputs(i))
       raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
-    if (n == need::value)
+    if (wants_value(n))
       for (const node_id c : g.controls(i)) raise(c, need::value);
   }
   return needs;
@@ -7820,9 +7938,9 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
+    if (g.info(i).ignores_elements(k) || g.info(i).is(op_kind::view)) return false;
     const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
+    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).is(op_kind::update));
   }
 
   /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
@@ -7841,12 +7959,12 @@ template <std::size_t N>
   for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
   for (node_id i = 0; i < g.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const op_kind kind = g.info(i).kind;
-    if (kind == op_kind::variable)
+    const op_info& info = g.info(i);
+    if (info.is(op_kind::variable))
       v.base[at] = i;
-    else if (kind == op_kind::view || kind == op_kind::update)
+    else if (info.shares_bytes())
       v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
+    if (!info.is(op_kind::update) || !wants_value(needs[at]) || v.base[at] == no_node) continue;
     const auto variable = static_cast<std::size_t>(v.base[at]);
     if (last[variable] == no_node)
       v.first_update[variable] = i;
@@ -7928,9 +8046,9 @@ template <std::size_t N>
   };
 
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
-    const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    const bool kernel = !begins.empty() && begins[i] && g.info(i).kind == op_kind::compute;
+    if (!wants_value(needs[i])) continue;
+    const bool elementwise = g.info(i).is(op_kind::elementwise);
+    const bool kernel = !begins.empty() && begins[i] && g.info(i).is(op_kind::compute);
     if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
@@ -8040,7 +8158,7 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
   wait_list<N, E> list;
   const auto versions = ir::find_versions<N>(g, needs);
   for (node_id i = 0; i < g.size(); ++i) {
-    if (needs[i] != need::value) continue;
+    if (!wants_value(needs[i])) continue;
     for (int k = 0; k < g[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
@@ -8048,7 +8166,7 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
       const node_id update = versions.update_after(g, variable, i);
       if (update != ir::no_node) list.waits[list.count++] = {i, update};
     }
-    if (g.info(i).kind == op_kind::update && versions.next(i) != ir::no_node)
+    if (g.info(i).is(op_kind::update) && versions.next(i) != ir::no_node)
       list.waits[list.count++] = {i, versions.next(i)};
   }
   return list;
@@ -8065,7 +8183,7 @@ template <std::size_t N, std::size_t E>
 
   const auto for_each_edge = [&](auto edge) {
     for (node_id i = 0; i < g.size(); ++i) {
-      if (needs[i] != need::value) continue;
+      if (!wants_value(needs[i])) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
         if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
@@ -8089,10 +8207,10 @@ template <std::size_t N, std::size_t E>
 
   schedule_result<N> result;
   detail::ready_queue<N> ready;
-  const auto key = [&](node_id i) { return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N); };
+  const auto key = [&](node_id i) { return g.info(i).is(op_kind::update) ? i : i + static_cast<std::int32_t>(N); };
   int items = 0;
   for (node_id i = 0; i < g.size(); ++i)
-    if (needs[i] == need::value && item(i) == i) {
+    if (wants_value(needs[i]) && item(i) == i) {
       ++items;
       if (pending[i] == 0) ready.push(key(i));
     }
@@ -8197,10 +8315,25 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   std::int32_t literals = 0, placeholders = 0, variables = 0;
   for (node_id i = 0; i < g.size(); ++i) {
     const ir::node& n = g[i];
-    const auto kind = g.info(i).kind;
-    const std::int32_t ordinal = kind == op_kind::placeholder ? placeholders++
-                                 : kind == op_kind::variable  ? variables++
-                                                              : 0;
+    const ir::op_info& info = g.info(i);
+    storage_kind storage = storage_kind::none;
+    std::int32_t slot = 0;
+    switch (info.kind) {
+      case op_kind::placeholder:
+        storage = storage_kind::feed, slot = placeholders++;
+        break;
+      case op_kind::variable:
+        storage = storage_kind::variable, slot = variables++;
+        break;
+      case op_kind::literal:
+        storage = storage_kind::literal, slot = literals;
+        break;
+      case op_kind::constant:
+        storage = storage_kind::constant, slot = literals;
+        break;
+      default:
+        break;
+    }
     if (needs[i] == need::nothing) continue;
     renumbered[i] = static_cast<node_id>(p.sizes.nodes);
     plan_node& out = p.nodes[p.sizes.nodes++];
@@ -8211,36 +8344,30 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            i,
            n.inputs,
            n.attribute_count,
-           storage_kind::none,
-           0,
+           storage,
+           slot,
            n.name,
            n.suffix,
            n.key};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
-    if (needs[i] == need::value)
+    if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
-    if (kind == op_kind::placeholder)
-      out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
-    else if (kind == op_kind::variable)
-      out.storage = storage_kind::variable, out.slot = ordinal;
-    else if (kind == op_kind::literal)
-      out.storage = storage_kind::literal, out.slot = literals++;
-    else if (kind == op_kind::constant)
-      out.storage = storage_kind::constant, out.slot = literals++;
+    const bool fed = info.is(op_kind::placeholder);
+    p.feeds += fed;
+    literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    const bool shares = kind == op_kind::view || kind == op_kind::update;
-    if (!device.empty() && kind != op_kind::placeholder)
-      out.device = shares ? p.nodes[p.inputs[out.first_input]].device : device[i];
+    if (!device.empty() && !fed)
+      out.device = info.shares_bytes() ? p.nodes[p.inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
   fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
   for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
+    if (!wants_value(needs[i])) continue;
     const node_id root = fusion.group[i];
-    if (g.info(i).kind != op_kind::elementwise) {
+    if (!g.info(i).is(op_kind::elementwise)) {
       if (root != i) kernel_before[root] = i;
       continue;
     }
@@ -8254,12 +8381,12 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
     const node_id i = order.order[o];
-    const auto kind = g.info(i).kind;
-    if (kind != op_kind::compute && kind != op_kind::elementwise && kind != op_kind::update) continue;
-    p.writes_variables = p.writes_variables || kind == op_kind::update;
+    const ir::op_info& info = g.info(i);
+    if (!info.has_step()) continue;
+    p.writes_variables = p.writes_variables || info.is(op_kind::update);
     const std::size_t s = p.sizes.steps++;
     plan_step& step = p.steps[s];
-    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
+    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, info.is(op_kind::elementwise)};
     p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
     if (!step.fused) {
       p.nodes[step.node].step = static_cast<std::int32_t>(s);
@@ -8282,7 +8409,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       int k = 0;
       for (const node_id in : g.inputs(m)) {
         if (g.info(m).ignores_elements(k++)) continue;
-        const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
+        const bool inside = fusion.group[in] == i && g.info(in).is(op_kind::elementwise);
         if (inside || position_owner[in] == i) continue;
         position_owner[in] = i;
         position[in] = loads++;
@@ -8343,7 +8470,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
   for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
     const plan_node& n = p.nodes[i];
-    const bool shares = n.op->kind == op_kind::view || n.op->kind == op_kind::update;
+    const bool shares = n.op->shares_bytes();
     owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
     last_use[i] = -1;
   }
@@ -8357,7 +8484,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   for (std::size_t s = 0; s < p.sizes.steps; ++s) {
     const plan_step& step = p.steps[s];
     plan_node& n = p.nodes[step.node];
-    if (n.op->kind == op_kind::update) continue;
+    if (n.op->is(op_kind::update)) continue;
     n.storage = storage_kind::arena;
     const auto self = step.node;
     const std::int32_t last =
@@ -8368,7 +8495,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
       const plan_node& source = p.nodes[from];
-      if (source.storage != storage_kind::arena || last_use[from] != static_cast<std::int32_t>(s)) continue;
+      if (!source.is_in(storage_kind::arena) || last_use[from] != static_cast<std::int32_t>(s)) continue;
       if (block_holder[source.slot] != from) continue;
       bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
       for (int j = 0; j < step.operands; ++j) {
@@ -8442,7 +8569,7 @@ class transfer_pass {
         if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
       fetch_before(s);
       copy_step(s, device);
-      if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
+      if (from_.nodes[step.node].op->is(op_kind::update)) ++version_[owner(step.node)];
     }
     fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
@@ -8475,8 +8602,7 @@ class transfer_pass {
   }
   /// The node whose bytes a node shares.
   [[nodiscard]] constexpr node_id owner(node_id i) const {
-    while (from_.nodes[i].op->kind == op_kind::view || from_.nodes[i].op->kind == op_kind::update)
-      i = from_.inputs[from_.nodes[i].first_input];
+    while (from_.nodes[i].op->shares_bytes()) i = from_.inputs[from_.nodes[i].first_input];
     return i;
   }
   [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }
@@ -8724,7 +8850,7 @@ class placer {
         for (const node_id with : g_.colocated(i))
           if (placed(with) && good()) join(with, i, false);
     for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
+      if (placed(i) && g_.info(i).is(op_kind::update)) join_state(i);
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && !is_generator(i)) choose(i);
     find_readers();
@@ -8734,7 +8860,7 @@ class placer {
   }
 
  private:
-  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
+  [[nodiscard]] constexpr bool placed(node_id i) const { return wants_value(needs_[i]); }
   [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
   constexpr void fail(const place_failure& f) { p_.failure = f; }
 
@@ -8797,12 +8923,10 @@ class placer {
   }
   constexpr void join_state(node_id update) {
     node_id variable = g_.inputs(update)[0];
-    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
-      variable = g_.inputs(variable)[0];
+    while (g_.info(variable).shares_bytes()) variable = g_.inputs(variable)[0];
     join(variable, update, true);
     for (const node_id in : g_.inputs(update))
-      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
-        join(variable, in, true);
+      if (good() && placed(in) && g_.info(in).is(op_kind::variable) && !g_[in].suffix.empty()) join(variable, in, true);
   }
 
   /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
@@ -8874,11 +8998,11 @@ class placer {
 
   /// A node without inputs, of which a copy could be saved.
   [[nodiscard]] constexpr bool is_generator(node_id i) const {
-    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
+    return g_[i].inputs == 0 && !g_.info(i).is(op_kind::variable) && !g_.info(i).is(op_kind::control);
   }
   [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
     if (g_[i].inputs == 0) return false;
-    if (g_.info(i).kind == op_kind::view) return true;
+    if (g_.info(i).is(op_kind::view)) return true;
     for (int k = 0; k < g_[i].inputs; ++k)
       if (!g_.info(i).ignores_elements(k)) return false;
     return true;
@@ -10514,7 +10638,7 @@ class bound_plan {
   /// What kinds of step there are.
   TAGMA_COLD void look_at_steps() {
     for (const plan::plan_node& node : plan_.nodes)
-      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+      uses_variables_ = uses_variables_ || node.is_in(plan::storage_kind::variable);
     for (std::size_t s = 0; s < plan_.steps.size(); ++s)
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
     asynchronous_ = waiting_ != nullptr && !accelerated_;
@@ -10525,7 +10649,7 @@ class bound_plan {
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
-      if (n.op->kind == ir::op_kind::placeholder) {
+      if (n.op->is(ir::op_kind::placeholder)) {
         const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
@@ -10540,7 +10664,7 @@ class bound_plan {
   }
 
   [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
-    if (n.op->kind == ir::op_kind::control) return false;
+    if (n.op->is(ir::op_kind::control)) return false;
     for (const auto i : inputs_of(n))
       if (!plan_.nodes[i].spec.dims.is_static()) return true;
     return !n.spec.dims.is_static();
@@ -10663,15 +10787,14 @@ class bound_plan {
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
-    for (const plan::plan_node& n : plan_.nodes)
-      count += n.op->kind == ir::op_kind::literal || n.op->kind == ir::op_kind::constant;
+    for (const plan::plan_node& n : plan_.nodes) count += n.op->is_number();
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
       std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.op->kind == ir::op_kind::constant) {  // a view of one has its storage
+      if (n.op->is(ir::op_kind::constant)) {  // a view of one has its storage
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.op->kind == ir::op_kind::literal) {
+      } else if (n.op->is(ir::op_kind::literal)) {
         const carried_value* value = values.find(n.key);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
@@ -10707,7 +10830,7 @@ class bound_plan {
       const auto i = static_cast<std::size_t>(id);
       const plan::plan_node& n = plan_.nodes[i];
       o = {address(n, variables, device), n.spec.type, dims_[i]};
-      if (n.storage != plan::storage_kind::feed) return;
+      if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
       else
@@ -10733,7 +10856,7 @@ class bound_plan {
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
       fetch_address_[f] = address(n, variables, 0);
-      if (n.storage == plan::storage_kind::feed)
+      if (n.is_in(plan::storage_kind::feed))
         patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
     }
   }
@@ -11522,7 +11645,7 @@ class accelerator : public stream::accelerator {
       const plan::plan_node& in =
           plan.plan().nodes[plan.plan().operands[static_cast<std::size_t>(step.first_operand) + k]];
       const bool writes =
-          node.op->kind == ir::op_kind::update && in.storage == plan::storage_kind::variable && !in.suffix.empty();
+          node.op->is(ir::op_kind::update) && in.is_in(plan::storage_kind::variable) && !in.suffix.empty();
       add(accesses, call.in[k], writes);
     }
     add(accesses, call.out, true);
@@ -11571,101 +11694,6 @@ class accelerator : public stream::accelerator {
 
 #include <type_traits>
 #include <utility>
-
-// ---- tagma/expr/op/matmul.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
-#define TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
-
-/// @file
-/// Matrix products, batched and transposed.
-
-namespace tagma {
-
-namespace diagnose {
-/// The columns of the first operand are the rows of the second, after the transpositions asked for.
-template <class A, class B, bool TransposeA, bool TransposeB>
-inline constexpr bool inner_extents_agree = compatible(A::value.dims[A::value.dims.rank - (TransposeA ? 2 : 1)],
-                                                       B::value.dims[B::value.dims.rank - (TransposeB ? 1 : 2)]);
-/// Both operands have at least two axes.
-template <class A, class B>
-inline constexpr bool are_matrices = A::value.dims.rank >= 2 && B::value.dims.rank >= 2;
-/// The axes before the last two broadcast.
-template <class A, class B>
-inline constexpr bool batch_extents_broadcast = broadcastable(A::value.dims.sub(0, A::value.dims.rank - 2),
-                                                              B::value.dims.sub(0, B::value.dims.rank - 2));
-}  // namespace diagnose
-
-namespace op {
-
-/// Product of the last two axes; attributes 0 and 1 tell whether the operands are transposed there first.
-struct matmul {
-  static constexpr const char* name = "matmul";
-  static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr int unstretched = 2;
-
-  static constexpr const char* infer(ir::infer_args& a) {
-    const shape &x = a.in[0].dims, &y = a.in[1].dims;
-    const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;
-    if (x.rank < 2 || y.rank < 2) return "operands need at least two axes";
-    if (!compatible(x[x.rank - (tx ? 2 : 1)], y[y.rank - (ty ? 1 : 2)])) return "inner extents differ";
-    const shape bx = x.sub(0, x.rank - 2), by = y.sub(0, y.rank - 2);
-    if (!broadcastable(bx, by)) return "batch extents do not broadcast";
-    a.out = {a.in[0].type, broadcast(bx, by)};
-    a.out.dims.push_back(x[x.rank - (tx ? 1 : 2)]);
-    a.out.dims.push_back(y[y.rank - (ty ? 2 : 1)]);
-    return nullptr;
-  }
-
-  static constexpr double work(const ir::infer_args& a) {
-    const shape& x = a.in[0].dims;
-    return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
-  }
-
-  /// Sets the gradient by input `to`: the product of two nodes, each transposed or not.
-  static constexpr void set_product(auto& g, ir::node_id a, bool ta, ir::node_id b, bool tb, int to) {
-    const auto value = g.emit_with(matmul{}, ir::pack_attributes(ta, tb), a, b);
-    g.set(to, unbroadcast(g.g, value, g.in_spec(to).dims));
-  }
-  static constexpr void gradient(auto& g) {
-    const bool ta = g.attr(0) != 0, tb = g.attr(1) != 0;
-    if (ta)
-      set_product(g, g.in(1), tb, g.upstream, true, 0);
-    else
-      set_product(g, g.upstream, false, g.in(1), !tb, 0);
-    if (tb)
-      set_product(g, g.upstream, true, g.in(0), ta, 1);
-    else
-      set_product(g, g.in(0), !ta, g.upstream, false, 1);
-  }
-};
-
-}  // namespace op
-
-/// The matrix product of the last two axes; the axes before them broadcast.
-/// @tparam TransposeA,TransposeB swap the last two axes of an operand first; nothing is copied for that.
-/// @param a [..., m, k], floating
-/// @param b [..., k, n], of the same element type
-/// Raises TAGMA-E010, TAGMA-E012 if the inner extents differ, TAGMA-E013 if an operand is no matrix or batches differ.
-template <bool TransposeA = false, bool TransposeB = false, expression A, expression B,
-          class Place = TAGMA_FRESH_TYPE(A)>
-[[nodiscard]] constexpr auto matmul(const A& a, const B& b) {
-  using x = typename A::spec_type;
-  using y = typename B::spec_type;
-  static_assert(diagnose::same_element_type<x, y>, "TAGMA-E010 matmul: both operands need the same element type");
-  static_assert(diagnose::are_matrices<x, y>, "TAGMA-E013 matmul: both operands need at least two axes");
-  TAGMA_NEEDS_FLOATS(x);
-  if constexpr (diagnose::are_matrices<x, y> && diagnose::same_element_type<x, y> && diagnose::is_floating_point<x>) {
-    static_assert(diagnose::inner_extents_agree<x, y, TransposeA, TransposeB>,
-                  "TAGMA-E012 matmul: the columns of the first operand must be the rows of the second");
-    static_assert(diagnose::batch_extents_broadcast<x, y>, "TAGMA-E013 matmul: the leading axes do not broadcast");
-    if constexpr (diagnose::inner_extents_agree<x, y, TransposeA, TransposeB> &&
-                  diagnose::batch_extents_broadcast<x, y>)
-      return detail::make_node<op::matmul, ir::pack_attributes(TransposeA, TransposeB), Place>(a, b);
-  }
-}
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
 
 namespace tagma::device {
 

@@ -2972,6 +2972,16 @@ struct op_info {
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
+  /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
+  [[nodiscard]] constexpr bool is(op_kind k) const { return kind == k; }
+  /// True if its result lies where its first input is: a view, or an update of a variable.
+  [[nodiscard]] constexpr bool shares_bytes() const { return kind == op_kind::view || kind == op_kind::update; }
+  /// True if its result is a number that no step writes.
+  [[nodiscard]] constexpr bool is_number() const { return kind == op_kind::literal || kind == op_kind::constant; }
+  /// True if a step of a plan runs it.
+  [[nodiscard]] constexpr bool has_step() const {
+    return kind == op_kind::compute || kind == op_kind::elementwise || kind == op_kind::update;
+  }
   /// True if only the shape of input `i` is read.
   [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
   /// True if the kernel may write its output over input `i`.
@@ -3001,7 +3011,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
-  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
@@ -3130,6 +3140,8 @@ struct plan_node {
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
+
+  [[nodiscard]] constexpr bool is_in(storage_kind s) const { return storage == s; }
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
@@ -3195,7 +3207,7 @@ struct plan_view {
   [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
     if (reasons.empty()) return ir::place_reason::only_choice;
     const ir::place_reason r = reasons[n.source];
-    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+    return n.op->is(ir::op_kind::view) && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
   }
 };
 
@@ -3296,7 +3308,7 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s)
       for (int k = -1; k < plan_->steps[s].operands; ++k) {
         const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
-        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+        if (n.is_in(storage_kind::arena)) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
       if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
@@ -3380,7 +3392,7 @@ class step_graph {
   TAGMA_COLD void add_storage_order() {
     std::size_t cells = plan_->blocks.size();
     for (const plan_node& n : plan_->nodes)
-      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+      if (n.is_in(storage_kind::variable) && plan_->blocks.size() + at(n.slot) >= cells)
         cells = plan_->blocks.size() + at(n.slot) + 1;
     struct reader {
       step_id step = 0;
@@ -3392,9 +3404,9 @@ class step_graph {
     const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
-      return n.storage == storage_kind::arena      ? at(n.slot)
-             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
-                                                   : cells;
+      return n.is_in(storage_kind::arena)      ? at(n.slot)
+             : n.is_in(storage_kind::variable) ? plan_->blocks.size() + at(n.slot)
+                                               : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];

@@ -1621,6 +1621,16 @@ struct op_info {
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
+  /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
+  [[nodiscard]] constexpr bool is(op_kind k) const { return kind == k; }
+  /// True if its result lies where its first input is: a view, or an update of a variable.
+  [[nodiscard]] constexpr bool shares_bytes() const { return kind == op_kind::view || kind == op_kind::update; }
+  /// True if its result is a number that no step writes.
+  [[nodiscard]] constexpr bool is_number() const { return kind == op_kind::literal || kind == op_kind::constant; }
+  /// True if a step of a plan runs it.
+  [[nodiscard]] constexpr bool has_step() const {
+    return kind == op_kind::compute || kind == op_kind::elementwise || kind == op_kind::update;
+  }
   /// True if only the shape of input `i` is read.
   [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
   /// True if the kernel may write its output over input `i`.
@@ -1650,7 +1660,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
-  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
@@ -1849,7 +1859,7 @@ class graph {
  private:
   /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
   constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
-    if (extras.request != 0 || op.info->kind == op_kind::constant || !extras.suffix.empty()) return extras.request;
+    if (extras.request != 0 || op.info->is(op_kind::constant) || !extras.suffix.empty()) return extras.request;
     if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
     return source_->ask(*source_, *op.info, spec, extras.name);
   }
@@ -1913,7 +1923,7 @@ struct constant_value {
   double value = 0;
 };
 [[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
-  if (g.info(id).kind != op_kind::constant) return {};
+  if (!g.info(id).is(op_kind::constant)) return {};
   return {true, as_double(g.attributes(id)[0])};
 }
 
@@ -4162,7 +4172,7 @@ namespace tagma {
 namespace diagnose {
 /// The first operand is a variable, not a computed tensor.
 template <class E>
-inline constexpr bool is_variable = E::record().op->info->kind == ir::op_kind::variable;
+inline constexpr bool is_variable = E::record().op->info->is(ir::op_kind::variable);
 /// A value has the shape of the variable it goes to; a plain number goes to one of rank 0.
 template <class Variable, class Value>
 inline constexpr bool fits_variable = Variable::value.dims.rank == 0;
@@ -4689,8 +4699,7 @@ struct pad {
     }
     const auto inside = g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream);
     g.set(0, inside);
-    const auto filler = g.g.info(g.in(1)).kind;
-    if (filler == ir::op_kind::literal || filler == ir::op_kind::constant) return;
+    if (g.g.info(g.in(1)).is_number()) return;
     const auto total = [&g, rank](ir::node_id value) {
       return g.emit_with(sum{}, ir::pack_attributes((ir::attribute{1} << rank) - 1, ir::attribute{0}), value);
     };
@@ -7778,7 +7787,7 @@ struct sparse_gradient {
     if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
     // Rows of the variable itself would change while they are read.
     ir::node_id from = g.input(gradient, 0);
-    while (g.info(from).kind == ir::op_kind::view || g.info(from).kind == ir::op_kind::update) from = g.input(from, 0);
+    while (g.info(from).shares_bytes()) from = g.input(from, 0);
     parts[count++] = gradient;
     return from != variable;
   }
@@ -8347,6 +8356,8 @@ struct build_status {
   tensor_spec first;
   tensor_spec second;
   std::string_view text{};
+
+  [[nodiscard]] constexpr bool good() const { return problem == build_problem::none; }
 };
 
 /// Scratch space of `differentiate`, as large as the graph may become.
@@ -8399,7 +8410,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     g.follow(i);
     gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
       const node_id in = g.input(i, k);
       node_id part = parts[k];
@@ -8463,7 +8474,7 @@ class scope_context : public request_source {
 
   /// The request of a record's node, and the task that a setter chose for it.
   [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
-    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
+    if (chain == 0 || r.op->info->is(op_kind::constant)) return nothing;
     return resolve(chain, *r.op->info, r.spec, r.name, task);
   }
   /// Nodes that passes add from now on are asked for by this chain.
@@ -8472,7 +8483,7 @@ class scope_context : public request_source {
   /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
   /// nothing has no opinion.
   constexpr void agree(node_id id, chain_id chain, const record& r) {
-    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
+    if (chain == 0 || chain == chain_of_[id] || !status_.good()) return;
     chain_of_[id] = chain;
     int task = task_of_[id];
     const std::int16_t before = graph_[id].request, now = request(chain, r, task);
@@ -8539,8 +8550,8 @@ class scope_context : public request_source {
   }
   constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
                                  int& task) {
-    if (status_.problem != build_problem::none) return nothing;
-    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
+    if (!status_.good()) return nothing;
+    tagma::op_info about{op.name, name, op.is(op_kind::variable), op.is(op_kind::placeholder), spec, {}};
     for (chain_id c = chain; c != 0; c = links_[c].outer) {
       const scope& layer = *links_[c].layer;
       if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
@@ -8575,8 +8586,16 @@ class scope_context : public request_source {
 
 /// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
 [[nodiscard]] constexpr bool is_single(const op_info& op) {
-  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
-         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful;
+  }
 }
 
 }  // namespace tagma::ir::detail
@@ -8647,7 +8666,7 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
   if (given == 0) {
     const node_id loss = inputs[0];
     for (node_id i = 0; i < loss; ++i) {
-      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
       if (count == variables.size()) {
         status.problem = build_problem::too_large;
         return 0;
@@ -8662,7 +8681,7 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
   }
-  if (status.problem != build_problem::none) return 0;
+  if (!status.good()) return 0;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
@@ -8721,7 +8740,7 @@ class graph_builder {
       if constexpr (Scoped) push(r.colocated, 0, depth);
       push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
       push(r.inputs, at.operands, depth);
-      if (status_.problem != build_problem::none) return 0;
+      if (!status_.good()) return 0;
       if (depth != before) continue;
       --depth;
       set(r, at, emit(r, at));
@@ -8776,8 +8795,8 @@ class graph_builder {
     chain_id operands = 0;
   };
 
-  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
-  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
+  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
   [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
 
   [[nodiscard]] constexpr reached reach(const pending& p) {
@@ -8856,7 +8875,7 @@ class graph_builder {
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
-      if (status_.problem != build_problem::none) return 0;
+      if (!status_.good()) return 0;
       const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
                              ? g_.emit(*r.op, in, r.attributes, extras)
                              : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
@@ -8894,7 +8913,7 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
   detail::graph_builder<Nodes, Roots, Scoped> builder{built};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
-    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
+    if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
 }
@@ -8966,6 +8985,7 @@ namespace tagma::ir {
 
 /// How much of a node a run needs.
 enum class need : std::uint8_t { nothing, extents, value };
+[[nodiscard]] constexpr bool wants_value(need n) { return n == need::value; }
 
 /// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
 template <std::size_t N>
@@ -8982,7 +9002,7 @@ template <std::size_t N>
     int k = 0;
     for (const node_id in : g.inputs(i))
       raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
-    if (n == need::value)
+    if (wants_value(n))
       for (const node_id c : g.controls(i)) raise(c, need::value);
   }
   return needs;
@@ -9020,9 +9040,9 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
+    if (g.info(i).ignores_elements(k) || g.info(i).is(op_kind::view)) return false;
     const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
+    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).is(op_kind::update));
   }
 
   /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
@@ -9041,12 +9061,12 @@ template <std::size_t N>
   for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
   for (node_id i = 0; i < g.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const op_kind kind = g.info(i).kind;
-    if (kind == op_kind::variable)
+    const op_info& info = g.info(i);
+    if (info.is(op_kind::variable))
       v.base[at] = i;
-    else if (kind == op_kind::view || kind == op_kind::update)
+    else if (info.shares_bytes())
       v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
+    if (!info.is(op_kind::update) || !wants_value(needs[at]) || v.base[at] == no_node) continue;
     const auto variable = static_cast<std::size_t>(v.base[at]);
     if (last[variable] == no_node)
       v.first_update[variable] = i;
@@ -9171,7 +9191,7 @@ class placer {
         for (const node_id with : g_.colocated(i))
           if (placed(with) && good()) join(with, i, false);
     for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
+      if (placed(i) && g_.info(i).is(op_kind::update)) join_state(i);
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && !is_generator(i)) choose(i);
     find_readers();
@@ -9181,7 +9201,7 @@ class placer {
   }
 
  private:
-  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
+  [[nodiscard]] constexpr bool placed(node_id i) const { return wants_value(needs_[i]); }
   [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
   constexpr void fail(const place_failure& f) { p_.failure = f; }
 
@@ -9244,12 +9264,10 @@ class placer {
   }
   constexpr void join_state(node_id update) {
     node_id variable = g_.inputs(update)[0];
-    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
-      variable = g_.inputs(variable)[0];
+    while (g_.info(variable).shares_bytes()) variable = g_.inputs(variable)[0];
     join(variable, update, true);
     for (const node_id in : g_.inputs(update))
-      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
-        join(variable, in, true);
+      if (good() && placed(in) && g_.info(in).is(op_kind::variable) && !g_[in].suffix.empty()) join(variable, in, true);
   }
 
   /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
@@ -9321,11 +9339,11 @@ class placer {
 
   /// A node without inputs, of which a copy could be saved.
   [[nodiscard]] constexpr bool is_generator(node_id i) const {
-    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
+    return g_[i].inputs == 0 && !g_.info(i).is(op_kind::variable) && !g_.info(i).is(op_kind::control);
   }
   [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
     if (g_[i].inputs == 0) return false;
-    if (g_.info(i).kind == op_kind::view) return true;
+    if (g_.info(i).is(op_kind::view)) return true;
     for (int k = 0; k < g_[i].inputs; ++k)
       if (!g_.info(i).ignores_elements(k)) return false;
     return true;
@@ -9565,6 +9583,8 @@ struct plan_node {
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
+
+  [[nodiscard]] constexpr bool is_in(storage_kind s) const { return storage == s; }
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
@@ -9630,7 +9650,7 @@ struct plan_view {
   [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
     if (reasons.empty()) return ir::place_reason::only_choice;
     const ir::place_reason r = reasons[n.source];
-    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+    return n.op->is(ir::op_kind::view) && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
   }
 };
 
@@ -9773,9 +9793,9 @@ template <std::size_t N>
   };
 
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
-    const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    const bool kernel = !begins.empty() && begins[i] && g.info(i).kind == op_kind::compute;
+    if (!wants_value(needs[i])) continue;
+    const bool elementwise = g.info(i).is(op_kind::elementwise);
+    const bool kernel = !begins.empty() && begins[i] && g.info(i).is(op_kind::compute);
     if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
@@ -9885,7 +9905,7 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
   wait_list<N, E> list;
   const auto versions = ir::find_versions<N>(g, needs);
   for (node_id i = 0; i < g.size(); ++i) {
-    if (needs[i] != need::value) continue;
+    if (!wants_value(needs[i])) continue;
     for (int k = 0; k < g[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
@@ -9893,7 +9913,7 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
       const node_id update = versions.update_after(g, variable, i);
       if (update != ir::no_node) list.waits[list.count++] = {i, update};
     }
-    if (g.info(i).kind == op_kind::update && versions.next(i) != ir::no_node)
+    if (g.info(i).is(op_kind::update) && versions.next(i) != ir::no_node)
       list.waits[list.count++] = {i, versions.next(i)};
   }
   return list;
@@ -9910,7 +9930,7 @@ template <std::size_t N, std::size_t E>
 
   const auto for_each_edge = [&](auto edge) {
     for (node_id i = 0; i < g.size(); ++i) {
-      if (needs[i] != need::value) continue;
+      if (!wants_value(needs[i])) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
         if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
@@ -9934,10 +9954,10 @@ template <std::size_t N, std::size_t E>
 
   schedule_result<N> result;
   detail::ready_queue<N> ready;
-  const auto key = [&](node_id i) { return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N); };
+  const auto key = [&](node_id i) { return g.info(i).is(op_kind::update) ? i : i + static_cast<std::int32_t>(N); };
   int items = 0;
   for (node_id i = 0; i < g.size(); ++i)
-    if (needs[i] == need::value && item(i) == i) {
+    if (wants_value(needs[i]) && item(i) == i) {
       ++items;
       if (pending[i] == 0) ready.push(key(i));
     }
@@ -10042,10 +10062,25 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   std::int32_t literals = 0, placeholders = 0, variables = 0;
   for (node_id i = 0; i < g.size(); ++i) {
     const ir::node& n = g[i];
-    const auto kind = g.info(i).kind;
-    const std::int32_t ordinal = kind == op_kind::placeholder ? placeholders++
-                                 : kind == op_kind::variable  ? variables++
-                                                              : 0;
+    const ir::op_info& info = g.info(i);
+    storage_kind storage = storage_kind::none;
+    std::int32_t slot = 0;
+    switch (info.kind) {
+      case op_kind::placeholder:
+        storage = storage_kind::feed, slot = placeholders++;
+        break;
+      case op_kind::variable:
+        storage = storage_kind::variable, slot = variables++;
+        break;
+      case op_kind::literal:
+        storage = storage_kind::literal, slot = literals;
+        break;
+      case op_kind::constant:
+        storage = storage_kind::constant, slot = literals;
+        break;
+      default:
+        break;
+    }
     if (needs[i] == need::nothing) continue;
     renumbered[i] = static_cast<node_id>(p.sizes.nodes);
     plan_node& out = p.nodes[p.sizes.nodes++];
@@ -10056,36 +10091,30 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            i,
            n.inputs,
            n.attribute_count,
-           storage_kind::none,
-           0,
+           storage,
+           slot,
            n.name,
            n.suffix,
            n.key};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
-    if (needs[i] == need::value)
+    if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
-    if (kind == op_kind::placeholder)
-      out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
-    else if (kind == op_kind::variable)
-      out.storage = storage_kind::variable, out.slot = ordinal;
-    else if (kind == op_kind::literal)
-      out.storage = storage_kind::literal, out.slot = literals++;
-    else if (kind == op_kind::constant)
-      out.storage = storage_kind::constant, out.slot = literals++;
+    const bool fed = info.is(op_kind::placeholder);
+    p.feeds += fed;
+    literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    const bool shares = kind == op_kind::view || kind == op_kind::update;
-    if (!device.empty() && kind != op_kind::placeholder)
-      out.device = shares ? p.nodes[p.inputs[out.first_input]].device : device[i];
+    if (!device.empty() && !fed)
+      out.device = info.shares_bytes() ? p.nodes[p.inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
   fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
   for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
+    if (!wants_value(needs[i])) continue;
     const node_id root = fusion.group[i];
-    if (g.info(i).kind != op_kind::elementwise) {
+    if (!g.info(i).is(op_kind::elementwise)) {
       if (root != i) kernel_before[root] = i;
       continue;
     }
@@ -10099,12 +10128,12 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
     const node_id i = order.order[o];
-    const auto kind = g.info(i).kind;
-    if (kind != op_kind::compute && kind != op_kind::elementwise && kind != op_kind::update) continue;
-    p.writes_variables = p.writes_variables || kind == op_kind::update;
+    const ir::op_info& info = g.info(i);
+    if (!info.has_step()) continue;
+    p.writes_variables = p.writes_variables || info.is(op_kind::update);
     const std::size_t s = p.sizes.steps++;
     plan_step& step = p.steps[s];
-    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
+    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, info.is(op_kind::elementwise)};
     p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
     if (!step.fused) {
       p.nodes[step.node].step = static_cast<std::int32_t>(s);
@@ -10127,7 +10156,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       int k = 0;
       for (const node_id in : g.inputs(m)) {
         if (g.info(m).ignores_elements(k++)) continue;
-        const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
+        const bool inside = fusion.group[in] == i && g.info(in).is(op_kind::elementwise);
         if (inside || position_owner[in] == i) continue;
         position_owner[in] = i;
         position[in] = loads++;
@@ -10188,7 +10217,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
   for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
     const plan_node& n = p.nodes[i];
-    const bool shares = n.op->kind == op_kind::view || n.op->kind == op_kind::update;
+    const bool shares = n.op->shares_bytes();
     owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
     last_use[i] = -1;
   }
@@ -10202,7 +10231,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   for (std::size_t s = 0; s < p.sizes.steps; ++s) {
     const plan_step& step = p.steps[s];
     plan_node& n = p.nodes[step.node];
-    if (n.op->kind == op_kind::update) continue;
+    if (n.op->is(op_kind::update)) continue;
     n.storage = storage_kind::arena;
     const auto self = step.node;
     const std::int32_t last =
@@ -10213,7 +10242,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
       const plan_node& source = p.nodes[from];
-      if (source.storage != storage_kind::arena || last_use[from] != static_cast<std::int32_t>(s)) continue;
+      if (!source.is_in(storage_kind::arena) || last_use[from] != static_cast<std::int32_t>(s)) continue;
       if (block_holder[source.slot] != from) continue;
       bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
       for (int j = 0; j < step.operands; ++j) {
@@ -10287,7 +10316,7 @@ class transfer_pass {
         if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
       fetch_before(s);
       copy_step(s, device);
-      if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
+      if (from_.nodes[step.node].op->is(op_kind::update)) ++version_[owner(step.node)];
     }
     fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
@@ -10320,8 +10349,7 @@ class transfer_pass {
   }
   /// The node whose bytes a node shares.
   [[nodiscard]] constexpr node_id owner(node_id i) const {
-    while (from_.nodes[i].op->kind == op_kind::view || from_.nodes[i].op->kind == op_kind::update)
-      i = from_.inputs[from_.nodes[i].first_input];
+    while (from_.nodes[i].op->shares_bytes()) i = from_.inputs[from_.nodes[i].first_input];
     return i;
   }
   [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }
@@ -10583,7 +10611,7 @@ struct placed_graph {
       // A feed is with the client wherever its placeholder is asked for.
       const device_spec& asked = Graph::view.request(i);
       if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
-          Graph::view.info(i).kind == ir::op_kind::placeholder)
+          Graph::view.info(i).is(ir::op_kind::placeholder))
         continue;
       const ir::node& n = Graph::view[i];
       plan::plan_device& d = list[placed.devices()[i]];
@@ -10668,7 +10696,7 @@ template <class Plan>
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
-    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
+    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
     scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
       in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
@@ -10859,7 +10887,7 @@ struct graph_tables {
     std::size_t n = 0;
     for (int i = 0; i < Graph::view.size(); ++i) {
       const ir::node& node = Graph::view[i];
-      if (node.op->info->kind != ir::op_kind::variable) continue;
+      if (!node.op->info->is(ir::op_kind::variable)) continue;
       const auto a = Graph::view.attributes(i);
       const auto where = placed_graph<Graph>::placed.devices();
       const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
@@ -10872,7 +10900,7 @@ struct graph_tables {
   /// The rank of a placeholder among all.
   static constexpr int placeholder_position(ir::node_id placeholder) {
     int n = 0;
-    for (ir::node_id i = 0; i < placeholder; ++i) n += Graph::view.info(i).kind == ir::op_kind::placeholder;
+    for (ir::node_id i = 0; i < placeholder; ++i) n += Graph::view.info(i).is(ir::op_kind::placeholder);
     return n;
   }
 };
@@ -10883,7 +10911,7 @@ template <class Graph, class Id>
 [[nodiscard]] constexpr ir::node_id find_node() {
   constexpr const ir::record* record = find_record<Id>();
   for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    if (Graph::view.info(i).kind == ir::op_kind::placeholder && record->op == &ir::rules<op::placeholder> &&
+    if (Graph::view.info(i).is(ir::op_kind::placeholder) && record->op == &ir::rules<op::placeholder> &&
         Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
       return i;
   if constexpr (record->op != &ir::rules<op::placeholder>) {
@@ -10891,7 +10919,7 @@ template <class Graph, class Id>
     for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
     roots[Graph::output_count] = record;
     const auto built = ir::build_graph<Graph::capacity, Graph::output_count + 1, Graph::has_scopes>(roots);
-    if (built.status.problem == ir::build_problem::none && static_cast<std::size_t>(built.nodes) == Graph::nodes)
+    if (built.status.good() && static_cast<std::size_t>(built.nodes) == Graph::nodes)
       return built.roots[Graph::output_count];
   }
   return ir::no_node;
@@ -10930,7 +10958,7 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr tensor_spec declared = find_record<Id>()->spec;
   static constexpr ir::node_id node = find_node<Graph, Id>();
   /// True if the node is computed where it is not fed.
-  static constexpr bool replaces = node != ir::no_node && Graph::view.info(node).kind != ir::op_kind::placeholder;
+  static constexpr bool replaces = node != ir::no_node && !Graph::view.info(node).is(ir::op_kind::placeholder);
   /// The rank among the placeholders of the graph of the run.
   template <class RunGraph>
   static constexpr int position = graph_tables<RunGraph>::placeholder_position(node);
@@ -10938,8 +10966,8 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr std::string_view operation = node == ir::no_node ? std::string_view() : Graph::view.info(node).name;
 
   static constexpr bool is_computed() {
-    const ir::op_kind kind = Graph::view.info(node).kind;
-    return kind == ir::op_kind::compute || kind == ir::op_kind::elementwise || kind == ir::op_kind::view;
+    const ir::op_info& info = Graph::view.info(node);
+    return info.is(ir::op_kind::view) || (info.has_step() && !info.is(ir::op_kind::update));
   }
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)
@@ -12169,8 +12197,8 @@ template <class Plan>
 [[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
   for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
     const plan::plan_node& n = Plan::nodes[i];
-    if (n.op->kind != ir::op_kind::placeholder) continue;
-    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
+    if (!n.op->is(ir::op_kind::placeholder)) continue;
+    if (!wants_value(Plan::needs[n.source]) && n.spec.dims.is_static()) continue;  // its extents are known
     bool found = false;
     for (const int f : fed) found = found || f == n.slot;
     if (!found) return static_cast<int>(i);
@@ -12779,7 +12807,7 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s)
       for (int k = -1; k < plan_->steps[s].operands; ++k) {
         const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
-        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+        if (n.is_in(storage_kind::arena)) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
       if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
@@ -12863,7 +12891,7 @@ class step_graph {
   TAGMA_COLD void add_storage_order() {
     std::size_t cells = plan_->blocks.size();
     for (const plan_node& n : plan_->nodes)
-      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+      if (n.is_in(storage_kind::variable) && plan_->blocks.size() + at(n.slot) >= cells)
         cells = plan_->blocks.size() + at(n.slot) + 1;
     struct reader {
       step_id step = 0;
@@ -12875,9 +12903,9 @@ class step_graph {
     const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
-      return n.storage == storage_kind::arena      ? at(n.slot)
-             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
-                                                   : cells;
+      return n.is_in(storage_kind::arena)      ? at(n.slot)
+             : n.is_in(storage_kind::variable) ? plan_->blocks.size() + at(n.slot)
+                                               : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];
@@ -13663,7 +13691,7 @@ class bound_plan {
   /// What kinds of step there are.
   TAGMA_COLD void look_at_steps() {
     for (const plan::plan_node& node : plan_.nodes)
-      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+      uses_variables_ = uses_variables_ || node.is_in(plan::storage_kind::variable);
     for (std::size_t s = 0; s < plan_.steps.size(); ++s)
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
     asynchronous_ = waiting_ != nullptr && !accelerated_;
@@ -13674,7 +13702,7 @@ class bound_plan {
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
-      if (n.op->kind == ir::op_kind::placeholder) {
+      if (n.op->is(ir::op_kind::placeholder)) {
         const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
@@ -13689,7 +13717,7 @@ class bound_plan {
   }
 
   [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
-    if (n.op->kind == ir::op_kind::control) return false;
+    if (n.op->is(ir::op_kind::control)) return false;
     for (const auto i : inputs_of(n))
       if (!plan_.nodes[i].spec.dims.is_static()) return true;
     return !n.spec.dims.is_static();
@@ -13812,15 +13840,14 @@ class bound_plan {
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
-    for (const plan::plan_node& n : plan_.nodes)
-      count += n.op->kind == ir::op_kind::literal || n.op->kind == ir::op_kind::constant;
+    for (const plan::plan_node& n : plan_.nodes) count += n.op->is_number();
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
       std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.op->kind == ir::op_kind::constant) {  // a view of one has its storage
+      if (n.op->is(ir::op_kind::constant)) {  // a view of one has its storage
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.op->kind == ir::op_kind::literal) {
+      } else if (n.op->is(ir::op_kind::literal)) {
         const carried_value* value = values.find(n.key);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
@@ -13856,7 +13883,7 @@ class bound_plan {
       const auto i = static_cast<std::size_t>(id);
       const plan::plan_node& n = plan_.nodes[i];
       o = {address(n, variables, device), n.spec.type, dims_[i]};
-      if (n.storage != plan::storage_kind::feed) return;
+      if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
       else
@@ -13882,7 +13909,7 @@ class bound_plan {
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
       fetch_address_[f] = address(n, variables, 0);
-      if (n.storage == plan::storage_kind::feed)
+      if (n.is_in(plan::storage_kind::feed))
         patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
     }
   }
@@ -13984,27 +14011,27 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
       break;
     case initializer_kind::glorot_uniform:
       b = __builtin_sqrt(6 / (f.in + f.out));
+      a = -b;
+      kind = initializer_kind::uniform;
       break;
     case initializer_kind::he_uniform:
       b = __builtin_sqrt(6 / f.in);
+      a = -b;
+      kind = initializer_kind::uniform;
       break;
     case initializer_kind::glorot_normal:
       a = 0;
       b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
+      kind = initializer_kind::truncated_normal;
       break;
     case initializer_kind::he_normal:
       a = 0;
       b = __builtin_sqrt(2 / f.in) / truncated;
+      kind = initializer_kind::truncated_normal;
       break;
     default:
       break;
   }
-  if (kind == initializer_kind::glorot_uniform || kind == initializer_kind::he_uniform) {
-    a = -b;
-    kind = initializer_kind::uniform;
-  }
-  if (kind == initializer_kind::glorot_normal || kind == initializer_kind::he_normal)
-    kind = initializer_kind::truncated_normal;
   const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
   for (std::size_t e = 0; e < count; ++e) {
     const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
@@ -14050,7 +14077,7 @@ namespace runtime {
     const device_spec& name = bound.device_at(n.device).name;
     const ir::place_reason why = name == plan.devices[n.device].name ? plan.reason(n) : ir::place_reason::softened;
     text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
-                      n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
+                      n.op->is(ir::op_kind::placeholder) ? "fed there" : to_string(why), "\n"});
   }
   return text;
 }
@@ -14576,7 +14603,7 @@ class session_core {
     for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
-      if (n.storage == plan::storage_kind::variable && !ready[static_cast<std::size_t>(n.slot)])
+      if (n.is_in(plan::storage_kind::variable) && !ready[static_cast<std::size_t>(n.slot)])
         fail(status_code::failed_precondition,
              {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
     };
@@ -14700,9 +14727,9 @@ class started_steps final : public waiting_steps {
   };
 
   [[nodiscard]] static bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-    bool needs = plan.nodes[step.node].storage == plan::storage_kind::variable;
+    bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
     for (int k = 0; k < step.operands; ++k)
-      needs = needs || plan.nodes[plan.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
+      needs = needs || plan.nodes[plan.operands[step.first_operand + k]].is_in(plan::storage_kind::variable);
     return needs;
   }
 
@@ -17925,20 +17952,20 @@ class onednn_convolution {
   /// `a` and `b` are the operands of the role, in the order of its operation.
   void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads) {
     use_one_openmp_thread();
-    const bool sums = role_ == conv_role::filter_gradient;
+    const bool sums = is(conv_role::filter_gradient);
     if (!sums) arrange_filter(b);
     const auto task = [&](std::int64_t t) {
       use_one_openmp_thread();
       part& one = parts_[static_cast<std::size_t>(t)];
       const std::int64_t first = t * p_.images_per_part;
-      const std::int64_t a_size = role_ == conv_role::input_gradient ? p_.output_size() : p_.input_size();
+      const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
       set_dnnl_data(one.a, a + first * a_size);
       if (sums) {
         set_dnnl_data(one.b, b + first * p_.output_size());
         set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
       } else {
         set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
-        set_dnnl_data(one.out, out + first * (role_ == conv_role::forward ? p_.output_size() : p_.input_size()));
+        set_dnnl_data(one.out, out + first * (is(conv_role::forward) ? p_.output_size() : p_.input_size()));
         if (biased_) set_dnnl_data(one.bias, bias);
       }
       check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
@@ -18007,10 +18034,10 @@ class onednn_convolution {
                                                    biased_ ? &bias : nullptr, &y, strides, dilations, before,
                                                    after) != dnnl_success)
       return nullptr;
-    if (role_ == conv_role::forward) return pick(forward, raw_attr, nullptr);
+    if (is(conv_role::forward)) return pick(forward, raw_attr, nullptr);
     const dnnl_owned_desc hint = pick(forward, nullptr, nullptr, true);
     const dnnl_status_t status =
-        role_ == conv_role::input_gradient
+        is(conv_role::input_gradient)
             ? dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &x, &any, &y,
                                                                strides, dilations, before, after)
             : dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &x, &any, nullptr,
@@ -18029,15 +18056,15 @@ class onednn_convolution {
   }
 
   void create() {
-    const bool sums = role_ == conv_role::filter_gradient;
-    const dnnl_query_t a_query = role_ == conv_role::input_gradient ? dnnl_query_diff_dst_md : dnnl_query_src_md;
+    const bool sums = is(conv_role::filter_gradient);
+    const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
     const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
-    const dnnl_query_t out_query = sums                          ? dnnl_query_diff_weights_md
-                                   : role_ == conv_role::forward ? dnnl_query_dst_md
-                                                                 : dnnl_query_diff_src_md;
-    const int a_arg = role_ == conv_role::input_gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
+    const dnnl_query_t out_query = sums                     ? dnnl_query_diff_weights_md
+                                   : is(conv_role::forward) ? dnnl_query_dst_md
+                                                            : dnnl_query_diff_src_md;
+    const int a_arg = is(conv_role::input_gradient) ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
     const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
-    const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : role_ == conv_role::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
+    const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
     const dnnl_memory_desc_t inner = dnnl_layout_of(whole_, sums ? out_query : b_query);
     const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);
@@ -18107,6 +18134,8 @@ class onednn_convolution {
     set_dnnl_data(outer_memory_, out);
     reorder(inner_memory_.get(), outer_memory_.get());
   }
+
+  [[nodiscard]] bool is(conv_role role) const { return role_ == role; }
 
   conv_problem p_;
   conv_role role_;
@@ -18231,9 +18260,9 @@ class matrix_convolution {
       const std::int64_t first = t * p_.images_per_part, last = first + p_.count(t);
       for (std::int64_t i = first; i < last; i += block_) {
         const std::int64_t count = last - i < block_ ? last - i : block_;
-        if (role_ == conv_role::forward)
+        if (is(conv_role::forward))
           forward(a + i * p_.input_size(), b, bias, relu, out + i * p_.output_size(), count, windows);
-        else if (role_ == conv_role::input_gradient)
+        else if (is(conv_role::input_gradient))
           input_gradient(a + i * p_.output_size(), b, out + i * p_.input_size(), count, windows);
         else
           filter_gradient(a + i * p_.input_size(), b + i * p_.output_size(), scratch(t), count, windows, i == first);
@@ -18243,7 +18272,7 @@ class matrix_convolution {
       task(0);
     else
       threads.parallel_for(p_.parts, task);
-    if (role_ == conv_role::filter_gradient)
+    if (is(conv_role::filter_gradient))
       dispatch<sum_vectors<T>>(out, static_cast<const T*>(scratch(0)), p_.filter_elements(), p_.parts,
                                static_cast<std::int64_t>(windows_ + sums_));
   }
@@ -18289,6 +18318,8 @@ class matrix_convolution {
       dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_elements(), std::int64_t{2},
                                p_.filter_elements());
   }
+
+  [[nodiscard]] bool is(conv_role role) const { return role_ == role; }
 
   conv_problem p_;
   conv_role role_;

@@ -1507,6 +1507,16 @@ struct op_info {
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
+  /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
+  [[nodiscard]] constexpr bool is(op_kind k) const { return kind == k; }
+  /// True if its result lies where its first input is: a view, or an update of a variable.
+  [[nodiscard]] constexpr bool shares_bytes() const { return kind == op_kind::view || kind == op_kind::update; }
+  /// True if its result is a number that no step writes.
+  [[nodiscard]] constexpr bool is_number() const { return kind == op_kind::literal || kind == op_kind::constant; }
+  /// True if a step of a plan runs it.
+  [[nodiscard]] constexpr bool has_step() const {
+    return kind == op_kind::compute || kind == op_kind::elementwise || kind == op_kind::update;
+  }
   /// True if only the shape of input `i` is read.
   [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
   /// True if the kernel may write its output over input `i`.
@@ -1536,7 +1546,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
-  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
@@ -1735,7 +1745,7 @@ class graph {
  private:
   /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
   constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
-    if (extras.request != 0 || op.info->kind == op_kind::constant || !extras.suffix.empty()) return extras.request;
+    if (extras.request != 0 || op.info->is(op_kind::constant) || !extras.suffix.empty()) return extras.request;
     if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
     return source_->ask(*source_, *op.info, spec, extras.name);
   }
@@ -1799,7 +1809,7 @@ struct constant_value {
   double value = 0;
 };
 [[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
-  if (g.info(id).kind != op_kind::constant) return {};
+  if (!g.info(id).is(op_kind::constant)) return {};
   return {true, as_double(g.attributes(id)[0])};
 }
 
@@ -4210,6 +4220,8 @@ struct build_status {
   tensor_spec first;
   tensor_spec second;
   std::string_view text{};
+
+  [[nodiscard]] constexpr bool good() const { return problem == build_problem::none; }
 };
 
 /// Scratch space of `differentiate`, as large as the graph may become.
@@ -4262,7 +4274,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     g.follow(i);
     gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
       const node_id in = g.input(i, k);
       node_id part = parts[k];
@@ -4326,7 +4338,7 @@ class scope_context : public request_source {
 
   /// The request of a record's node, and the task that a setter chose for it.
   [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
-    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
+    if (chain == 0 || r.op->info->is(op_kind::constant)) return nothing;
     return resolve(chain, *r.op->info, r.spec, r.name, task);
   }
   /// Nodes that passes add from now on are asked for by this chain.
@@ -4335,7 +4347,7 @@ class scope_context : public request_source {
   /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
   /// nothing has no opinion.
   constexpr void agree(node_id id, chain_id chain, const record& r) {
-    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
+    if (chain == 0 || chain == chain_of_[id] || !status_.good()) return;
     chain_of_[id] = chain;
     int task = task_of_[id];
     const std::int16_t before = graph_[id].request, now = request(chain, r, task);
@@ -4402,8 +4414,8 @@ class scope_context : public request_source {
   }
   constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
                                  int& task) {
-    if (status_.problem != build_problem::none) return nothing;
-    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
+    if (!status_.good()) return nothing;
+    tagma::op_info about{op.name, name, op.is(op_kind::variable), op.is(op_kind::placeholder), spec, {}};
     for (chain_id c = chain; c != 0; c = links_[c].outer) {
       const scope& layer = *links_[c].layer;
       if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
@@ -4438,8 +4450,16 @@ class scope_context : public request_source {
 
 /// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
 [[nodiscard]] constexpr bool is_single(const op_info& op) {
-  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
-         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful;
+  }
 }
 
 }  // namespace tagma::ir::detail
@@ -4510,7 +4530,7 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
   if (given == 0) {
     const node_id loss = inputs[0];
     for (node_id i = 0; i < loss; ++i) {
-      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
       if (count == variables.size()) {
         status.problem = build_problem::too_large;
         return 0;
@@ -4525,7 +4545,7 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
   }
-  if (status.problem != build_problem::none) return 0;
+  if (!status.good()) return 0;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
@@ -4584,7 +4604,7 @@ class graph_builder {
       if constexpr (Scoped) push(r.colocated, 0, depth);
       push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
       push(r.inputs, at.operands, depth);
-      if (status_.problem != build_problem::none) return 0;
+      if (!status_.good()) return 0;
       if (depth != before) continue;
       --depth;
       set(r, at, emit(r, at));
@@ -4639,8 +4659,8 @@ class graph_builder {
     chain_id operands = 0;
   };
 
-  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
-  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
+  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
   [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
 
   [[nodiscard]] constexpr reached reach(const pending& p) {
@@ -4719,7 +4739,7 @@ class graph_builder {
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
-      if (status_.problem != build_problem::none) return 0;
+      if (!status_.good()) return 0;
       const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
                              ? g_.emit(*r.op, in, r.attributes, extras)
                              : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
@@ -4757,7 +4777,7 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
   detail::graph_builder<Nodes, Roots, Scoped> builder{built};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
-    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
+    if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
 }
@@ -4829,6 +4849,7 @@ namespace tagma::ir {
 
 /// How much of a node a run needs.
 enum class need : std::uint8_t { nothing, extents, value };
+[[nodiscard]] constexpr bool wants_value(need n) { return n == need::value; }
 
 /// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
 template <std::size_t N>
@@ -4845,7 +4866,7 @@ template <std::size_t N>
     int k = 0;
     for (const node_id in : g.inputs(i))
       raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
-    if (n == need::value)
+    if (wants_value(n))
       for (const node_id c : g.controls(i)) raise(c, need::value);
   }
   return needs;
@@ -4883,9 +4904,9 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
+    if (g.info(i).ignores_elements(k) || g.info(i).is(op_kind::view)) return false;
     const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
+    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).is(op_kind::update));
   }
 
   /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
@@ -4904,12 +4925,12 @@ template <std::size_t N>
   for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
   for (node_id i = 0; i < g.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const op_kind kind = g.info(i).kind;
-    if (kind == op_kind::variable)
+    const op_info& info = g.info(i);
+    if (info.is(op_kind::variable))
       v.base[at] = i;
-    else if (kind == op_kind::view || kind == op_kind::update)
+    else if (info.shares_bytes())
       v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
+    if (!info.is(op_kind::update) || !wants_value(needs[at]) || v.base[at] == no_node) continue;
     const auto variable = static_cast<std::size_t>(v.base[at]);
     if (last[variable] == no_node)
       v.first_update[variable] = i;
@@ -5034,7 +5055,7 @@ class placer {
         for (const node_id with : g_.colocated(i))
           if (placed(with) && good()) join(with, i, false);
     for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
+      if (placed(i) && g_.info(i).is(op_kind::update)) join_state(i);
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && !is_generator(i)) choose(i);
     find_readers();
@@ -5044,7 +5065,7 @@ class placer {
   }
 
  private:
-  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
+  [[nodiscard]] constexpr bool placed(node_id i) const { return wants_value(needs_[i]); }
   [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
   constexpr void fail(const place_failure& f) { p_.failure = f; }
 
@@ -5107,12 +5128,10 @@ class placer {
   }
   constexpr void join_state(node_id update) {
     node_id variable = g_.inputs(update)[0];
-    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
-      variable = g_.inputs(variable)[0];
+    while (g_.info(variable).shares_bytes()) variable = g_.inputs(variable)[0];
     join(variable, update, true);
     for (const node_id in : g_.inputs(update))
-      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
-        join(variable, in, true);
+      if (good() && placed(in) && g_.info(in).is(op_kind::variable) && !g_[in].suffix.empty()) join(variable, in, true);
   }
 
   /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
@@ -5184,11 +5203,11 @@ class placer {
 
   /// A node without inputs, of which a copy could be saved.
   [[nodiscard]] constexpr bool is_generator(node_id i) const {
-    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
+    return g_[i].inputs == 0 && !g_.info(i).is(op_kind::variable) && !g_.info(i).is(op_kind::control);
   }
   [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
     if (g_[i].inputs == 0) return false;
-    if (g_.info(i).kind == op_kind::view) return true;
+    if (g_.info(i).is(op_kind::view)) return true;
     for (int k = 0; k < g_[i].inputs; ++k)
       if (!g_.info(i).ignores_elements(k)) return false;
     return true;
@@ -5428,6 +5447,8 @@ struct plan_node {
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
+
+  [[nodiscard]] constexpr bool is_in(storage_kind s) const { return storage == s; }
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
@@ -5493,7 +5514,7 @@ struct plan_view {
   [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
     if (reasons.empty()) return ir::place_reason::only_choice;
     const ir::place_reason r = reasons[n.source];
-    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+    return n.op->is(ir::op_kind::view) && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
   }
 };
 
@@ -5636,9 +5657,9 @@ template <std::size_t N>
   };
 
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
-    const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    const bool kernel = !begins.empty() && begins[i] && g.info(i).kind == op_kind::compute;
+    if (!wants_value(needs[i])) continue;
+    const bool elementwise = g.info(i).is(op_kind::elementwise);
+    const bool kernel = !begins.empty() && begins[i] && g.info(i).is(op_kind::compute);
     if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
@@ -5748,7 +5769,7 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
   wait_list<N, E> list;
   const auto versions = ir::find_versions<N>(g, needs);
   for (node_id i = 0; i < g.size(); ++i) {
-    if (needs[i] != need::value) continue;
+    if (!wants_value(needs[i])) continue;
     for (int k = 0; k < g[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
@@ -5756,7 +5777,7 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
       const node_id update = versions.update_after(g, variable, i);
       if (update != ir::no_node) list.waits[list.count++] = {i, update};
     }
-    if (g.info(i).kind == op_kind::update && versions.next(i) != ir::no_node)
+    if (g.info(i).is(op_kind::update) && versions.next(i) != ir::no_node)
       list.waits[list.count++] = {i, versions.next(i)};
   }
   return list;
@@ -5773,7 +5794,7 @@ template <std::size_t N, std::size_t E>
 
   const auto for_each_edge = [&](auto edge) {
     for (node_id i = 0; i < g.size(); ++i) {
-      if (needs[i] != need::value) continue;
+      if (!wants_value(needs[i])) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
         if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
@@ -5797,10 +5818,10 @@ template <std::size_t N, std::size_t E>
 
   schedule_result<N> result;
   detail::ready_queue<N> ready;
-  const auto key = [&](node_id i) { return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N); };
+  const auto key = [&](node_id i) { return g.info(i).is(op_kind::update) ? i : i + static_cast<std::int32_t>(N); };
   int items = 0;
   for (node_id i = 0; i < g.size(); ++i)
-    if (needs[i] == need::value && item(i) == i) {
+    if (wants_value(needs[i]) && item(i) == i) {
       ++items;
       if (pending[i] == 0) ready.push(key(i));
     }
@@ -5905,10 +5926,25 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   std::int32_t literals = 0, placeholders = 0, variables = 0;
   for (node_id i = 0; i < g.size(); ++i) {
     const ir::node& n = g[i];
-    const auto kind = g.info(i).kind;
-    const std::int32_t ordinal = kind == op_kind::placeholder ? placeholders++
-                                 : kind == op_kind::variable  ? variables++
-                                                              : 0;
+    const ir::op_info& info = g.info(i);
+    storage_kind storage = storage_kind::none;
+    std::int32_t slot = 0;
+    switch (info.kind) {
+      case op_kind::placeholder:
+        storage = storage_kind::feed, slot = placeholders++;
+        break;
+      case op_kind::variable:
+        storage = storage_kind::variable, slot = variables++;
+        break;
+      case op_kind::literal:
+        storage = storage_kind::literal, slot = literals;
+        break;
+      case op_kind::constant:
+        storage = storage_kind::constant, slot = literals;
+        break;
+      default:
+        break;
+    }
     if (needs[i] == need::nothing) continue;
     renumbered[i] = static_cast<node_id>(p.sizes.nodes);
     plan_node& out = p.nodes[p.sizes.nodes++];
@@ -5919,36 +5955,30 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            i,
            n.inputs,
            n.attribute_count,
-           storage_kind::none,
-           0,
+           storage,
+           slot,
            n.name,
            n.suffix,
            n.key};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
-    if (needs[i] == need::value)
+    if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
-    if (kind == op_kind::placeholder)
-      out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
-    else if (kind == op_kind::variable)
-      out.storage = storage_kind::variable, out.slot = ordinal;
-    else if (kind == op_kind::literal)
-      out.storage = storage_kind::literal, out.slot = literals++;
-    else if (kind == op_kind::constant)
-      out.storage = storage_kind::constant, out.slot = literals++;
+    const bool fed = info.is(op_kind::placeholder);
+    p.feeds += fed;
+    literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    const bool shares = kind == op_kind::view || kind == op_kind::update;
-    if (!device.empty() && kind != op_kind::placeholder)
-      out.device = shares ? p.nodes[p.inputs[out.first_input]].device : device[i];
+    if (!device.empty() && !fed)
+      out.device = info.shares_bytes() ? p.nodes[p.inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
   fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
   for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
+    if (!wants_value(needs[i])) continue;
     const node_id root = fusion.group[i];
-    if (g.info(i).kind != op_kind::elementwise) {
+    if (!g.info(i).is(op_kind::elementwise)) {
       if (root != i) kernel_before[root] = i;
       continue;
     }
@@ -5962,12 +5992,12 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
     const node_id i = order.order[o];
-    const auto kind = g.info(i).kind;
-    if (kind != op_kind::compute && kind != op_kind::elementwise && kind != op_kind::update) continue;
-    p.writes_variables = p.writes_variables || kind == op_kind::update;
+    const ir::op_info& info = g.info(i);
+    if (!info.has_step()) continue;
+    p.writes_variables = p.writes_variables || info.is(op_kind::update);
     const std::size_t s = p.sizes.steps++;
     plan_step& step = p.steps[s];
-    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
+    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, info.is(op_kind::elementwise)};
     p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
     if (!step.fused) {
       p.nodes[step.node].step = static_cast<std::int32_t>(s);
@@ -5990,7 +6020,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       int k = 0;
       for (const node_id in : g.inputs(m)) {
         if (g.info(m).ignores_elements(k++)) continue;
-        const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
+        const bool inside = fusion.group[in] == i && g.info(in).is(op_kind::elementwise);
         if (inside || position_owner[in] == i) continue;
         position_owner[in] = i;
         position[in] = loads++;
@@ -6051,7 +6081,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
   for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
     const plan_node& n = p.nodes[i];
-    const bool shares = n.op->kind == op_kind::view || n.op->kind == op_kind::update;
+    const bool shares = n.op->shares_bytes();
     owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
     last_use[i] = -1;
   }
@@ -6065,7 +6095,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   for (std::size_t s = 0; s < p.sizes.steps; ++s) {
     const plan_step& step = p.steps[s];
     plan_node& n = p.nodes[step.node];
-    if (n.op->kind == op_kind::update) continue;
+    if (n.op->is(op_kind::update)) continue;
     n.storage = storage_kind::arena;
     const auto self = step.node;
     const std::int32_t last =
@@ -6076,7 +6106,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
       const plan_node& source = p.nodes[from];
-      if (source.storage != storage_kind::arena || last_use[from] != static_cast<std::int32_t>(s)) continue;
+      if (!source.is_in(storage_kind::arena) || last_use[from] != static_cast<std::int32_t>(s)) continue;
       if (block_holder[source.slot] != from) continue;
       bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
       for (int j = 0; j < step.operands; ++j) {
@@ -6150,7 +6180,7 @@ class transfer_pass {
         if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
       fetch_before(s);
       copy_step(s, device);
-      if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
+      if (from_.nodes[step.node].op->is(op_kind::update)) ++version_[owner(step.node)];
     }
     fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
@@ -6183,8 +6213,7 @@ class transfer_pass {
   }
   /// The node whose bytes a node shares.
   [[nodiscard]] constexpr node_id owner(node_id i) const {
-    while (from_.nodes[i].op->kind == op_kind::view || from_.nodes[i].op->kind == op_kind::update)
-      i = from_.inputs[from_.nodes[i].first_input];
+    while (from_.nodes[i].op->shares_bytes()) i = from_.inputs[from_.nodes[i].first_input];
     return i;
   }
   [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }
@@ -6446,7 +6475,7 @@ struct placed_graph {
       // A feed is with the client wherever its placeholder is asked for.
       const device_spec& asked = Graph::view.request(i);
       if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
-          Graph::view.info(i).kind == ir::op_kind::placeholder)
+          Graph::view.info(i).is(ir::op_kind::placeholder))
         continue;
       const ir::node& n = Graph::view[i];
       plan::plan_device& d = list[placed.devices()[i]];
@@ -6531,7 +6560,7 @@ template <class Plan>
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
-    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
+    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
     scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
       in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
@@ -6722,7 +6751,7 @@ struct graph_tables {
     std::size_t n = 0;
     for (int i = 0; i < Graph::view.size(); ++i) {
       const ir::node& node = Graph::view[i];
-      if (node.op->info->kind != ir::op_kind::variable) continue;
+      if (!node.op->info->is(ir::op_kind::variable)) continue;
       const auto a = Graph::view.attributes(i);
       const auto where = placed_graph<Graph>::placed.devices();
       const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
@@ -6735,7 +6764,7 @@ struct graph_tables {
   /// The rank of a placeholder among all.
   static constexpr int placeholder_position(ir::node_id placeholder) {
     int n = 0;
-    for (ir::node_id i = 0; i < placeholder; ++i) n += Graph::view.info(i).kind == ir::op_kind::placeholder;
+    for (ir::node_id i = 0; i < placeholder; ++i) n += Graph::view.info(i).is(ir::op_kind::placeholder);
     return n;
   }
 };
@@ -6746,7 +6775,7 @@ template <class Graph, class Id>
 [[nodiscard]] constexpr ir::node_id find_node() {
   constexpr const ir::record* record = find_record<Id>();
   for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    if (Graph::view.info(i).kind == ir::op_kind::placeholder && record->op == &ir::rules<op::placeholder> &&
+    if (Graph::view.info(i).is(ir::op_kind::placeholder) && record->op == &ir::rules<op::placeholder> &&
         Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
       return i;
   if constexpr (record->op != &ir::rules<op::placeholder>) {
@@ -6754,7 +6783,7 @@ template <class Graph, class Id>
     for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
     roots[Graph::output_count] = record;
     const auto built = ir::build_graph<Graph::capacity, Graph::output_count + 1, Graph::has_scopes>(roots);
-    if (built.status.problem == ir::build_problem::none && static_cast<std::size_t>(built.nodes) == Graph::nodes)
+    if (built.status.good() && static_cast<std::size_t>(built.nodes) == Graph::nodes)
       return built.roots[Graph::output_count];
   }
   return ir::no_node;
@@ -6793,7 +6822,7 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr tensor_spec declared = find_record<Id>()->spec;
   static constexpr ir::node_id node = find_node<Graph, Id>();
   /// True if the node is computed where it is not fed.
-  static constexpr bool replaces = node != ir::no_node && Graph::view.info(node).kind != ir::op_kind::placeholder;
+  static constexpr bool replaces = node != ir::no_node && !Graph::view.info(node).is(ir::op_kind::placeholder);
   /// The rank among the placeholders of the graph of the run.
   template <class RunGraph>
   static constexpr int position = graph_tables<RunGraph>::placeholder_position(node);
@@ -6801,8 +6830,8 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr std::string_view operation = node == ir::no_node ? std::string_view() : Graph::view.info(node).name;
 
   static constexpr bool is_computed() {
-    const ir::op_kind kind = Graph::view.info(node).kind;
-    return kind == ir::op_kind::compute || kind == ir::op_kind::elementwise || kind == ir::op_kind::view;
+    const ir::op_info& info = Graph::view.info(node);
+    return info.is(ir::op_kind::view) || (info.has_step() && !info.is(ir::op_kind::update));
   }
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)
@@ -8032,8 +8061,8 @@ template <class Plan>
 [[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
   for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
     const plan::plan_node& n = Plan::nodes[i];
-    if (n.op->kind != ir::op_kind::placeholder) continue;
-    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
+    if (!n.op->is(ir::op_kind::placeholder)) continue;
+    if (!wants_value(Plan::needs[n.source]) && n.spec.dims.is_static()) continue;  // its extents are known
     bool found = false;
     for (const int f : fed) found = found || f == n.slot;
     if (!found) return static_cast<int>(i);
@@ -9860,7 +9889,7 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s)
       for (int k = -1; k < plan_->steps[s].operands; ++k) {
         const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
-        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+        if (n.is_in(storage_kind::arena)) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
       if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
@@ -9944,7 +9973,7 @@ class step_graph {
   TAGMA_COLD void add_storage_order() {
     std::size_t cells = plan_->blocks.size();
     for (const plan_node& n : plan_->nodes)
-      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+      if (n.is_in(storage_kind::variable) && plan_->blocks.size() + at(n.slot) >= cells)
         cells = plan_->blocks.size() + at(n.slot) + 1;
     struct reader {
       step_id step = 0;
@@ -9956,9 +9985,9 @@ class step_graph {
     const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
-      return n.storage == storage_kind::arena      ? at(n.slot)
-             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
-                                                   : cells;
+      return n.is_in(storage_kind::arena)      ? at(n.slot)
+             : n.is_in(storage_kind::variable) ? plan_->blocks.size() + at(n.slot)
+                                               : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];
@@ -10594,7 +10623,7 @@ class bound_plan {
   /// What kinds of step there are.
   TAGMA_COLD void look_at_steps() {
     for (const plan::plan_node& node : plan_.nodes)
-      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+      uses_variables_ = uses_variables_ || node.is_in(plan::storage_kind::variable);
     for (std::size_t s = 0; s < plan_.steps.size(); ++s)
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
     asynchronous_ = waiting_ != nullptr && !accelerated_;
@@ -10605,7 +10634,7 @@ class bound_plan {
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
-      if (n.op->kind == ir::op_kind::placeholder) {
+      if (n.op->is(ir::op_kind::placeholder)) {
         const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
@@ -10620,7 +10649,7 @@ class bound_plan {
   }
 
   [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
-    if (n.op->kind == ir::op_kind::control) return false;
+    if (n.op->is(ir::op_kind::control)) return false;
     for (const auto i : inputs_of(n))
       if (!plan_.nodes[i].spec.dims.is_static()) return true;
     return !n.spec.dims.is_static();
@@ -10743,15 +10772,14 @@ class bound_plan {
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
-    for (const plan::plan_node& n : plan_.nodes)
-      count += n.op->kind == ir::op_kind::literal || n.op->kind == ir::op_kind::constant;
+    for (const plan::plan_node& n : plan_.nodes) count += n.op->is_number();
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
       std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.op->kind == ir::op_kind::constant) {  // a view of one has its storage
+      if (n.op->is(ir::op_kind::constant)) {  // a view of one has its storage
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.op->kind == ir::op_kind::literal) {
+      } else if (n.op->is(ir::op_kind::literal)) {
         const carried_value* value = values.find(n.key);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
@@ -10787,7 +10815,7 @@ class bound_plan {
       const auto i = static_cast<std::size_t>(id);
       const plan::plan_node& n = plan_.nodes[i];
       o = {address(n, variables, device), n.spec.type, dims_[i]};
-      if (n.storage != plan::storage_kind::feed) return;
+      if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
       else
@@ -10813,7 +10841,7 @@ class bound_plan {
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
       fetch_address_[f] = address(n, variables, 0);
-      if (n.storage == plan::storage_kind::feed)
+      if (n.is_in(plan::storage_kind::feed))
         patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
     }
   }
@@ -10915,27 +10943,27 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
       break;
     case initializer_kind::glorot_uniform:
       b = __builtin_sqrt(6 / (f.in + f.out));
+      a = -b;
+      kind = initializer_kind::uniform;
       break;
     case initializer_kind::he_uniform:
       b = __builtin_sqrt(6 / f.in);
+      a = -b;
+      kind = initializer_kind::uniform;
       break;
     case initializer_kind::glorot_normal:
       a = 0;
       b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
+      kind = initializer_kind::truncated_normal;
       break;
     case initializer_kind::he_normal:
       a = 0;
       b = __builtin_sqrt(2 / f.in) / truncated;
+      kind = initializer_kind::truncated_normal;
       break;
     default:
       break;
   }
-  if (kind == initializer_kind::glorot_uniform || kind == initializer_kind::he_uniform) {
-    a = -b;
-    kind = initializer_kind::uniform;
-  }
-  if (kind == initializer_kind::glorot_normal || kind == initializer_kind::he_normal)
-    kind = initializer_kind::truncated_normal;
   const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
   for (std::size_t e = 0; e < count; ++e) {
     const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);
@@ -10981,7 +11009,7 @@ namespace runtime {
     const device_spec& name = bound.device_at(n.device).name;
     const ir::place_reason why = name == plan.devices[n.device].name ? plan.reason(n) : ir::place_reason::softened;
     text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
-                      n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
+                      n.op->is(ir::op_kind::placeholder) ? "fed there" : to_string(why), "\n"});
   }
   return text;
 }
@@ -11507,7 +11535,7 @@ class session_core {
     for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
-      if (n.storage == plan::storage_kind::variable && !ready[static_cast<std::size_t>(n.slot)])
+      if (n.is_in(plan::storage_kind::variable) && !ready[static_cast<std::size_t>(n.slot)])
         fail(status_code::failed_precondition,
              {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
     };
@@ -11631,9 +11659,9 @@ class started_steps final : public waiting_steps {
   };
 
   [[nodiscard]] static bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-    bool needs = plan.nodes[step.node].storage == plan::storage_kind::variable;
+    bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
     for (int k = 0; k < step.operands; ++k)
-      needs = needs || plan.nodes[plan.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
+      needs = needs || plan.nodes[plan.operands[step.first_operand + k]].is_in(plan::storage_kind::variable);
     return needs;
   }
 

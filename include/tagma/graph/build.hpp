@@ -72,7 +72,7 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
   if (given == 0) {
     const node_id loss = inputs[0];
     for (node_id i = 0; i < loss; ++i) {
-      if (g.info(i).kind != op_kind::variable || g.attributes(i)[1] == 0) continue;
+      if (!g.info(i).is(op_kind::variable) || g.attributes(i)[1] == 0) continue;
       if (count == variables.size()) {
         status.problem = build_problem::too_large;
         return 0;
@@ -87,7 +87,7 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     }
     for (; count < given; ++count) variables[count] = inputs[2 * count], gradients[count] = inputs[2 * count + 1];
   }
-  if (status.problem != build_problem::none) return 0;
+  if (!status.good()) return 0;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (gradients[i] != no_node) pairs[kept++] = {variables[i], gradients[i]};
@@ -146,7 +146,7 @@ class graph_builder {
       if constexpr (Scoped) push(r.colocated, 0, depth);
       push(r.controls, is_group(r) ? at.operands : chain_id{0}, depth);
       push(r.inputs, at.operands, depth);
-      if (status_.problem != build_problem::none) return 0;
+      if (!status_.good()) return 0;
       if (depth != before) continue;
       --depth;
       set(r, at, emit(r, at));
@@ -201,8 +201,8 @@ class graph_builder {
     chain_id operands = 0;
   };
 
-  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.problem == build_problem::none; }
-  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->kind == op_kind::control; }
+  [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
+  [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
   [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
 
   [[nodiscard]] constexpr reached reach(const pending& p) {
@@ -281,7 +281,7 @@ class graph_builder {
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
-      if (status_.problem != build_problem::none) return 0;
+      if (!status_.good()) return 0;
       const node_id id = r.op->fold != nullptr && after.empty() && colocated.view().empty()
                              ? g_.emit(*r.op, in, r.attributes, extras)
                              : g_.emit_as(*r.op, r.spec, in, r.attributes, extras);
@@ -319,7 +319,7 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
   detail::graph_builder<Nodes, Roots, Scoped> builder{built};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
-    if (built.status.problem == build_problem::none) built.roots[root] = builder.build(*roots[root]);
+    if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
 }

@@ -18,7 +18,7 @@ struct pass_results {
   const fusion_reason* reason = nullptr;
 
   [[nodiscard]] bool is_loop_member(const graph_view& g, node_id i) const {
-    return needs[i] == need::value && (g.info(i).kind == op_kind::elementwise || group[i] != i);
+    return wants_value(needs[i]) && (g.info(i).is(op_kind::elementwise) || group[i] != i);
   }
 };
 
@@ -81,7 +81,7 @@ namespace detail {
     if (passes.needs[i] == need::nothing) continue;
     int k = 0;
     for (const node_id in : g.inputs(i)) edge(in, i, g.info(i).ignores_elements(k++) ? " [style=dotted]" : "");
-    if (passes.needs[i] == need::value)
+    if (wants_value(passes.needs[i]))
       for (const node_id c : g.controls(i)) edge(c, i, " [style=dashed]");
   }
   return text + "}\n";

@@ -48,7 +48,7 @@ class scope_context : public request_source {
 
   /// The request of a record's node, and the task that a setter chose for it.
   [[nodiscard]] constexpr std::int16_t request(chain_id chain, const record& r, int& task) {
-    if (chain == 0 || r.op->info->kind == op_kind::constant) return nothing;
+    if (chain == 0 || r.op->info->is(op_kind::constant)) return nothing;
     return resolve(chain, *r.op->info, r.spec, r.name, task);
   }
   /// Nodes that passes add from now on are asked for by this chain.
@@ -57,7 +57,7 @@ class scope_context : public request_source {
   /// A node that cannot be two, reached once more: it is asked for what all scopes agree on. A chain that asks for
   /// nothing has no opinion.
   constexpr void agree(node_id id, chain_id chain, const record& r) {
-    if (chain == 0 || chain == chain_of_[id] || status_.problem != build_problem::none) return;
+    if (chain == 0 || chain == chain_of_[id] || !status_.good()) return;
     chain_of_[id] = chain;
     int task = task_of_[id];
     const std::int16_t before = graph_[id].request, now = request(chain, r, task);
@@ -124,8 +124,8 @@ class scope_context : public request_source {
   }
   constexpr std::int16_t resolve(chain_id chain, const op_info& op, const tensor_spec& spec, std::string_view name,
                                  int& task) {
-    if (status_.problem != build_problem::none) return nothing;
-    tagma::op_info about{op.name, name, op.kind == op_kind::variable, op.kind == op_kind::placeholder, spec, {}};
+    if (!status_.good()) return nothing;
+    tagma::op_info about{op.name, name, op.is(op_kind::variable), op.is(op_kind::placeholder), spec, {}};
     for (chain_id c = chain; c != 0; c = links_[c].outer) {
       const scope& layer = *links_[c].layer;
       if (layer.kind == scope_kind::clear || layer.kind == scope_kind::colocate) break;
@@ -160,8 +160,16 @@ class scope_context : public request_source {
 
 /// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
 [[nodiscard]] constexpr bool is_single(const op_info& op) {
-  return op.stateful || op.kind == op_kind::optimizer || op.kind == op_kind::placeholder ||
-         op.kind == op_kind::variable || op.kind == op_kind::literal || op.kind == op_kind::constant;
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful;
+  }
 }
 
 }  // namespace tagma::ir::detail

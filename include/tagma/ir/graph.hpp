@@ -148,7 +148,7 @@ class graph {
  private:
   /// A scalar that the compiler knows is wherever it is read, and a slot where its variable is.
   constexpr std::int16_t request_of(const op_rules& op, const tensor_spec& spec, const node_extras& extras) const {
-    if (extras.request != 0 || op.info->kind == op_kind::constant || !extras.suffix.empty()) return extras.request;
+    if (extras.request != 0 || op.info->is(op_kind::constant) || !extras.suffix.empty()) return extras.request;
     if (followed_ != no_node && nodes_[followed_].request != 0) return nodes_[followed_].request;
     return source_->ask(*source_, *op.info, spec, extras.name);
   }
@@ -212,7 +212,7 @@ struct constant_value {
   double value = 0;
 };
 [[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
-  if (g.info(id).kind != op_kind::constant) return {};
+  if (!g.info(id).is(op_kind::constant)) return {};
   return {true, as_double(g.attributes(id)[0])};
 }
 

@@ -67,6 +67,16 @@ struct op_info {
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
 
+  /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
+  [[nodiscard]] constexpr bool is(op_kind k) const { return kind == k; }
+  /// True if its result lies where its first input is: a view, or an update of a variable.
+  [[nodiscard]] constexpr bool shares_bytes() const { return kind == op_kind::view || kind == op_kind::update; }
+  /// True if its result is a number that no step writes.
+  [[nodiscard]] constexpr bool is_number() const { return kind == op_kind::literal || kind == op_kind::constant; }
+  /// True if a step of a plan runs it.
+  [[nodiscard]] constexpr bool has_step() const {
+    return kind == op_kind::compute || kind == op_kind::elementwise || kind == op_kind::update;
+  }
   /// True if only the shape of input `i` is read.
   [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
   /// True if the kernel may write its output over input `i`.
@@ -96,7 +106,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::stateful; }) info.stateful = Op::stateful;
   if constexpr (requires { Op::shape_only; }) info.shape_only = Op::shape_only;
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
-  if constexpr (Op::kind == op_kind::elementwise) info.unstretched = 0;
+  if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;

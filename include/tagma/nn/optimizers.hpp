@@ -190,7 +190,7 @@ struct sparse_gradient {
     if (n.op->info->key != &ir::key<scatter_rows> || g.attributes(gradient)[0] != 0 || count == limit) return false;
     // Rows of the variable itself would change while they are read.
     ir::node_id from = g.input(gradient, 0);
-    while (g.info(from).kind == ir::op_kind::view || g.info(from).kind == ir::op_kind::update) from = g.input(from, 0);
+    while (g.info(from).shares_bytes()) from = g.input(from, 0);
     parts[count++] = gradient;
     return from != variable;
   }

@@ -81,10 +81,10 @@ class trace final : public runtime::trace_sink {
     }
     const std::size_t device = number_of(devices_, s.device);
     const std::string name = n.name.empty() ? std::string(n.op->name) : sentence({n.op->name, " ", n.name, n.suffix});
-    const std::string_view category = n.op == &ir::info<plan::transfer>   ? "transfer"
-                                      : n.op->kind == ir::op_kind::update ? "update"
-                                      : s.loop                            ? "loop"
-                                                                          : "kernel";
+    const std::string_view category = n.op == &ir::info<plan::transfer> ? "transfer"
+                                      : n.op->is(ir::op_kind::update)   ? "update"
+                                      : s.loop                          ? "loop"
+                                                                        : "kernel";
     events_ += sentence({",\n{\"name\":",
                          json::quoted(name),
                          ",\"cat\":\"",

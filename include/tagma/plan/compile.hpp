@@ -94,10 +94,25 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   std::int32_t literals = 0, placeholders = 0, variables = 0;
   for (node_id i = 0; i < g.size(); ++i) {
     const ir::node& n = g[i];
-    const auto kind = g.info(i).kind;
-    const std::int32_t ordinal = kind == op_kind::placeholder ? placeholders++
-                                 : kind == op_kind::variable  ? variables++
-                                                              : 0;
+    const ir::op_info& info = g.info(i);
+    storage_kind storage = storage_kind::none;
+    std::int32_t slot = 0;
+    switch (info.kind) {
+      case op_kind::placeholder:
+        storage = storage_kind::feed, slot = placeholders++;
+        break;
+      case op_kind::variable:
+        storage = storage_kind::variable, slot = variables++;
+        break;
+      case op_kind::literal:
+        storage = storage_kind::literal, slot = literals;
+        break;
+      case op_kind::constant:
+        storage = storage_kind::constant, slot = literals;
+        break;
+      default:
+        break;
+    }
     if (needs[i] == need::nothing) continue;
     renumbered[i] = static_cast<node_id>(p.sizes.nodes);
     plan_node& out = p.nodes[p.sizes.nodes++];
@@ -108,36 +123,30 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            i,
            n.inputs,
            n.attribute_count,
-           storage_kind::none,
-           0,
+           storage,
+           slot,
            n.name,
            n.suffix,
            n.key};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
-    if (needs[i] == need::value)
+    if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
     for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
-    if (kind == op_kind::placeholder)
-      out.storage = storage_kind::feed, out.slot = ordinal, ++p.feeds;
-    else if (kind == op_kind::variable)
-      out.storage = storage_kind::variable, out.slot = ordinal;
-    else if (kind == op_kind::literal)
-      out.storage = storage_kind::literal, out.slot = literals++;
-    else if (kind == op_kind::constant)
-      out.storage = storage_kind::constant, out.slot = literals++;
+    const bool fed = info.is(op_kind::placeholder);
+    p.feeds += fed;
+    literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    const bool shares = kind == op_kind::view || kind == op_kind::update;
-    if (!device.empty() && kind != op_kind::placeholder)
-      out.device = shares ? p.nodes[p.inputs[out.first_input]].device : device[i];
+    if (!device.empty() && !fed)
+      out.device = info.shares_bytes() ? p.nodes[p.inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
   fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
   for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
+    if (!wants_value(needs[i])) continue;
     const node_id root = fusion.group[i];
-    if (g.info(i).kind != op_kind::elementwise) {
+    if (!g.info(i).is(op_kind::elementwise)) {
       if (root != i) kernel_before[root] = i;
       continue;
     }
@@ -151,12 +160,12 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
     const node_id i = order.order[o];
-    const auto kind = g.info(i).kind;
-    if (kind != op_kind::compute && kind != op_kind::elementwise && kind != op_kind::update) continue;
-    p.writes_variables = p.writes_variables || kind == op_kind::update;
+    const ir::op_info& info = g.info(i);
+    if (!info.has_step()) continue;
+    p.writes_variables = p.writes_variables || info.is(op_kind::update);
     const std::size_t s = p.sizes.steps++;
     plan_step& step = p.steps[s];
-    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, kind == op_kind::elementwise};
+    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, info.is(op_kind::elementwise)};
     p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
     if (!step.fused) {
       p.nodes[step.node].step = static_cast<std::int32_t>(s);
@@ -179,7 +188,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       int k = 0;
       for (const node_id in : g.inputs(m)) {
         if (g.info(m).ignores_elements(k++)) continue;
-        const bool inside = fusion.group[in] == i && g.info(in).kind == op_kind::elementwise;
+        const bool inside = fusion.group[in] == i && g.info(in).is(op_kind::elementwise);
         if (inside || position_owner[in] == i) continue;
         position_owner[in] = i;
         position[in] = loads++;
@@ -240,7 +249,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
   for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
     const plan_node& n = p.nodes[i];
-    const bool shares = n.op->kind == op_kind::view || n.op->kind == op_kind::update;
+    const bool shares = n.op->shares_bytes();
     owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
     last_use[i] = -1;
   }
@@ -254,7 +263,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   for (std::size_t s = 0; s < p.sizes.steps; ++s) {
     const plan_step& step = p.steps[s];
     plan_node& n = p.nodes[step.node];
-    if (n.op->kind == op_kind::update) continue;
+    if (n.op->is(op_kind::update)) continue;
     n.storage = storage_kind::arena;
     const auto self = step.node;
     const std::int32_t last =
@@ -265,7 +274,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       const node_id in = p.operands[step.first_operand + k];
       const node_id from = owner[in];
       const plan_node& source = p.nodes[from];
-      if (source.storage != storage_kind::arena || last_use[from] != static_cast<std::int32_t>(s)) continue;
+      if (!source.is_in(storage_kind::arena) || last_use[from] != static_cast<std::int32_t>(s)) continue;
       if (block_holder[source.slot] != from) continue;
       bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
       for (int j = 0; j < step.operands; ++j) {

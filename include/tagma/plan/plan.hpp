@@ -33,6 +33,8 @@ struct plan_node {
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
+
+  [[nodiscard]] constexpr bool is_in(storage_kind s) const { return storage == s; }
 };
 
 /// One kernel call. Its operands are the inputs of `node`, or of a fused loop, the tensors that the loop reads. Where a
@@ -98,7 +100,7 @@ struct plan_view {
   [[nodiscard]] constexpr ir::place_reason reason(const plan_node& n) const {
     if (reasons.empty()) return ir::place_reason::only_choice;
     const ir::place_reason r = reasons[n.source];
-    return n.op->kind == ir::op_kind::view && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
+    return n.op->is(ir::op_kind::view) && r == ir::place_reason::asked ? ir::place_reason::with_input : r;
   }
 };
 

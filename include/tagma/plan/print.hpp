@@ -80,10 +80,7 @@ class plan_printer {
   [[nodiscard]] node_id input(const plan_node& n, int k) const {
     return plan_.inputs[static_cast<std::size_t>(n.first_input + k)];
   }
-  [[nodiscard]] bool shares_bytes(std::size_t i) const {
-    const ir::op_kind kind = plan_.nodes[i].op->kind;
-    return kind == ir::op_kind::view || kind == ir::op_kind::update;
-  }
+  [[nodiscard]] bool shares_bytes(std::size_t i) const { return plan_.nodes[i].op->shares_bytes(); }
   /// The node whose bytes this one has.
   [[nodiscard]] std::size_t owner(std::size_t i) const {
     while (shares_bytes(i)) i = at(input(plan_.nodes[i], 0));
@@ -97,7 +94,7 @@ class plan_printer {
     std::vector<tensor_spec> in;
     for (const plan_node& n : plan_.nodes) {
       tensor_spec out{n.spec.type, n.spec.dims.with_dyn(batch_)};
-      if (n.inputs > 0 && !n.spec.dims.is_static() && n.op->kind != ir::op_kind::update) {
+      if (n.inputs > 0 && !n.spec.dims.is_static() && !n.op->is(ir::op_kind::update)) {
         in.clear();
         for (int k = 0; k < n.inputs; ++k) in.push_back(specs_[at(input(n, k))]);
         ir::infer_args args{in,
@@ -157,7 +154,7 @@ class plan_printer {
   [[nodiscard]] std::string device_text(std::size_t i) const {
     const plan_node& n = plan_.nodes[i];
     if (is_transfer(i)) return device_name(n) + ", from " + device_name(plan_.nodes[at(input(n, 0))]);
-    if (n.op->kind == ir::op_kind::placeholder) return device_name(n) + ", fed there";
+    if (n.op->is(ir::op_kind::placeholder)) return device_name(n) + ", fed there";
     const ir::place_reason why = plan_.reason(n);
     std::string text = device_name(n).append(", ").append(to_string(why));
     if (why == ir::place_reason::asked) text.append(" as '" + to_string(graph_.request(n.source)) + "'");
@@ -175,12 +172,12 @@ class plan_printer {
 
   [[nodiscard]] std::string storage_text(std::size_t i) const {
     const plan_node& n = plan_.nodes[i];
-    if (n.storage == storage_kind::none) {
+    if (n.is_in(storage_kind::none)) {
       if (n.spec.type == dtype::none) return "none";
       if (!in_loop(i)) return "extents only";
-      return n.op->kind == ir::op_kind::elementwise ? "registers" : "its loop's result";
+      return n.op->is(ir::op_kind::elementwise) ? "registers" : "its loop's result";
     }
-    if (n.op->kind == ir::op_kind::update) return "variable " + number(owner(i)) + ", in place";
+    if (n.op->is(ir::op_kind::update)) return "variable " + number(owner(i)) + ", in place";
     if (shares_bytes(i)) return "view of " + number(at(input(n, 0)));
     switch (n.storage) {
       case storage_kind::feed:
@@ -223,7 +220,7 @@ class plan_printer {
         ++fused;
         if (step_of_[i] < 0) separate += bytes_of(i);
       }
-      if (plan_.nodes[i].op->kind == ir::op_kind::variable) variables += bytes_of(i);
+      if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables += bytes_of(i);
     }
     return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
            std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +

@@ -176,7 +176,7 @@ struct placed_graph {
       // A feed is with the client wherever its placeholder is asked for.
       const device_spec& asked = Graph::view.request(i);
       if (placed.devices()[i] < 0 || (asked.type.empty() && asked.id < 0) ||
-          Graph::view.info(i).kind == ir::op_kind::placeholder)
+          Graph::view.info(i).is(ir::op_kind::placeholder))
         continue;
       const ir::node& n = Graph::view[i];
       plan::plan_device& d = list[placed.devices()[i]];
@@ -261,7 +261,7 @@ template <class Plan>
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
-    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->kind == ir::op_kind::update) continue;
+    if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
     scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
       in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];

@@ -70,7 +70,7 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
   wait_list<N, E> list;
   const auto versions = ir::find_versions<N>(g, needs);
   for (node_id i = 0; i < g.size(); ++i) {
-    if (needs[i] != need::value) continue;
+    if (!wants_value(needs[i])) continue;
     for (int k = 0; k < g[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
@@ -78,7 +78,7 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
       const node_id update = versions.update_after(g, variable, i);
       if (update != ir::no_node) list.waits[list.count++] = {i, update};
     }
-    if (g.info(i).kind == op_kind::update && versions.next(i) != ir::no_node)
+    if (g.info(i).is(op_kind::update) && versions.next(i) != ir::no_node)
       list.waits[list.count++] = {i, versions.next(i)};
   }
   return list;
@@ -95,7 +95,7 @@ template <std::size_t N, std::size_t E>
 
   const auto for_each_edge = [&](auto edge) {
     for (node_id i = 0; i < g.size(); ++i) {
-      if (needs[i] != need::value) continue;
+      if (!wants_value(needs[i])) continue;
       int k = 0;
       for (const node_id in : g.inputs(i))
         if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
@@ -119,10 +119,10 @@ template <std::size_t N, std::size_t E>
 
   schedule_result<N> result;
   detail::ready_queue<N> ready;
-  const auto key = [&](node_id i) { return g.info(i).kind == op_kind::update ? i : i + static_cast<std::int32_t>(N); };
+  const auto key = [&](node_id i) { return g.info(i).is(op_kind::update) ? i : i + static_cast<std::int32_t>(N); };
   int items = 0;
   for (node_id i = 0; i < g.size(); ++i)
-    if (needs[i] == need::value && item(i) == i) {
+    if (wants_value(needs[i]) && item(i) == i) {
       ++items;
       if (pending[i] == 0) ready.push(key(i));
     }

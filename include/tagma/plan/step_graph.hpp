@@ -51,7 +51,7 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s)
       for (int k = -1; k < plan_->steps[s].operands; ++k) {
         const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
-        if (n.storage == storage_kind::arena) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+        if (n.is_in(storage_kind::arena)) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
       if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
@@ -135,7 +135,7 @@ class step_graph {
   TAGMA_COLD void add_storage_order() {
     std::size_t cells = plan_->blocks.size();
     for (const plan_node& n : plan_->nodes)
-      if (n.storage == storage_kind::variable && plan_->blocks.size() + at(n.slot) >= cells)
+      if (n.is_in(storage_kind::variable) && plan_->blocks.size() + at(n.slot) >= cells)
         cells = plan_->blocks.size() + at(n.slot) + 1;
     struct reader {
       step_id step = 0;
@@ -147,9 +147,9 @@ class step_graph {
     const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
-      return n.storage == storage_kind::arena      ? at(n.slot)
-             : n.storage == storage_kind::variable ? plan_->blocks.size() + at(n.slot)
-                                                   : cells;
+      return n.is_in(storage_kind::arena)      ? at(n.slot)
+             : n.is_in(storage_kind::variable) ? plan_->blocks.size() + at(n.slot)
+                                               : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];

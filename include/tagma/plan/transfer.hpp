@@ -43,7 +43,7 @@ class transfer_pass {
         if (reads(step, k)) bring(from_.operands[step.first_operand + k], device);
       fetch_before(s);
       copy_step(s, device);
-      if (from_.nodes[step.node].op->kind == op_kind::update) ++version_[owner(step.node)];
+      if (from_.nodes[step.node].op->is(op_kind::update)) ++version_[owner(step.node)];
     }
     fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
@@ -76,8 +76,7 @@ class transfer_pass {
   }
   /// The node whose bytes a node shares.
   [[nodiscard]] constexpr node_id owner(node_id i) const {
-    while (from_.nodes[i].op->kind == op_kind::view || from_.nodes[i].op->kind == op_kind::update)
-      i = from_.inputs[from_.nodes[i].first_input];
+    while (from_.nodes[i].op->shares_bytes()) i = from_.inputs[from_.nodes[i].first_input];
     return i;
   }
   [[nodiscard]] constexpr bool on_host(std::int16_t device) const { return computes_on_host(devices_[device].name); }

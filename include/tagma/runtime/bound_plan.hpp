@@ -238,7 +238,7 @@ class bound_plan {
   /// What kinds of step there are.
   TAGMA_COLD void look_at_steps() {
     for (const plan::plan_node& node : plan_.nodes)
-      uses_variables_ = uses_variables_ || node.storage == plan::storage_kind::variable;
+      uses_variables_ = uses_variables_ || node.is_in(plan::storage_kind::variable);
     for (std::size_t s = 0; s < plan_.steps.size(); ++s)
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
     asynchronous_ = waiting_ != nullptr && !accelerated_;
@@ -249,7 +249,7 @@ class bound_plan {
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
-      if (n.op->kind == ir::op_kind::placeholder) {
+      if (n.op->is(ir::op_kind::placeholder)) {
         const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
@@ -264,7 +264,7 @@ class bound_plan {
   }
 
   [[nodiscard]] bool has_dynamic_input(const plan::plan_node& n) const {
-    if (n.op->kind == ir::op_kind::control) return false;
+    if (n.op->is(ir::op_kind::control)) return false;
     for (const auto i : inputs_of(n))
       if (!plan_.nodes[i].spec.dims.is_static()) return true;
     return !n.spec.dims.is_static();
@@ -387,15 +387,14 @@ class bound_plan {
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
-    for (const plan::plan_node& n : plan_.nodes)
-      count += n.op->kind == ir::op_kind::literal || n.op->kind == ir::op_kind::constant;
+    for (const plan::plan_node& n : plan_.nodes) count += n.op->is_number();
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
       std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.op->kind == ir::op_kind::constant) {  // a view of one has its storage
+      if (n.op->is(ir::op_kind::constant)) {  // a view of one has its storage
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.op->kind == ir::op_kind::literal) {
+      } else if (n.op->is(ir::op_kind::literal)) {
         const carried_value* value = values.find(n.key);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
@@ -431,7 +430,7 @@ class bound_plan {
       const auto i = static_cast<std::size_t>(id);
       const plan::plan_node& n = plan_.nodes[i];
       o = {address(n, variables, device), n.spec.type, dims_[i]};
-      if (n.storage != plan::storage_kind::feed) return;
+      if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
       else
@@ -457,7 +456,7 @@ class bound_plan {
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
       fetch_address_[f] = address(n, variables, 0);
-      if (n.storage == plan::storage_kind::feed)
+      if (n.is_in(plan::storage_kind::feed))
         patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
     }
   }

@@ -68,7 +68,7 @@ struct graph_tables {
     std::size_t n = 0;
     for (int i = 0; i < Graph::view.size(); ++i) {
       const ir::node& node = Graph::view[i];
-      if (node.op->info->kind != ir::op_kind::variable) continue;
+      if (!node.op->info->is(ir::op_kind::variable)) continue;
       const auto a = Graph::view.attributes(i);
       const auto where = placed_graph<Graph>::placed.devices();
       const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
@@ -81,7 +81,7 @@ struct graph_tables {
   /// The rank of a placeholder among all.
   static constexpr int placeholder_position(ir::node_id placeholder) {
     int n = 0;
-    for (ir::node_id i = 0; i < placeholder; ++i) n += Graph::view.info(i).kind == ir::op_kind::placeholder;
+    for (ir::node_id i = 0; i < placeholder; ++i) n += Graph::view.info(i).is(ir::op_kind::placeholder);
     return n;
   }
 };
@@ -92,7 +92,7 @@ template <class Graph, class Id>
 [[nodiscard]] constexpr ir::node_id find_node() {
   constexpr const ir::record* record = find_record<Id>();
   for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    if (Graph::view.info(i).kind == ir::op_kind::placeholder && record->op == &ir::rules<op::placeholder> &&
+    if (Graph::view.info(i).is(ir::op_kind::placeholder) && record->op == &ir::rules<op::placeholder> &&
         Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
       return i;
   if constexpr (record->op != &ir::rules<op::placeholder>) {
@@ -100,7 +100,7 @@ template <class Graph, class Id>
     for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
     roots[Graph::output_count] = record;
     const auto built = ir::build_graph<Graph::capacity, Graph::output_count + 1, Graph::has_scopes>(roots);
-    if (built.status.problem == ir::build_problem::none && static_cast<std::size_t>(built.nodes) == Graph::nodes)
+    if (built.status.good() && static_cast<std::size_t>(built.nodes) == Graph::nodes)
       return built.roots[Graph::output_count];
   }
   return ir::no_node;
@@ -139,7 +139,7 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr tensor_spec declared = find_record<Id>()->spec;
   static constexpr ir::node_id node = find_node<Graph, Id>();
   /// True if the node is computed where it is not fed.
-  static constexpr bool replaces = node != ir::no_node && Graph::view.info(node).kind != ir::op_kind::placeholder;
+  static constexpr bool replaces = node != ir::no_node && !Graph::view.info(node).is(ir::op_kind::placeholder);
   /// The rank among the placeholders of the graph of the run.
   template <class RunGraph>
   static constexpr int position = graph_tables<RunGraph>::placeholder_position(node);
@@ -147,8 +147,8 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr std::string_view operation = node == ir::no_node ? std::string_view() : Graph::view.info(node).name;
 
   static constexpr bool is_computed() {
-    const ir::op_kind kind = Graph::view.info(node).kind;
-    return kind == ir::op_kind::compute || kind == ir::op_kind::elementwise || kind == ir::op_kind::view;
+    const ir::op_info& info = Graph::view.info(node);
+    return info.is(ir::op_kind::view) || (info.has_step() && !info.is(ir::op_kind::update));
   }
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)

@@ -74,27 +74,27 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
       break;
     case initializer_kind::glorot_uniform:
       b = __builtin_sqrt(6 / (f.in + f.out));
+      a = -b;
+      kind = initializer_kind::uniform;
       break;
     case initializer_kind::he_uniform:
       b = __builtin_sqrt(6 / f.in);
+      a = -b;
+      kind = initializer_kind::uniform;
       break;
     case initializer_kind::glorot_normal:
       a = 0;
       b = __builtin_sqrt(2 / (f.in + f.out)) / truncated;
+      kind = initializer_kind::truncated_normal;
       break;
     case initializer_kind::he_normal:
       a = 0;
       b = __builtin_sqrt(2 / f.in) / truncated;
+      kind = initializer_kind::truncated_normal;
       break;
     default:
       break;
   }
-  if (kind == initializer_kind::glorot_uniform || kind == initializer_kind::he_uniform) {
-    a = -b;
-    kind = initializer_kind::uniform;
-  }
-  if (kind == initializer_kind::glorot_normal || kind == initializer_kind::he_normal)
-    kind = initializer_kind::truncated_normal;
   const std::size_t count = static_cast<std::size_t>(spec.dims.elements()), size = size_of(spec.type);
   for (std::size_t e = 0; e < count; ++e) {
     const double number = kind == initializer_kind::constant ? a : initial_number(kind, key, e, a, b);

@@ -28,7 +28,7 @@ namespace runtime {
     const device_spec& name = bound.device_at(n.device).name;
     const ir::place_reason why = name == plan.devices[n.device].name ? plan.reason(n) : ir::place_reason::softened;
     text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
-                      n.op->kind == ir::op_kind::placeholder ? "fed there" : to_string(why), "\n"});
+                      n.op->is(ir::op_kind::placeholder) ? "fed there" : to_string(why), "\n"});
   }
   return text;
 }

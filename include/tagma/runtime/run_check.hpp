@@ -127,8 +127,8 @@ template <class Plan>
 [[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
   for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
     const plan::plan_node& n = Plan::nodes[i];
-    if (n.op->kind != ir::op_kind::placeholder) continue;
-    if (Plan::needs[n.source] != ir::need::value && n.spec.dims.is_static()) continue;  // its extents are known
+    if (!n.op->is(ir::op_kind::placeholder)) continue;
+    if (!wants_value(Plan::needs[n.source]) && n.spec.dims.is_static()) continue;  // its extents are known
     bool found = false;
     for (const int f : fed) found = found || f == n.slot;
     if (!found) return static_cast<int>(i);

@@ -334,7 +334,7 @@ class session_core {
     for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
-      if (n.storage == plan::storage_kind::variable && !ready[static_cast<std::size_t>(n.slot)])
+      if (n.is_in(plan::storage_kind::variable) && !ready[static_cast<std::size_t>(n.slot)])
         fail(status_code::failed_precondition,
              {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
     };

@@ -59,9 +59,9 @@ class started_steps final : public waiting_steps {
   };
 
   [[nodiscard]] static bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-    bool needs = plan.nodes[step.node].storage == plan::storage_kind::variable;
+    bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
     for (int k = 0; k < step.operands; ++k)
-      needs = needs || plan.nodes[plan.operands[step.first_operand + k]].storage == plan::storage_kind::variable;
+      needs = needs || plan.nodes[plan.operands[step.first_operand + k]].is_in(plan::storage_kind::variable);
     return needs;
   }
 

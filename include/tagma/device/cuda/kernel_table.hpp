@@ -60,9 +60,9 @@ template <class Graph, std::size_t I>
   constexpr const ir::op_info* info = Graph::flat.nodes[I].op->info;
   if constexpr (Graph::flat.nodes[I].spec.type == dtype::string)
     return false;
-  else if constexpr (info->kind == ir::op_kind::elementwise)
+  else if constexpr (info->is(ir::op_kind::elementwise))
     return kernel_set::has_loop<*info->key>;
-  else if constexpr (info->kind == ir::op_kind::compute || info->kind == ir::op_kind::update)
+  else if constexpr (info->is(ir::op_kind::compute) || info->is(ir::op_kind::update))
     return kernel_set::has_kernel<*info->key>;
   else
     return true;

@@ -62,7 +62,7 @@ class accelerator : public stream::accelerator {
       const plan::plan_node& in =
           plan.plan().nodes[plan.plan().operands[static_cast<std::size_t>(step.first_operand) + k]];
       const bool writes =
-          node.op->kind == ir::op_kind::update && in.storage == plan::storage_kind::variable && !in.suffix.empty();
+          node.op->is(ir::op_kind::update) && in.is_in(plan::storage_kind::variable) && !in.suffix.empty();
       add(accesses, call.in[k], writes);
     }
     add(accesses, call.out, true);

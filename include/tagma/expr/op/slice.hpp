@@ -118,8 +118,7 @@ struct pad {
     }
     const auto inside = g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream);
     g.set(0, inside);
-    const auto filler = g.g.info(g.in(1)).kind;
-    if (filler == ir::op_kind::literal || filler == ir::op_kind::constant) return;
+    if (g.g.info(g.in(1)).is_number()) return;
     const auto total = [&g, rank](ir::node_id value) {
       return g.emit_with(sum{}, ir::pack_attributes((ir::attribute{1} << rank) - 1, ir::attribute{0}), value);
     };

@@ -12,7 +12,7 @@ namespace tagma {
 namespace diagnose {
 /// The first operand is a variable, not a computed tensor.
 template <class E>
-inline constexpr bool is_variable = E::record().op->info->kind == ir::op_kind::variable;
+inline constexpr bool is_variable = E::record().op->info->is(ir::op_kind::variable);
 /// A value has the shape of the variable it goes to; a plain number goes to one of rank 0.
 template <class Variable, class Value>
 inline constexpr bool fits_variable = Variable::value.dims.rank == 0;

@@ -28,6 +28,8 @@ struct build_status {
   tensor_spec first;
   tensor_spec second;
   std::string_view text{};
+
+  [[nodiscard]] constexpr bool good() const { return problem == build_problem::none; }
 };
 
 /// Scratch space of `differentiate`, as large as the graph may become.
@@ -80,7 +82,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     g.follow(i);
     gradient_args args{g, i, upstream, parts};
     g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).kind == op_kind::elementwise;
+    const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
       const node_id in = g.input(i, k);
       node_id part = parts[k];

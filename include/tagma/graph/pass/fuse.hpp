@@ -76,9 +76,9 @@ template <std::size_t N>
   };
 
   for (node_id i = g.size(); i-- > 0;) {
-    if (needs[i] != need::value) continue;
-    const bool elementwise = g.info(i).kind == op_kind::elementwise;
-    const bool kernel = !begins.empty() && begins[i] && g.info(i).kind == op_kind::compute;
+    if (!wants_value(needs[i])) continue;
+    const bool elementwise = g.info(i).is(op_kind::elementwise);
+    const bool kernel = !begins.empty() && begins[i] && g.info(i).is(op_kind::compute);
     if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];

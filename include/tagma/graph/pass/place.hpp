@@ -77,7 +77,7 @@ class placer {
         for (const node_id with : g_.colocated(i))
           if (placed(with) && good()) join(with, i, false);
     for (node_id i = 0; i < g_.size() && good(); ++i)
-      if (placed(i) && g_.info(i).kind == op_kind::update) join_state(i);
+      if (placed(i) && g_.info(i).is(op_kind::update)) join_state(i);
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && !is_generator(i)) choose(i);
     find_readers();
@@ -87,7 +87,7 @@ class placer {
   }
 
  private:
-  [[nodiscard]] constexpr bool placed(node_id i) const { return needs_[i] == need::value; }
+  [[nodiscard]] constexpr bool placed(node_id i) const { return wants_value(needs_[i]); }
   [[nodiscard]] constexpr bool good() const { return p_.failure.problem == place_problem::none; }
   constexpr void fail(const place_failure& f) { p_.failure = f; }
 
@@ -150,12 +150,10 @@ class placer {
   }
   constexpr void join_state(node_id update) {
     node_id variable = g_.inputs(update)[0];
-    while (g_.info(variable).kind == op_kind::view || g_.info(variable).kind == op_kind::update)
-      variable = g_.inputs(variable)[0];
+    while (g_.info(variable).shares_bytes()) variable = g_.inputs(variable)[0];
     join(variable, update, true);
     for (const node_id in : g_.inputs(update))
-      if (good() && placed(in) && g_.info(in).kind == op_kind::variable && !g_[in].suffix.empty())
-        join(variable, in, true);
+      if (good() && placed(in) && g_.info(in).is(op_kind::variable) && !g_[in].suffix.empty()) join(variable, in, true);
   }
 
   /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
@@ -227,11 +225,11 @@ class placer {
 
   /// A node without inputs, of which a copy could be saved.
   [[nodiscard]] constexpr bool is_generator(node_id i) const {
-    return g_[i].inputs == 0 && g_.info(i).kind != op_kind::variable && g_.info(i).kind != op_kind::control;
+    return g_[i].inputs == 0 && !g_.info(i).is(op_kind::variable) && !g_.info(i).is(op_kind::control);
   }
   [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
     if (g_[i].inputs == 0) return false;
-    if (g_.info(i).kind == op_kind::view) return true;
+    if (g_.info(i).is(op_kind::view)) return true;
     for (int k = 0; k < g_[i].inputs; ++k)
       if (!g_.info(i).ignores_elements(k)) return false;
     return true;

@@ -10,6 +10,7 @@ namespace tagma::ir {
 
 /// How much of a node a run needs.
 enum class need : std::uint8_t { nothing, extents, value };
+[[nodiscard]] constexpr bool wants_value(need n) { return n == need::value; }
 
 /// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
 template <std::size_t N>
@@ -26,7 +27,7 @@ template <std::size_t N>
     int k = 0;
     for (const node_id in : g.inputs(i))
       raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
-    if (n == need::value)
+    if (wants_value(n))
       for (const node_id c : g.controls(i)) raise(c, need::value);
   }
   return needs;

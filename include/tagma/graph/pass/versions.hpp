@@ -37,9 +37,9 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).kind == op_kind::view) return false;
+    if (g.info(i).ignores_elements(k) || g.info(i).is(op_kind::view)) return false;
     const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).kind == op_kind::update);
+    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).is(op_kind::update));
   }
 
   /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
@@ -58,12 +58,12 @@ template <std::size_t N>
   for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
   for (node_id i = 0; i < g.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const op_kind kind = g.info(i).kind;
-    if (kind == op_kind::variable)
+    const op_info& info = g.info(i);
+    if (info.is(op_kind::variable))
       v.base[at] = i;
-    else if (kind == op_kind::view || kind == op_kind::update)
+    else if (info.shares_bytes())
       v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (kind != op_kind::update || needs[at] != need::value || v.base[at] == no_node) continue;
+    if (!info.is(op_kind::update) || !wants_value(needs[at]) || v.base[at] == no_node) continue;
     const auto variable = static_cast<std::size_t>(v.base[at]);
     if (last[variable] == no_node)
       v.first_update[variable] = i;

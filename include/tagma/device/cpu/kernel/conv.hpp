@@ -112,9 +112,9 @@ class matrix_convolution {
       const std::int64_t first = t * p_.images_per_part, last = first + p_.count(t);
       for (std::int64_t i = first; i < last; i += block_) {
         const std::int64_t count = last - i < block_ ? last - i : block_;
-        if (role_ == conv_role::forward)
+        if (is(conv_role::forward))
           forward(a + i * p_.input_size(), b, bias, relu, out + i * p_.output_size(), count, windows);
-        else if (role_ == conv_role::input_gradient)
+        else if (is(conv_role::input_gradient))
           input_gradient(a + i * p_.output_size(), b, out + i * p_.input_size(), count, windows);
         else
           filter_gradient(a + i * p_.input_size(), b + i * p_.output_size(), scratch(t), count, windows, i == first);
@@ -124,7 +124,7 @@ class matrix_convolution {
       task(0);
     else
       threads.parallel_for(p_.parts, task);
-    if (role_ == conv_role::filter_gradient)
+    if (is(conv_role::filter_gradient))
       dispatch<sum_vectors<T>>(out, static_cast<const T*>(scratch(0)), p_.filter_elements(), p_.parts,
                                static_cast<std::int64_t>(windows_ + sums_));
   }
@@ -170,6 +170,8 @@ class matrix_convolution {
       dispatch<sum_vectors<T>>(sum, static_cast<const T*>(sum), p_.filter_elements(), std::int64_t{2},
                                p_.filter_elements());
   }
+
+  [[nodiscard]] bool is(conv_role role) const { return role_ == role; }
 
   conv_problem p_;
   conv_role role_;

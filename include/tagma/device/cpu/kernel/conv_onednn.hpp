@@ -40,20 +40,20 @@ class onednn_convolution {
   /// `a` and `b` are the operands of the role, in the order of its operation.
   void run(const float* a, const float* b, const float* bias, float* out, runtime::executor& threads) {
     use_one_openmp_thread();
-    const bool sums = role_ == conv_role::filter_gradient;
+    const bool sums = is(conv_role::filter_gradient);
     if (!sums) arrange_filter(b);
     const auto task = [&](std::int64_t t) {
       use_one_openmp_thread();
       part& one = parts_[static_cast<std::size_t>(t)];
       const std::int64_t first = t * p_.images_per_part;
-      const std::int64_t a_size = role_ == conv_role::input_gradient ? p_.output_size() : p_.input_size();
+      const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
       set_dnnl_data(one.a, a + first * a_size);
       if (sums) {
         set_dnnl_data(one.b, b + first * p_.output_size());
         set_dnnl_data(one.out, parts_.size() == 1 && reorder_ == nullptr ? out : partial(t));
       } else {
         set_dnnl_data(one.b, reorder_ == nullptr ? b : arranged());
-        set_dnnl_data(one.out, out + first * (role_ == conv_role::forward ? p_.output_size() : p_.input_size()));
+        set_dnnl_data(one.out, out + first * (is(conv_role::forward) ? p_.output_size() : p_.input_size()));
         if (biased_) set_dnnl_data(one.bias, bias);
       }
       check_dnnl(dnnl_primitive_execute(one.primitive, one.stream.get(), one.arg_count, one.args), "a convolution");
@@ -122,10 +122,10 @@ class onednn_convolution {
                                                    biased_ ? &bias : nullptr, &y, strides, dilations, before,
                                                    after) != dnnl_success)
       return nullptr;
-    if (role_ == conv_role::forward) return pick(forward, raw_attr, nullptr);
+    if (is(conv_role::forward)) return pick(forward, raw_attr, nullptr);
     const dnnl_owned_desc hint = pick(forward, nullptr, nullptr, true);
     const dnnl_status_t status =
-        role_ == conv_role::input_gradient
+        is(conv_role::input_gradient)
             ? dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &x, &any, &y,
                                                                strides, dilations, before, after)
             : dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &x, &any, nullptr,
@@ -144,15 +144,15 @@ class onednn_convolution {
   }
 
   void create() {
-    const bool sums = role_ == conv_role::filter_gradient;
-    const dnnl_query_t a_query = role_ == conv_role::input_gradient ? dnnl_query_diff_dst_md : dnnl_query_src_md;
+    const bool sums = is(conv_role::filter_gradient);
+    const dnnl_query_t a_query = is(conv_role::input_gradient) ? dnnl_query_diff_dst_md : dnnl_query_src_md;
     const dnnl_query_t b_query = sums ? dnnl_query_diff_dst_md : dnnl_query_weights_md;
-    const dnnl_query_t out_query = sums                          ? dnnl_query_diff_weights_md
-                                   : role_ == conv_role::forward ? dnnl_query_dst_md
-                                                                 : dnnl_query_diff_src_md;
-    const int a_arg = role_ == conv_role::input_gradient ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
+    const dnnl_query_t out_query = sums                     ? dnnl_query_diff_weights_md
+                                   : is(conv_role::forward) ? dnnl_query_dst_md
+                                                            : dnnl_query_diff_src_md;
+    const int a_arg = is(conv_role::input_gradient) ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC;
     const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
-    const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : role_ == conv_role::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
+    const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
     const dnnl_memory_desc_t inner = dnnl_layout_of(whole_, sums ? out_query : b_query);
     const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);
@@ -222,6 +222,8 @@ class onednn_convolution {
     set_dnnl_data(outer_memory_, out);
     reorder(inner_memory_.get(), outer_memory_.get());
   }
+
+  [[nodiscard]] bool is(conv_role role) const { return role_ == role; }
 
   conv_problem p_;
   conv_role role_;
