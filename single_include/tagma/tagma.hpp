@@ -2449,6 +2449,9 @@ namespace diagnose {
 /// A variable has memory of its own before the first run.
 template <extent... Extents>
 inline constexpr bool extents_are_static = (true && ... && (Extents != dyn));
+/// A session owns the elements of its variables; a string is a view of somebody's text.
+template <class T>
+inline constexpr bool is_kept = !std::is_same_v<T, string_element>;
 }  // namespace diagnose
 
 /// How a variable begins.
@@ -2552,15 +2555,28 @@ template <class T>
 inline constexpr bool is_static_initializer = false;
 template <initializer_kind Kind>
 inline constexpr bool is_static_initializer<static_initializer<Kind>> = true;
+template <class Initial, class T>
+concept tensor_for = requires(const Initial& initial) {
+  array_view<const T>(initial.span());
+  shape(initial.dims());
+};
 
 }  // namespace detail
+
+namespace diagnose {
+/// A variable of this element type can begin with a value of this type.
+template <class T, class Initial>
+inline constexpr bool is_initial_value =
+    detail::is_static_initializer<Initial> || std::is_same_v<Initial, carried_initializer> ||
+    std::is_convertible_v<Initial, T> || detail::tensor_for<Initial, T>;
+}  // namespace diagnose
 
 namespace detail {
 
 template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
-  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_static<Extents...> &&
-                diagnose::extents_are_valid<Extents...>) {
+  if constexpr (diagnose::is_element_type<T> && diagnose::is_kept<T> && diagnose::is_initial_value<T, Initial> &&
+                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...>) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
@@ -2579,12 +2595,17 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
 
 /// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
 /// is compiled (TAGMA-E060).
+/// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static
 /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
   TAGMA_NEEDS_TENSOR("variable", T, Extents...);
   static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
+  static_assert(diagnose::is_kept<T>,
+                "TAGMA-E156 variable: a string is a view of text that no session owns, so a variable cannot keep it");
+  static_assert(diagnose::is_initial_value<T, Initial>,
+                "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type");
   return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
 }
 
@@ -2593,6 +2614,10 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
   TAGMA_NEEDS_TENSOR("variable", T, Extents...);
   static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
+  static_assert(diagnose::is_kept<T>,
+                "TAGMA-E156 variable: a string is a view of text that no session owns, so a variable cannot keep it");
+  static_assert(diagnose::is_initial_value<T, Initial>,
+                "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type");
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E157
+// mentions: tensor<double>
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+#ifdef REJECT
+[[maybe_unused]] const auto w = tg::variable<"w", float, 3>(tg::tensor<double>({3}, {1, 2, 3}));
+#else
+[[maybe_unused]] const auto w = tg::variable<"w", float, 3>(tg::tensor<float>({3}, {1, 2, 3}));
+#endif
+
+int main() {}
