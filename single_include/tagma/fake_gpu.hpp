@@ -11726,10 +11726,6 @@ namespace tagma::device {
 template <class...>
 struct types;
 
-/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
-/// way.
-[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
-
 /// A kernel that goes on with a loop over its result; in kernel_then_loop.hpp.
 template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
 class kernel_then_loop;
@@ -11869,6 +11865,10 @@ template <class Kernels, class Plan, std::size_t Step>
 #endif  // TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
 
 namespace tagma::device {
+
+/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
+/// way.
+[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
 
 /// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
 /// as its first tensor, and writes over it.

@@ -15,7 +15,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "tagma/expr/op/matmul.hpp"
 #include "tagma/plan/compile.hpp"
 #include "tagma/runtime/kernel.hpp"
 
@@ -24,10 +23,6 @@ namespace tagma::device {
 /// Types in a row.
 template <class...>
 struct types;
-
-/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
-/// way.
-[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
 
 /// A kernel that goes on with a loop over its result; in kernel_then_loop.hpp.
 template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>

@@ -5,8 +5,13 @@
 /// Steps of two kernels, of devices that do such.
 
 #include "tagma/device/kernel_table.hpp"
+#include "tagma/expr/op/matmul.hpp"
 
 namespace tagma::device {
+
+/// True for operations whose kernels on a GPU go on with the loop over their result: libraries do much of it on the
+/// way.
+[[nodiscard]] constexpr bool begins_loop(const ir::op_info& info) { return info.key == &ir::key<op::matmul>; }
 
 /// A kernel that goes on with a loop over its result, one after the other: the loop reads the result where it stands,
 /// as its first tensor, and writes over it.
