@@ -14,6 +14,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "support/errors.hpp"
+
+using tagma::test::thrown;
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -33,15 +37,6 @@ struct temporary_directory {
 
 void replace(const std::string& path, const std::vector<std::string_view>& pieces) {
   tagma::replace_file(path, pieces);
-}
-
-tagma::error thrown(auto&& f) {
-  try {
-    f();
-  } catch (const tagma::error& e) {
-    return e;
-  }
-  return {tagma::status_code::ok, "nothing was thrown"};
 }
 
 }  // namespace

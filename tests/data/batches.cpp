@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "support/errors.hpp"
+
+using tagma::test::code_of;
 using tagma::extent;
 using tagma::shape;
 using tagma::shuffled_order;
@@ -54,15 +57,6 @@ std::vector<extent> counted(extent n) {
 std::vector<extent> sorted(std::vector<extent> rows) {
   std::sort(rows.begin(), rows.end());
   return rows;
-}
-
-status_code code_of(auto&& f) {
-  try {
-    f();
-  } catch (const tagma::error& e) {
-    return e.code();
-  }
-  return status_code::ok;
 }
 
 }  // namespace

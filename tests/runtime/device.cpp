@@ -4,8 +4,11 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
+#include "support/errors.hpp"
 #include "tagma/explain.hpp"
 #include "tagma/tagma.hpp"
+
+using tagma::test::text_of;
 
 namespace {
 
@@ -33,21 +36,12 @@ std::vector<float> variables_of(Session& session) {
   return all;
 }
 
-std::string message(const auto& f) {
-  try {
-    f();
-  } catch (const tg::error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 }  // namespace
 
 TEST_CASE("a device that is missing is told before the first step") {
   const auto two = tg::compile([] { return tg::outputs(tg::on<"/cpu:2">(tg::exp(x))); });
   const auto one = tg::compile([] { return tg::outputs(tg::on<"/cpu:1">(tg::exp(x))); });
-  const std::string text = message([&] { tg::session session(two, {.cpu_devices = 2}); });
+  const std::string text = text_of([&] { tg::session session(two, {.cpu_devices = 2}); });
   CHECK_THAT(text, Contains("InvalidArgument") && Contains("Cannot assign a device for operation 'exp #1'") &&
                        Contains("explicitly assigned to /job:localhost/replica:0/task:0/device:CPU:2") &&
                        Contains("[ /job:localhost/replica:0/task:0/device:CPU:0, "
@@ -58,14 +52,14 @@ TEST_CASE("a device that is missing is told before the first step") {
 
 TEST_CASE("a session has a CPU device") {
   const auto program = tg::compile([] { return tg::outputs(tg::exp(x)); });
-  CHECK_THAT(message([&] { tg::session session(program, {.cpu_devices = 0}); }),
+  CHECK_THAT(text_of([&] { tg::session session(program, {.cpu_devices = 0}); }),
              Contains("InvalidArgument: the option cpu_devices is 0; a session has at least one"));
 }
 
 TEST_CASE("options that make no sense are told by name") {
   const auto program = tg::compile([] { return tg::outputs(tg::exp(x)); });
   const auto told = [&](const tg::session_options& options) {
-    return message([&] { tg::session session(program, options); });
+    return text_of([&] { tg::session session(program, options); });
   };
   CHECK(told({.intra_op_threads = -3}) ==
         "InvalidArgument: the option intra_op_threads is -3; 0 stands for all threads that the process may use");
@@ -77,7 +71,7 @@ TEST_CASE("options that make no sense are told by name") {
              Contains("the option inter_op_pools asks for a pool of -7 threads"));
   CHECK_THAT(told({.operation_timeout = std::chrono::milliseconds(-5)}),
              Contains("the option operation_timeout in ns is -5000000; 0 stands for no limit"));
-  CHECK(told({.inter_op_threads = 1, .operation_timeout = std::chrono::hours::max()}) == "no error");
+  CHECK(told({.inter_op_threads = 1, .operation_timeout = std::chrono::hours::max()}) == "");
 }
 
 TEST_CASE("a program with several devices that cannot be placed is explained, and its runs are refused") {
@@ -162,7 +156,7 @@ TEST_CASE("an error names the device of its operation") {
   const auto program = tg::compile([=] { return tg::outputs(rows); });
   tg::session session(program, {.cpu_devices = 2});
   const std::vector<std::int32_t> wrong{0, 6};
-  CHECK_THAT(message([&] {
+  CHECK_THAT(text_of([&] {
                session.run(rows, x = numbers({6, 3}, 0), ids = wrong);
              }),
              Contains("gather #") && Contains(" on /device:CPU:1 of float32 [6, 3] and int32 [2]"));

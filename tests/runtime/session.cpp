@@ -12,7 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "support/errors.hpp"
 #include "support/latches.hpp"
+
+using tagma::test::code_of;
 
 namespace {
 
@@ -68,15 +71,6 @@ constexpr auto w = tg::variable<"w", float, 3>(tg::ones);
 tg::tensor<float> three(float a, float b, float c) { return {tg::shape{3}, {a, b, c}}; }
 std::vector<float> list(const tg::tensor<float>& t) { return {t.span().begin(), t.span().end()}; }
 using floats = std::vector<float>;
-
-tg::status_code code_of(const auto& action) {
-  try {
-    action();
-  } catch (const tg::error& e) {
-    return e.code();
-  }
-  return tg::status_code::ok;
-}
 
 TEST_CASE("reads see the value before the updates of a run, and what waits sees the value behind them") {
   const auto update = tg::assign_add(w, v);

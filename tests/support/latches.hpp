@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/errors.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tagma::test {
@@ -134,17 +135,6 @@ inline void reset() {
     l.cancelled = 0;
   }
   calls = polls_ended = 0;
-}
-
-/// The text of the error that `action` throws, or none.
-template <class Action>
-std::string text_of(const Action& action) {
-  try {
-    action();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 template <class Op, int Latch = 0, expression E, class Place = TAGMA_FRESH_TYPE(E)>

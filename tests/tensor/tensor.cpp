@@ -4,12 +4,15 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
-#include <span>
 #include <utility>
 #include <vector>
 
+#include "support/errors.hpp"
+
+using tagma::test::code_of;
 using tagma::shape;
 using tagma::tensor;
 using tagma::view;
@@ -26,15 +29,6 @@ static_assert(std::is_nothrow_move_constructible_v<tensor<float>>);
 static_assert(std::is_nothrow_move_assignable_v<tensor<float>>);
 
 namespace {
-
-tagma::status_code code_of(auto&& f) {
-  try {
-    f();
-  } catch (const tagma::error& e) {
-    return e.code();
-  }
-  return tagma::status_code::ok;
-}
 
 bool inside(const auto& object, const void* p) {
   const auto first = reinterpret_cast<std::uintptr_t>(&object), at = reinterpret_cast<std::uintptr_t>(p);

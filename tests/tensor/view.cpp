@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "support/errors.hpp"
+
+using tagma::test::thrown;
 using tagma::shape;
 using tagma::view;
 
@@ -24,19 +27,7 @@ static_assert(!std::is_convertible_v<view<const float>, view<float>>);
 static_assert(!std::is_convertible_v<view<double>, view<const float>>);
 static_assert(std::is_trivially_copyable_v<view<float>>);
 
-namespace {
-
-template <class F>
-tagma::error thrown(F&& f) {
-  try {
-    f();
-  } catch (const tagma::error& e) {
-    return e;
-  }
-  return {tagma::status_code::ok, "nothing was thrown"};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a view reads and writes the memory it shows, row by row") {
   float memory[6] = {0, 1, 2, 3, 4, 5};

@@ -14,6 +14,10 @@
 
 #include <unistd.h>
 
+#include "support/errors.hpp"
+
+using tagma::test::thrown;
+
 namespace fs = std::filesystem;
 namespace st = tagma::safetensors;
 using tagma::dtype;
@@ -46,15 +50,6 @@ std::string file_of(const std::string& header, std::size_t bytes) {
   std::string content(8, '\0');
   for (std::size_t i = 0; i < 8; ++i) content[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
   return content + header + std::string(bytes, '\0');
-}
-
-tagma::error thrown(auto&& f) {
-  try {
-    f();
-  } catch (const tagma::error& e) {
-    return e;
-  }
-  return {status_code::ok, "nothing was thrown"};
 }
 
 template <class T>

@@ -13,7 +13,10 @@
 
 #include <unistd.h>
 
+#include "support/errors.hpp"
 #include "tagma/tagma.hpp"
+
+using tagma::test::thrown;
 
 namespace fs = std::filesystem;
 namespace st = tagma::safetensors;
@@ -32,15 +35,6 @@ struct temporary_directory {
   ~temporary_directory() { fs::remove_all(path); }
   [[nodiscard]] std::string operator/(const char* name) const { return (path / name).string(); }
 };
-
-tagma::error thrown(auto&& f) {
-  try {
-    f();
-  } catch (const tagma::error& e) {
-    return e;
-  }
-  return {status_code::ok, "nothing was thrown"};
-}
 
 /// The bytes of every variable.
 auto bytes_of(auto& session) {
@@ -134,7 +128,8 @@ TEST_CASE("a restore that fails leaves the session as it was") {
 
   const float numbers[6] = {1, 2, 3, 4, 5, 6};
   const std::int64_t one = 1;
-  const st::named_tensor kernel{"layer/kernel", dtype::float32, {2, 3}, numbers}, counter{"count", dtype::int64, {}, &one};
+  const st::named_tensor kernel{"layer/kernel", dtype::float32, {2, 3}, numbers},
+      counter{"count", dtype::int64, {}, &one};
   const auto refused = [&](std::vector<st::named_tensor> tensors, const st::metadata& texts = {}) {
     st::write(path, tensors, texts);
     const auto e = thrown([&] { tg::restore(session, path); });

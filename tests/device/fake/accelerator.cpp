@@ -8,11 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/errors.hpp"
 #include "tagma/device/fake/provide.hpp"
 #include "tagma/explain.hpp"
 #include "tagma/observe/trace.hpp"
 #include "tagma/tagma.hpp"
 #include "tagma/train/save.hpp"
+
+using tagma::test::thrown;
 
 namespace {
 
@@ -65,16 +68,6 @@ trained train(const Program& program, const tg::session_options& options, const 
   for (int i = 0; i < 5; ++i) result.losses.push_back(std::get<0>(session.run(tg::fetch(loss, step), feeds...)));
   result.variables = bytes_of(session);
   return result;
-}
-
-template <class F>
-tg::error caught(const F& f) {
-  try {
-    f();
-  } catch (const tg::error& e) {
-    return e;
-  }
-  return {tg::status_code::ok, "nothing was thrown"};
 }
 
 /// A net with random numbers, optimizer slots and a number that counts.
@@ -218,7 +211,7 @@ TEST_CASE("variables on a device are saved and restored") {
   for (int i = 0; i < 3; ++i) first.run(step, x = inputs, y = targets);
   tg::save(first, path);
   tg::session second(program, {.seed = 3, .initialize = false, .gpu = {.memory_fraction = 1, .allow_growth = true}});
-  CHECK(caught([&] { second.run(loss, x = inputs, y = targets); }).code() == tg::status_code::failed_precondition);
+  CHECK(thrown([&] { second.run(loss, x = inputs, y = targets); }).code() == tg::status_code::failed_precondition);
   tg::restore(second, path);
   CHECK(bytes_of(second) == bytes_of(first));
   CHECK(second.run(loss, x = inputs, y = targets) == first.run(loss, x = inputs, y = targets));
@@ -252,7 +245,7 @@ TEST_CASE("without the device, only what is asked for there is missed") {
   fake::machine machine({.devices = 0});
   CHECK(train(anywhere, options_of(), loss, step, x = inputs, y = targets) ==
         train(on_cpu, options_of(), loss, step, x = inputs, y = targets));
-  const tg::error e = caught([&] { tg::session session(asked, options_of()); });
+  const tg::error e = thrown([&] { tg::session session(asked, options_of()); });
   CHECK(e.code() == tg::status_code::invalid_argument);
   CHECK_THAT(e.what(), Catch::Contains("Operation was explicitly assigned to") &&
                            Catch::Contains("/device:GPU:0 but available devices are [ /job:localhost/replica:0/task:0/"
@@ -276,7 +269,7 @@ TEST_CASE("whatever fails on a device names the step, and the session goes on") 
   for (const fake::fault what : {fake::fault::launch, fake::fault::copy, fake::fault::execution})
     for (int n = 1; n < 5; ++n) {
       machine.driver().fail_at(what, n, tg::status_code::unavailable);
-      const tg::error e = caught([&] { session.run(loss, x = inputs, y = targets); });
+      const tg::error e = thrown([&] { session.run(loss, x = inputs, y = targets); });
       machine.driver().fail_at(what, 0);
       if (e.code() == tg::status_code::ok) continue;  // a graph has one launch
       CHECK(e.code() == tg::status_code::unavailable);
@@ -295,7 +288,7 @@ TEST_CASE("where memory does not suffice, the error lists what has it and what m
   tg::session_options options = options_of();
   options.gpu.memory_cap = 2 << 20;
   tg::session session(program, options);
-  const tg::error e = caught([&] { session.run(tg::matmul(tg::transpose(w), w)); });
+  const tg::error e = thrown([&] { session.run(tg::matmul(tg::transpose(w), w)); });
   CHECK(e.code() == tg::status_code::resource_exhausted);
   CHECK_THAT(e.what(), Catch::Contains("/device:GPU:0 has no room for") &&
                            Catch::Contains("a plan of 3 steps (its largest tensors: matmul #2 float32 "
@@ -307,7 +300,7 @@ TEST_CASE("options that are none, and sessions that do not agree") {
   const auto program = tg::compile([=] { return tg::outputs(2.0f * x); });
   fake::machine machine({.devices = 2});
   const auto code_with = [&](const tg::gpu_options& gpu) {
-    return caught([&] { tg::session session(program, {.gpu = gpu}); });
+    return thrown([&] { tg::session session(program, {.gpu = gpu}); });
   };
   CHECK_THAT(code_with({.streams = 0}).what(), Catch::Contains("the option gpu.streams is 0"));
   CHECK_THAT(code_with({.visible_devices = {2}}).what(), Catch::Contains("there are 2 devices"));
@@ -343,7 +336,7 @@ TEST_CASE("runs of several threads, of a pool, and with a deadline") {
     std::this_thread::sleep_for(30ms);
     machine.driver().release();
   });
-  CHECK(caught([&] { session.run(squares, x = inputs, tg::timeout(5ms)); }).code() ==
+  CHECK(thrown([&] { session.run(squares, x = inputs, tg::timeout(5ms)); }).code() ==
         tg::status_code::deadline_exceeded);
   later.join();
   CHECK(session.run(squares, x = inputs) == expected);

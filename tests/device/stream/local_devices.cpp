@@ -3,7 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/errors.hpp"
 #include "tagma/device/fake/driver.hpp"
+
+using tagma::test::text_of;
 
 namespace {
 
@@ -12,16 +15,6 @@ using namespace tg::device::stream;
 namespace fake = tg::device::fake;
 
 constexpr tg::gpu_options half{.memory_fraction = 0.5, .allow_growth = true};
-
-template <class F>
-std::string text_of(const F& f) {
-  try {
-    f();
-  } catch (const tg::error& e) {
-    return e.what();
-  }
-  return {};
-}
 
 TEST_CASE("devices have the numbers of the list of visible ones, and pools named after their own") {
   fake::driver driver({.devices = 3});
