@@ -15237,7 +15237,7 @@ struct kernel<ir::key<op::tile_gradient>> {
 
 namespace tagma::device::cuda {
 
-/// What becomes of a product before it is stored.
+/// What becomes of a product before it is stored. The library's relu makes zeros of NaNs.
 enum class epilogue : std::uint8_t { none, relu, bias, bias_relu };
 
 /// A product of matrices, or several of matrices that are equally far apart.
@@ -15318,9 +15318,12 @@ class blas_product {
  public:
   /// A null pointer if cuBLASLt has no algorithm for the problem, or cannot count its matrices. Its working memory is
   /// reserved on the stream.
-  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context) {
+  /// @param bias where the bias of the runs is as a rule, whose alignment counts; nullptr if there is none
+  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context,
+                                                           const void* bias = nullptr) {
     if (p.batch > 0x7fffffff) return nullptr;
     auto made = owned<blas_product>(new blas_product(p));
+    if (bias != nullptr) made->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
   }
 
@@ -17455,9 +17458,9 @@ struct product_state : kernel_state {
   owned<blas_product> library;
 
   /// True if cuBLASLt has an algorithm, or need not have one.
-  bool choose(const run_context& context) {
+  bool choose(const run_context& context, const void* bias = nullptr) {
     if (emulates() || product.is_empty() || product.problem.k == 0) return true;
-    library = blas_product::make(product.problem, context);
+    library = blas_product::make(product.problem, context, bias);
     return library != nullptr;
   }
 };
@@ -17535,7 +17538,8 @@ struct product_and_epilogue {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
     auto made = make_owned<state>(args);
     made->product.problem.after = After;
-    if (!(has_bias ? is_row(args.in[2].dims, made->product.problem.n) : true) || !made->choose(context))
+    const bool fits = !has_bias || is_row(args.in[2].dims, made->product.problem.n);
+    if (!fits || !made->choose(context, has_bias ? args.in[2].data : nullptr))
       made->apart = Apart::entry.prepare(args, context);
     return made;
   }

@@ -17,7 +17,7 @@
 
 namespace tagma::device::cuda {
 
-/// What becomes of a product before it is stored.
+/// What becomes of a product before it is stored. The library's relu makes zeros of NaNs.
 enum class epilogue : std::uint8_t { none, relu, bias, bias_relu };
 
 /// A product of matrices, or several of matrices that are equally far apart.
@@ -98,9 +98,12 @@ class blas_product {
  public:
   /// A null pointer if cuBLASLt has no algorithm for the problem, or cannot count its matrices. Its working memory is
   /// reserved on the stream.
-  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context) {
+  /// @param bias where the bias of the runs is as a rule, whose alignment counts; nullptr if there is none
+  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context,
+                                                           const void* bias = nullptr) {
     if (p.batch > 0x7fffffff) return nullptr;
     auto made = owned<blas_product>(new blas_product(p));
+    if (bias != nullptr) made->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
   }
 

@@ -140,7 +140,7 @@ void epilogues(double tolerance) {
     cuda::product_problem p;
     p.type = tg::dtype_of<T>;
     p.m = 32, p.n = 48, p.k = 64, p.after = after;
-    const auto library = cuda::blas_product::make(p, context);
+    const auto library = cuda::blas_product::make(p, context, bias.data());
     check(library != nullptr, "cuBLASLt has an algorithm");
     if (library == nullptr) continue;
     const device_tensor expected(p.type, {32, 48}), found(p.type, {32, 48});

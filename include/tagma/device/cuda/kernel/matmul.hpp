@@ -130,9 +130,9 @@ struct product_state : kernel_state {
   owned<blas_product> library;
 
   /// True if cuBLASLt has an algorithm, or need not have one.
-  bool choose(const run_context& context) {
+  bool choose(const run_context& context, const void* bias = nullptr) {
     if (emulates() || product.is_empty() || product.problem.k == 0) return true;
-    library = blas_product::make(product.problem, context);
+    library = blas_product::make(product.problem, context, bias);
     return library != nullptr;
   }
 };
@@ -210,7 +210,8 @@ struct product_and_epilogue {
   static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
     auto made = make_owned<state>(args);
     made->product.problem.after = After;
-    if (!(has_bias ? is_row(args.in[2].dims, made->product.problem.n) : true) || !made->choose(context))
+    const bool fits = !has_bias || is_row(args.in[2].dims, made->product.problem.n);
+    if (!fits || !made->choose(context, has_bias ? args.in[2].data : nullptr))
       made->apart = Apart::entry.prepare(args, context);
     return made;
   }
