@@ -60,16 +60,15 @@ void fused_chain() {
   constexpr tg::extent count = tg::extent{64} << 20;
   const auto v = tg::variable<"v", float, count>(tg::ones);
   const auto chain = (tg::maximum(tg::abs(v * 1.5f + 0.25f) - v, 0.1f) * 0.5f + 0.75f) * 0.5f;
-  const auto step = tg::assign(v, chain);
-  const auto program = tg::compile([=] { return tg::outputs(tg::group(step)); });
-  const auto all = tg::group(step);
+  const auto step = tg::group(tg::assign(v, chain));
+  const auto program = tg::compile([=] { return tg::outputs(step); });
   tg::session session(program, {.gpu = {.memory_fraction = 0.5, .allow_growth = true}});
   void *from = nullptr, *to = nullptr;
   const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
   tg::device::cuda::check(cudaMalloc(&from, bytes), "cudaMalloc");
   tg::device::cuda::check(cudaMalloc(&to, bytes), "cudaMalloc");
   constexpr int at_once = 20;
-  const auto compute = [&] { session.run(all); };
+  const auto compute = [&] { session.run(step); };
   const auto copy = [&] {
     for (int i = 0; i < at_once; ++i) cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr);
     tg::device::cuda::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
