@@ -165,7 +165,7 @@ enum class status_code : std::uint8_t {
 
 /// "InvalidArgument" and so on.
 [[nodiscard]] constexpr std::string_view to_string(status_code code) {
-  constexpr std::string_view names[] = {
+  constexpr const char* names[] = {
       "OK",       "Cancelled",     "Unknown",          "InvalidArgument",   "DeadlineExceeded",
       "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
       "Aborted",  "OutOfRange",    "Unimplemented",    "Internal",          "Unavailable",
@@ -668,8 +668,8 @@ using element_of = typename detail::element_type<D>::type;
 
 /// "float32" and so on, as TensorFlow spells them.
 [[nodiscard]] constexpr std::string_view to_string(dtype type) {
-  constexpr std::string_view names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
-                                        "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
+  constexpr const char* names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
+                                   "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
   return names[static_cast<std::size_t>(type)];
 }
 

@@ -168,7 +168,7 @@ enum class status_code : std::uint8_t {
 
 /// "InvalidArgument" and so on.
 [[nodiscard]] constexpr std::string_view to_string(status_code code) {
-  constexpr std::string_view names[] = {
+  constexpr const char* names[] = {
       "OK",       "Cancelled",     "Unknown",          "InvalidArgument",   "DeadlineExceeded",
       "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
       "Aborted",  "OutOfRange",    "Unimplemented",    "Internal",          "Unavailable",
@@ -1425,8 +1425,8 @@ using element_of = typename detail::element_type<D>::type;
 
 /// "float32" and so on, as TensorFlow spells them.
 [[nodiscard]] constexpr std::string_view to_string(dtype type) {
-  constexpr std::string_view names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
-                                        "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
+  constexpr const char* names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
+                                   "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
   return names[static_cast<std::size_t>(type)];
 }
 
@@ -1536,12 +1536,12 @@ struct op_info {
   /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
   [[nodiscard]] constexpr bool is(op_kind k) const { return kind == k; }
   /// True if its result lies where its first input is: a view, or an update of a variable.
-  [[nodiscard]] constexpr bool shares_bytes() const { return kind == op_kind::view || kind == op_kind::update; }
+  [[nodiscard]] constexpr bool shares_bytes() const { return is(op_kind::view) || is(op_kind::update); }
   /// True if its result is a number that no step writes.
-  [[nodiscard]] constexpr bool is_number() const { return kind == op_kind::literal || kind == op_kind::constant; }
+  [[nodiscard]] constexpr bool is_number() const { return is(op_kind::literal) || is(op_kind::constant); }
   /// True if a step of a plan runs it.
   [[nodiscard]] constexpr bool has_step() const {
-    return kind == op_kind::compute || kind == op_kind::elementwise || kind == op_kind::update;
+    return is(op_kind::compute) || is(op_kind::elementwise) || is(op_kind::update);
   }
   /// True if only the shape of input `i` is read.
   [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
@@ -1602,6 +1602,10 @@ constexpr op_rules make_rules() {
 /// The compile-time face of the operation with tag `Op`.
 template <class Op>
 inline constexpr op_rules rules = detail::make_rules<Op>();
+
+/// Their address, in a template. With an argument of that template, nothing is formed before the template is used.
+template <class Op, class Argument>
+inline constexpr const op_rules* rules_for = &rules<Op>;
 
 /// Attributes of one node as a template argument.
 template <std::size_t Count>
@@ -2303,7 +2307,7 @@ namespace detail {
 template <class T, std::uint64_t Hash, class Key>
 struct literal_definition {
   static constexpr tensor_spec spec{dtype_of<T>, {}};
-  static constexpr ir::record value{&ir::rules<op::literal>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
 };
 
 /// The handle of a scalar of type `T` that is told apart by `Id`.
@@ -4742,16 +4746,16 @@ enum class place_reason : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(place_reason r) {
-  constexpr std::string_view names[] = {"no run needs it",
-                                        "the only one",
-                                        "the first that has a kernel",
-                                        "asked for",
-                                        "with the nodes it is bound to",
-                                        "where earlier runs had it",
-                                        "with all its readers",
-                                        "with its input",
-                                        "instead of what is asked for",
-                                        "but what is asked for cannot be had"};
+  constexpr const char* names[] = {"no run needs it",
+                                   "the only one",
+                                   "the first that has a kernel",
+                                   "asked for",
+                                   "with the nodes it is bound to",
+                                   "where earlier runs had it",
+                                   "with all its readers",
+                                   "with its input",
+                                   "instead of what is asked for",
+                                   "but what is asked for cannot be had"};
   return names[static_cast<std::size_t>(r)];
 }
 
@@ -5376,15 +5380,15 @@ enum class fusion_reason : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
-  constexpr std::string_view names[] = {"",
-                                        "fused into its reader",
-                                        "fetched",
-                                        "read by a kernel of its own",
-                                        "read by more than one loop",
-                                        "broadcast by its reader",
-                                        "the loop is full",
-                                        "its reader runs on another device",
-                                        "held by a control dependency or an update"};
+  constexpr const char* names[] = {"",
+                                   "fused into its reader",
+                                   "fetched",
+                                   "read by a kernel of its own",
+                                   "read by more than one loop",
+                                   "broadcast by its reader",
+                                   "the loop is full",
+                                   "its reader runs on another device",
+                                   "held by a control dependency or an update"};
   return names[static_cast<std::size_t>(r)];
 }
 

@@ -166,7 +166,7 @@ enum class status_code : std::uint8_t {
 
 /// "InvalidArgument" and so on.
 [[nodiscard]] constexpr std::string_view to_string(status_code code) {
-  constexpr std::string_view names[] = {
+  constexpr const char* names[] = {
       "OK",       "Cancelled",     "Unknown",          "InvalidArgument",   "DeadlineExceeded",
       "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
       "Aborted",  "OutOfRange",    "Unimplemented",    "Internal",          "Unavailable",
@@ -2738,8 +2738,8 @@ using element_of = typename detail::element_type<D>::type;
 
 /// "float32" and so on, as TensorFlow spells them.
 [[nodiscard]] constexpr std::string_view to_string(dtype type) {
-  constexpr std::string_view names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
-                                        "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
+  constexpr const char* names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
+                                   "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
   return names[static_cast<std::size_t>(type)];
 }
 
@@ -2975,12 +2975,12 @@ struct op_info {
   /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
   [[nodiscard]] constexpr bool is(op_kind k) const { return kind == k; }
   /// True if its result lies where its first input is: a view, or an update of a variable.
-  [[nodiscard]] constexpr bool shares_bytes() const { return kind == op_kind::view || kind == op_kind::update; }
+  [[nodiscard]] constexpr bool shares_bytes() const { return is(op_kind::view) || is(op_kind::update); }
   /// True if its result is a number that no step writes.
-  [[nodiscard]] constexpr bool is_number() const { return kind == op_kind::literal || kind == op_kind::constant; }
+  [[nodiscard]] constexpr bool is_number() const { return is(op_kind::literal) || is(op_kind::constant); }
   /// True if a step of a plan runs it.
   [[nodiscard]] constexpr bool has_step() const {
-    return kind == op_kind::compute || kind == op_kind::elementwise || kind == op_kind::update;
+    return is(op_kind::compute) || is(op_kind::elementwise) || is(op_kind::update);
   }
   /// True if only the shape of input `i` is read.
   [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
@@ -3042,6 +3042,10 @@ constexpr op_rules make_rules() {
 template <class Op>
 inline constexpr op_rules rules = detail::make_rules<Op>();
 
+/// Their address, in a template. With an argument of that template, nothing is formed before the template is used.
+template <class Op, class Argument>
+inline constexpr const op_rules* rules_for = &rules<Op>;
+
 /// Attributes of one node as a template argument.
 template <std::size_t Count>
 struct attributes {
@@ -3099,16 +3103,16 @@ enum class place_reason : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(place_reason r) {
-  constexpr std::string_view names[] = {"no run needs it",
-                                        "the only one",
-                                        "the first that has a kernel",
-                                        "asked for",
-                                        "with the nodes it is bound to",
-                                        "where earlier runs had it",
-                                        "with all its readers",
-                                        "with its input",
-                                        "instead of what is asked for",
-                                        "but what is asked for cannot be had"};
+  constexpr const char* names[] = {"no run needs it",
+                                   "the only one",
+                                   "the first that has a kernel",
+                                   "asked for",
+                                   "with the nodes it is bound to",
+                                   "where earlier runs had it",
+                                   "with all its readers",
+                                   "with its input",
+                                   "instead of what is asked for",
+                                   "but what is asked for cannot be had"};
   return names[static_cast<std::size_t>(r)];
 }
 

@@ -38,7 +38,7 @@ enum class status_code : std::uint8_t {
 
 /// "InvalidArgument" and so on.
 [[nodiscard]] constexpr std::string_view to_string(status_code code) {
-  constexpr std::string_view names[] = {
+  constexpr const char* names[] = {
       "OK",       "Cancelled",     "Unknown",          "InvalidArgument",   "DeadlineExceeded",
       "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
       "Aborted",  "OutOfRange",    "Unimplemented",    "Internal",          "Unavailable",

@@ -22,7 +22,7 @@ namespace detail {
 template <class T, std::uint64_t Hash, class Key>
 struct literal_definition {
   static constexpr tensor_spec spec{dtype_of<T>, {}};
-  static constexpr ir::record value{&ir::rules<op::literal>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
 };
 
 /// The handle of a scalar of type `T` that is told apart by `Id`.

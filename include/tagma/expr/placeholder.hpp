@@ -39,7 +39,7 @@ template <fixed_string Name, class Spec>
 struct placeholder_definition {
   static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
   static constexpr ir::record value{
-      &ir::rules<op::placeholder>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+      ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
 };
 
 }  // namespace detail

@@ -70,12 +70,12 @@ struct op_info {
   /// By a function, since a comparison of enumerations takes clang ten times as long to read as a call.
   [[nodiscard]] constexpr bool is(op_kind k) const { return kind == k; }
   /// True if its result lies where its first input is: a view, or an update of a variable.
-  [[nodiscard]] constexpr bool shares_bytes() const { return kind == op_kind::view || kind == op_kind::update; }
+  [[nodiscard]] constexpr bool shares_bytes() const { return is(op_kind::view) || is(op_kind::update); }
   /// True if its result is a number that no step writes.
-  [[nodiscard]] constexpr bool is_number() const { return kind == op_kind::literal || kind == op_kind::constant; }
+  [[nodiscard]] constexpr bool is_number() const { return is(op_kind::literal) || is(op_kind::constant); }
   /// True if a step of a plan runs it.
   [[nodiscard]] constexpr bool has_step() const {
-    return kind == op_kind::compute || kind == op_kind::elementwise || kind == op_kind::update;
+    return is(op_kind::compute) || is(op_kind::elementwise) || is(op_kind::update);
   }
   /// True if only the shape of input `i` is read.
   [[nodiscard]] constexpr bool ignores_elements(int i) const { return i < 64 && ((shape_only >> i) & 1) != 0; }
@@ -136,6 +136,10 @@ constexpr op_rules make_rules() {
 /// The compile-time face of the operation with tag `Op`.
 template <class Op>
 inline constexpr op_rules rules = detail::make_rules<Op>();
+
+/// Their address, in a template. With an argument of that template, nothing is formed before the template is used.
+template <class Op, class Argument>
+inline constexpr const op_rules* rules_for = &rules<Op>;
 
 /// Attributes of one node as a template argument.
 template <std::size_t Count>

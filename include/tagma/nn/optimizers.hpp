@@ -219,7 +219,7 @@ struct optimizer {
         const auto attributes = ir::pack_attributes(
             given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
         const void* key = given ? e.g[e.inputs[static_cast<std::size_t>(s.input)]].key : nullptr;
-        inputs[n++] = e.g.emit_as(ir::rules<variable>, spec, {}, attributes.list(),
+        inputs[n++] = e.g.emit_as(*ir::rules_for<variable, Update>, spec, {}, attributes.list(),
                                   {{}, e.g[pair.variable].name, s.suffix, key, {}});
       }
       sparse_gradient sparse;
@@ -239,8 +239,9 @@ struct optimizer {
       if (e.g.overflow()) return;
     }
     const ir::node_id counted[] = {e.inputs[1], ir::emit_constant(e.g, dtype::int64, 1)};
-    const ir::node_id step = e.g.emit_as(ir::rules<assign_add>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
-    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {{&step, 1}});
+    const ir::node_id step =
+        e.g.emit_as(*ir::rules_for<assign_add, Update>, e.g.spec(e.inputs[1]), counted, {}, {updates.view()});
+    e.result = e.g.emit_as(*ir::rules_for<group, Update>, {}, {}, {}, {{&step, 1}});
   }
 };
 

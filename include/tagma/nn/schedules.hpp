@@ -174,7 +174,7 @@ struct rate_definition {
                                 place_id<Place>>;
   static constexpr fixed_array<const ir::record*, 1> inputs{{find_record<typename Step::id>()}};
   static constexpr tensor_spec spec{dtype::float64, {}};
-  static constexpr ir::record value{&ir::rules<op::scheduled_rate>,
+  static constexpr ir::record value{ir::rules_for<op::scheduled_rate, Step>,
                                     hash_combine(hash_text("scheduled_rate"), Step::record().hash),
                                     spec,
                                     inputs,

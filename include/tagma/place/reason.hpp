@@ -25,16 +25,16 @@ enum class place_reason : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(place_reason r) {
-  constexpr std::string_view names[] = {"no run needs it",
-                                        "the only one",
-                                        "the first that has a kernel",
-                                        "asked for",
-                                        "with the nodes it is bound to",
-                                        "where earlier runs had it",
-                                        "with all its readers",
-                                        "with its input",
-                                        "instead of what is asked for",
-                                        "but what is asked for cannot be had"};
+  constexpr const char* names[] = {"no run needs it",
+                                   "the only one",
+                                   "the first that has a kernel",
+                                   "asked for",
+                                   "with the nodes it is bound to",
+                                   "where earlier runs had it",
+                                   "with all its readers",
+                                   "with its input",
+                                   "instead of what is asked for",
+                                   "but what is asked for cannot be had"};
   return names[static_cast<std::size_t>(r)];
 }
 

@@ -92,10 +92,10 @@ template <class Graph, class Id>
 [[nodiscard]] constexpr ir::node_id find_node() {
   constexpr const ir::record* record = find_record<Id>();
   for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    if (Graph::view.info(i).is(ir::op_kind::placeholder) && record->op == &ir::rules<op::placeholder> &&
+    if (Graph::view.info(i).is(ir::op_kind::placeholder) && record->op == ir::rules_for<op::placeholder, Graph> &&
         Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
       return i;
-  if constexpr (record->op != &ir::rules<op::placeholder>) {
+  if constexpr (record->op != ir::rules_for<op::placeholder, Graph>) {
     fixed_array<const ir::record*, Graph::output_count + 1> roots{};
     for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
     roots[Graph::output_count] = record;
@@ -113,7 +113,7 @@ struct fed_graph : Graph {
     auto copy = Graph::flat;
     for (const ir::node_id i : {Fed...}) {
       ir::node& n = copy.nodes[i];
-      n.op = &ir::rules<op::placeholder>;
+      n.op = ir::rules_for<op::placeholder, Graph>;
       n.inputs = n.controls = n.colocated = n.attribute_count = 0;
       n.key = nullptr;
     }

@@ -129,8 +129,8 @@ using element_of = typename detail::element_type<D>::type;
 
 /// "float32" and so on, as TensorFlow spells them.
 [[nodiscard]] constexpr std::string_view to_string(dtype type) {
-  constexpr std::string_view names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
-                                        "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
+  constexpr const char* names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
+                                   "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
   return names[static_cast<std::size_t>(type)];
 }
 

@@ -80,8 +80,8 @@ struct initialize_definition {
   static constexpr const ir::record* inputs[] = {variable};
   static constexpr auto attributes = ir::pack_attributes(variable->attributes[0], stream_of(variable->name, {}));
   static constexpr tensor_spec spec = variable->spec;
-  static constexpr ir::record value{&ir::rules<op::initialize>,
-                                    hash_combine(ir::info<op::initialize>.id, variable->hash),
+  static constexpr ir::record value{ir::rules_for<op::initialize, Id>,
+                                    hash_combine(ir::rules_for<op::initialize, Id>->info->id, variable->hash),
                                     spec,
                                     inputs,
                                     {},

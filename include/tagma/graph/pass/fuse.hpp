@@ -24,15 +24,15 @@ enum class fusion_reason : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(fusion_reason r) {
-  constexpr std::string_view names[] = {"",
-                                        "fused into its reader",
-                                        "fetched",
-                                        "read by a kernel of its own",
-                                        "read by more than one loop",
-                                        "broadcast by its reader",
-                                        "the loop is full",
-                                        "its reader runs on another device",
-                                        "held by a control dependency or an update"};
+  constexpr const char* names[] = {"",
+                                   "fused into its reader",
+                                   "fetched",
+                                   "read by a kernel of its own",
+                                   "read by more than one loop",
+                                   "broadcast by its reader",
+                                   "the loop is full",
+                                   "its reader runs on another device",
+                                   "held by a control dependency or an update"};
   return names[static_cast<std::size_t>(r)];
 }
 
