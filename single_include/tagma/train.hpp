@@ -2482,6 +2482,16 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
 
 }  // namespace detail
 
+/// What every variable needs.
+#define TAGMA_NEEDS_INITIAL(T, Initial, ...)                                                                           \
+  TAGMA_NEEDS_TENSOR("variable", T, __VA_ARGS__);                                                                      \
+  static_assert(::tagma::diagnose::extents_are_static<__VA_ARGS__>,                                                    \
+                "TAGMA-E003 variable: every extent must be static");                                                   \
+  static_assert(::tagma::diagnose::is_kept<T>,                                                                         \
+                "TAGMA-E156 variable: a string is a view of text that no session owns, so a variable cannot keep it"); \
+  static_assert(::tagma::diagnose::is_initial_value<T, Initial>,                                                       \
+                "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type")
+
 /// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
 /// is compiled (TAGMA-E060).
 /// @tparam T a number or bool (TAGMA-E156)
@@ -2489,24 +2499,14 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
 /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
-  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
-  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
-  static_assert(diagnose::is_kept<T>,
-                "TAGMA-E156 variable: a string is a view of text that no session owns, so a variable cannot keep it");
-  static_assert(diagnose::is_initial_value<T, Initial>,
-                "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type");
+  TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
 }
 
 /// The same, left alone by optimizers.
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
-  TAGMA_NEEDS_TENSOR("variable", T, Extents...);
-  static_assert(diagnose::extents_are_static<Extents...>, "TAGMA-E003 variable: every extent must be static");
-  static_assert(diagnose::is_kept<T>,
-                "TAGMA-E156 variable: a string is a view of text that no session owns, so a variable cannot keep it");
-  static_assert(diagnose::is_initial_value<T, Initial>,
-                "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type");
+  TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }
 
