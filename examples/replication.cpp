@@ -63,7 +63,7 @@ int main() {
   std::fputs(table.substr(table.find("copies between devices")).c_str(), stdout);
 
   tg::tensor<float> rows({batch, 8});
-  tg::tensor<std::uint8_t> classes(tg::shape{batch});
+  tg::tensor<std::uint8_t> classes({batch});
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i * 29 % 64) / 32 - 1;
   for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::uint8_t>(i * 5 % 7 % 3);
 

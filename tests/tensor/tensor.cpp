@@ -12,10 +12,10 @@
 
 #include "support/errors.hpp"
 
-using tagma::test::code_of;
 using tagma::shape;
 using tagma::tensor;
 using tagma::view;
+using tagma::test::code_of, tagma::test::text_of;
 
 static_assert(std::is_convertible_v<float, tensor<float>>);
 static_assert(std::is_convertible_v<int, tensor<float>>);
@@ -117,6 +117,18 @@ TEST_CASE("impossible shapes are errors") {
   CHECK(none.empty());
   CHECK(none.begin() == none.end());
   CHECK(tensor<float>().empty());
+}
+
+TEST_CASE("a shape of one extent in braces is no scalar") {
+  const tensor<float> row({3});
+  CHECK(row.dims() == shape{3});
+  CHECK(row.size() == 3);
+  const int n = 4;
+  CHECK(tensor<std::uint8_t>({n}).dims() == shape{4});
+  CHECK(tensor<int>({2, 3}).dims() == shape{2, 3});
+  CHECK(tensor<int>({0}).empty());
+  CHECK(tensor<int>(3).dims() == shape{});
+  CHECK(text_of([] { tensor<int>({1, 1, 1, 1, 1, 1, 1}); }) == "InvalidArgument: a shape has at most 6 axes, not 7");
 }
 
 TEST_CASE("views refer to the tensor and can be copied out of it") {

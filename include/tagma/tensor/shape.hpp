@@ -23,6 +23,12 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
+  fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
+}
+}  // namespace detail
+
 /// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
 /// argument.
 struct shape {
@@ -30,10 +36,13 @@ struct shape {
   int rank = 0;
 
   constexpr shape() = default;
+  /// Throw `invalid_argument` for more than six extents.
   constexpr shape(std::initializer_list<extent> list) {
+    if (list.size() > max_rank) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
   constexpr explicit shape(array_view<const extent> list) {
+    if (list.size() > static_cast<std::size_t>(max_rank)) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
 

@@ -53,6 +53,9 @@ class tensor {
     allocate();
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
   }
+  /// The same for extents in braces: `tensor<float>({3})` has three elements, and is no copy of the scalar 3.
+  template <std::size_t Rank>
+  explicit tensor(const extent (&dims)[Rank]) : tensor(shape(array_view<const extent>(dims, Rank))) {}
 
   /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
   tensor(const shape& dims, array_view<const T> values) : dims_(dims) {
