@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// What a program looks like after compilation, what it was compiled with, and what its runs do with their time: for
-/// people who want to know why.
+/// What a program looks like after compilation, what it was compiled with, what its tensors hold, and what its runs do
+/// with their time: for people who want to know why.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 #include "tagma/place/device.hpp"
@@ -22,5 +22,6 @@
 #include "tagma/device/cpu/build_info.hpp"
 #include "tagma/graph/placement.hpp"
 #include "tagma/plan/print.hpp"
+#include "tagma/tensor/print.hpp"
 
 #include "tagma/observe/trace.hpp"
