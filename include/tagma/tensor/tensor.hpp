@@ -112,8 +112,12 @@ class tensor {
   operator view<const T>() const noexcept { return {data_, dims_}; }
 
   /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] T& operator[](extent i) { return data_[i]; }
-  [[nodiscard]] const T& operator[](extent i) const { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] T& operator[](Index i) { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] const T& operator[](Index i) const { return data_[i]; }
 
   /// The element at one index for each axis. Throws as `view::operator()` does.
   template <class... Index>

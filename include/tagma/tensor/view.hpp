@@ -65,7 +65,9 @@ class view {
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 
   /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] constexpr T& operator[](extent i) const { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const { return data_[i]; }
 
   /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
   /// for an index outside its axis.
