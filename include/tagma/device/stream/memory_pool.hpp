@@ -127,8 +127,19 @@ class memory_pool {
   [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
   TAGMA_COLD void start() {
-    limit_ = memory_limit(options_, driver_.memory(device_)) / granularity * granularity;
+    has_ = driver_.memory(device_);
+    limit_ = memory_limit(options_, has_) / granularity * granularity;
     started_ = true;
+  }
+
+  [[nodiscard]] bool is_capped() const {
+    return options_.cap > 0 && limit_ == options_.cap / granularity * granularity;
+  }
+  /// Where the limit comes from.
+  [[nodiscard]] TAGMA_COLD std::string limit_text() const {
+    if (is_capped()) return "its cap";
+    if (options_.fraction > 0) return sentence({"its share of ", bytes_text(has_.total)});
+    return sentence({bytes_text(has_.free), " that were free, less a reserve for the vendor's libraries"});
   }
 
   [[nodiscard]] std::int32_t best_fit(std::int64_t size) const {
@@ -238,11 +249,11 @@ class memory_pool {
         if (k < most_listed) largest[k] = largest[k - 1];
       if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
     }
-    std::string text =
-        sentence({name_, " has no room for ", bytes_text(bytes), ", which ", purpose, " asks for. Of ",
-                  bytes_text(limit_), " that this process may take, ", bytes_text(used_), " are used by ", blocks,
-                  blocks == 1 ? " block" : " blocks", "; the largest free piece has ", bytes_text(largest_free),
-                  ", and ", bytes_text(limit_ - reserved_), " were not yet taken from the device"});
+    std::string text = sentence({name_, " has no room for ", bytes_text(bytes), ", which ", purpose, " asks for. Of ",
+                                 bytes_text(limit_), " that this process may take (", limit_text(), "), ",
+                                 bytes_text(used_), " are used by ", blocks, blocks == 1 ? " block" : " blocks",
+                                 "; the largest free piece has ", bytes_text(largest_free), ", and ",
+                                 bytes_text(limit_ - reserved_), " were not yet taken from the device"});
     const char* before = ". The largest blocks: ";
     for (int k = 0; k < listed; ++k, before = ", ") {
       const piece& p = pieces_[at(largest[k])];
@@ -254,7 +265,7 @@ class memory_pool {
     else
       text += "a smaller batch; ";
     if (options_.fraction > 0 && options_.fraction < 1) text += "a larger memory fraction; ";
-    if (options_.cap > 0 && limit_ == options_.cap / granularity * granularity) text += "a larger cap; ";
+    if (is_capped()) text += "a larger cap; ";
     if (options_.fraction == 0) text += "fewer other processes on the device; ";
     text += "fewer plans kept for other extents; variables on several devices";
     fail(status_code::resource_exhausted, text);
@@ -266,6 +277,7 @@ class memory_pool {
   const memory_options options_;
   mutable mutex mutex_;
   bool started_ = false;
+  runtime::device_memory has_{};  ///< of the device, when the first block was asked for
   std::int64_t limit_ = 0;
   std::int64_t reserved_ = 0;
   std::int64_t used_ = 0;
