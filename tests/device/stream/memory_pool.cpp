@@ -186,7 +186,7 @@ TEST_CASE("only the largest blocks are listed, the largest first") {
   CHECK_THAT(text, Catch::Contains("may take (its cap), ") && Catch::Contains("a larger cap"));
   // Without a fraction, all that is free is less than the reserve here.
   CHECK_THAT(message_of(pool, 1, "x"),
-             Catch::Contains("Of 0 bytes that this process may take (16.0 MiB (16777216 bytes) that were "
+             Catch::Contains("Of 0 bytes that this process may take (15.0 MiB (15728640 bytes) that were "
                              "free, less a reserve for the vendor's libraries)"));
   CHECK_THAT(message_of(pool, 1, "x"), Catch::Contains("fewer other processes"));
 }
