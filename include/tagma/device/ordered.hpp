@@ -18,7 +18,7 @@ using word_of = std::conditional_t<
     sizeof(T) == 8, std::uint64_t,
     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
 
-/// The bits of infinity, the largest that are no NaN.
+/// The bits of a float's infinity, the largest that are no NaN.
 template <class T>
 inline constexpr word_of<T> infinity_bits = static_cast<word_of<T>>(dtype_of<T> == dtype::float16    ? 0x7c00
                                                                     : dtype_of<T> == dtype::bfloat16 ? 0x7f80
@@ -33,7 +33,7 @@ TAGMA_DEVICE word_of<T> ordered_word(const T& x) {
   constexpr auto sign = static_cast<word>(word{1} << (8 * sizeof(T) - 1));
   word bits;
   memcpy(&bits, &x, sizeof bits);
-  if constexpr (is_floating(dtype_of<T>)) {
+  if constexpr (!std::is_integral_v<T>) {
     const auto magnitude = static_cast<word>(bits & static_cast<word>(~sign));
     if (magnitude > infinity_bits<T>) return static_cast<word>(~word{0});
     return static_cast<word>(bits != magnitude ? sign - magnitude : sign + magnitude);
