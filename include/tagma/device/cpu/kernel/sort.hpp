@@ -31,7 +31,9 @@ void order_by(const Word& word, std::int64_t n, std::int64_t* order, std::int64_
     }
     return;
   }
-  const auto digit = [&word](std::int64_t i, std::size_t d) { return static_cast<std::size_t>(word(i) >> (8 * d)) & 255; };
+  const auto digit = [&word](std::int64_t i, std::size_t d) {
+    return static_cast<std::size_t>(word(i) >> (8 * d)) & 255;
+  };
   std::int64_t counts[digits][256]{};
   for (std::int64_t i = 0; i < n; ++i)
     for (std::size_t d = 0; d < digits; ++d) ++counts[d][digit(i, d)];
