@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Kernels of the GPU that put elements in order or add them up in order, against those of the CPU.
+// Kernels of the GPU that put elements in order or add them up in order, against those of the CPU; and a session that
+// has them all.
 #include "tagma/device/cuda/order.hpp"
 
-#include "support/cuda.hpp"
+#include "support/cuda_sessions.hpp"
 #include "tagma/device/cpu/kernel/scan.hpp"
 #include "tagma/device/cpu/kernel/shuffle.hpp"
 #include "tagma/device/cpu/kernel/sort.hpp"
@@ -11,6 +12,7 @@
 #include "tagma/device/cuda/kernel/shuffle.hpp"
 #include "tagma/device/cuda/kernel/sort.hpp"
 #include "tagma/device/cuda/kernel/top_k.hpp"
+#include "tagma/order.hpp"
 
 namespace {
 
@@ -149,6 +151,30 @@ void permutations() {
   }
 }
 
+/// Later runs are replays of a recorded one, in which rows are in another order all the same.
+void sessions() {
+  constexpr auto x = tg::placeholder<"x", float, tg::dyn, 50>();
+  const auto mixed = tg::random_shuffle(x);
+  const auto sums = tg::cumsum<0>(tg::sort(mixed, tg::descending));
+  const auto slope = tg::gradient(tg::sum(tg::square(tg::sort(x))), x);
+  const auto all = [=] { return tg::outputs(mixed, sums, slope); };
+  const auto on_gpu = tg::compile(all);
+  using graph = typename decltype(on_gpu)::graph;
+  for (const bool has : tg::ir::accelerator_of<graph>::kernels) check(has, "the GPU has all kernels");
+  tg::session found(on_gpu, {.seed = 5, .gpu = tg::test::modest_gpu});
+  tg::session expected(tg::compile([=] { return tg::on<tg::cpu<0>>(all()); }),
+                       {.seed = 5, .gpu = tg::test::modest_gpu});
+  tg::tensor<float> in(tg::shape{20, 50}), before;
+  for (std::size_t i = 0; i < in.size(); ++i) in.data()[i] = static_cast<float>(i * 7919 % 101);  // sums are exact
+  for (int run = 0; run < 4; ++run) {
+    const auto a = expected.run(tg::fetch(mixed, sums, slope), x = in);
+    const auto b = found.run(tg::fetch(mixed, sums, slope), x = in);
+    check(a == b, "run " + std::to_string(run) + " is the same on both devices");
+    check(!(std::get<0>(b) == before), "run " + std::to_string(run) + " has an order of its own");
+    before = std::get<0>(b);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -164,5 +190,6 @@ int main() {
   back_to_rows();
   scans();
   permutations();
+  sessions();
   return tg::test::result();
 }
