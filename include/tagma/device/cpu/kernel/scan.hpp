@@ -28,9 +28,10 @@ struct scan_columns {
   /// @param step from a row to the next one, in elements
   TAGMA_INLINE static void run(const T* from, T* to, std::int64_t n, std::int64_t step, std::int64_t columns,
                                bool exclusive) {
-    C sums[most]{};
+    C sums[most];
     const std::int64_t whole = columns / 8 * 8;
-    for (std::int64_t k = 0; k < n * (whole > 0); ++k)
+    for (std::int64_t i = 0; i < whole; ++i) sums[i] = 0;
+    for (std::int64_t k = 0; k < n; ++k)
       for (std::int64_t i = 0; i < whole; i += 8) {
         const pack<C, 8> before = load<8>(sums + i), sum = before + load<8>(from + k * step + i);
         store(sums + i, sum);

@@ -26,11 +26,14 @@ struct scan_plan {
       : lines(outer * apart), count(along), inner(apart), per_split(along) {
     const std::int64_t together = apart < 32 ? apart : 32;  // neighbouring lines, so that words come side by side
     while (lanes * items < count && block_threads / (2 * lanes) >= together) lanes *= 2;
-    if (lines == 0 || count == 0) return;
-    // Enough blocks to fill a large device.
-    constexpr std::int64_t enough_blocks = 256;
-    const std::int64_t wanted = quotient(enough_blocks, pieces(lines, block_threads / lanes)), step = lanes * items;
-    per_split = pieces(pieces(count, wanted < 1 ? 1 : wanted), step) * step;
+    // Enough blocks to fill a large device, if threads have something left to do.
+    constexpr std::int64_t enough_blocks = 256, least_tiles = 2;
+    const std::int64_t tiles = pieces(lines, block_threads / lanes), tile = lanes * items;
+    const std::int64_t wanted = tiles > 0 ? quotient(enough_blocks, tiles) : 1,
+                       worth = quotient(count, least_tiles * tile);
+    const std::int64_t parts = wanted < worth ? wanted : worth;
+    if (parts <= 1) return;
+    per_split = pieces(pieces(count, parts), tile) * tile;
     splits = pieces(count, per_split);
   }
   /// Of the sums of parts, which follow each other, line by line.

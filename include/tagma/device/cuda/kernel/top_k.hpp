@@ -83,34 +83,9 @@ void top_k_indices(const kernel_args& args, const run_context& context) {
                         {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
 }
 
-/// Elements of rows of `n` at `k` positions each.
-template <class T>
-struct gather_last_body {
-  struct arguments {
-    const T* from;
-    T* to;
-    const std::int64_t* position;
-    std::int64_t count, n, k;
-  };
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    for (std::int64_t i = at.index(); i < a.count; i += at.count())
-      a.to[i] = a.from[quotient(i, a.k) * a.n + a.position[i]];
-  }
-};
-
-template <class T>
-void gather_last(const kernel_args& args, const run_context& context) {
-  const shape &from = args.in[0].dims, &to = args.out.dims;
-  const std::int64_t count = args.out.elements();
-  if (count == 0) return;
-  launch<gather_last_body<T>>(geometry::over(count), context,
-                              {args.in[0].as<const T>(), args.out.as<T>(), args.in[1].as<const std::int64_t>(), count,
-                               from[from.rank - 1], to[to.rank - 1]});
-}
-
-/// Adds `k` elements each to rows of `n`, whose threads look for what goes to them.
-template <class T>
-struct scatter_last_body {
+/// Between rows of `n` elements and `k` of them each.
+template <class T, bool Gather>
+struct chosen_body {
   struct arguments {
     const T* from;
     T* to;
@@ -119,14 +94,29 @@ struct scatter_last_body {
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
     for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
-      const std::int64_t row = quotient(i, a.n);
-      compute_t<T> total = 0;
-      for (std::int64_t j = row * a.k; j < (row + 1) * a.k; ++j)
-        if (a.position[j] == i - row * a.n) total = static_cast<compute_t<T>>(total + widen(a.from[j]));
-      a.to[i] = narrow<T>(total);
+      const std::int64_t row = quotient(i, Gather ? a.k : a.n);
+      if constexpr (Gather) {
+        a.to[i] = a.from[row * a.n + a.position[i]];
+      } else {
+        compute_t<T> total = 0;
+        for (std::int64_t j = row * a.k; j < (row + 1) * a.k; ++j)
+          if (a.position[j] == i - row * a.n) total = static_cast<compute_t<T>>(total + widen(a.from[j]));
+        a.to[i] = narrow<T>(total);
+      }
     }
   }
 };
+
+/// Gathers from whole rows, or adds to them.
+template <class T, bool Gather>
+void chosen(const kernel_args& args, const run_context& context) {
+  const shape &whole = (Gather ? args.in[0] : args.out).dims, &part = (Gather ? args.out : args.in[0]).dims;
+  const std::int64_t count = args.out.elements();
+  if (count == 0) return;
+  launch<chosen_body<T, Gather>>(geometry::over(count), context,
+                                 {args.in[0].as<const T>(), args.out.as<T>(), args.in[1].as<const std::int64_t>(),
+                                  count, whole[whole.rank - 1], part[part.rank - 1]});
+}
 
 /// Where elements go, counted in the whole result.
 struct place_keys {
@@ -152,18 +142,13 @@ template <class T>
 void scatter_last(const kernel_args& args, const run_context& context) {
   const shape &whole = args.out.dims, &part = args.in[0].dims;
   const std::int64_t count = args.out.elements(), n = whole[whole.rank - 1], k = part[part.rank - 1];
-  const auto* const position = args.in[1].as<const std::int64_t>();
+  if (!sorts_places(args)) return chosen<T, false>(args, context);
   if (count == 0) return;
-  if (!sorts_places(args)) {
-    launch<scatter_last_body<T>>(geometry::over(count), context,
-                                 {args.in[0].as<const T>(), args.out.as<T>(), position, count, n, k});
-    return;
-  }
   clear_on_device(args.out, context);
   row_parts parts;
   parts.add(args.in[0], args.in[1]);
   ordered_positions order(parts.total(), context);
-  order.sort_by(place_keys{position, n, k}, significant_bits(count - 1));
+  order.sort_by(place_keys{args.in[1].as<const std::int64_t>(), n, k}, significant_bits(count - 1));
   launch<add_rows_body<T>>(geometry::over(parts.total()), context,
                            {args.out.as<T>(), parts, {order.keys(), order.get(), parts.total(), count}, 1, 1});
 }
@@ -178,7 +163,7 @@ struct kernel<ir::key<op::top_k_indices>> {
 template <>
 struct kernel<ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::gather_last<stored<Out>>};
+  static constexpr kernel_entry entry{&detail::chosen<stored<Out>, true>};
 };
 template <>
 struct kernel<ir::key<op::scatter_last>> {
