@@ -33,6 +33,10 @@
 #include "tagma/expr/op/conv.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/random.hpp"
+#include "tagma/expr/op/scan.hpp"
+#include "tagma/expr/op/sort.hpp"
+
+#include "tagma/expr/op/shuffle.hpp"
 
 #include "tagma/nn/optimizers.hpp"
 

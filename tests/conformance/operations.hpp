@@ -12,7 +12,10 @@
 #include "tagma/expr/op/matmul.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/random.hpp"
+#include "tagma/expr/op/scan.hpp"
+#include "tagma/expr/op/shuffle.hpp"
 #include "tagma/expr/op/softmax.hpp"
+#include "tagma/expr/op/sort.hpp"
 #include "tagma/expr/op/state.hpp"
 #include "tagma/expr/op/top_k.hpp"
 #include "tagma/expr/op/transpose.hpp"
@@ -173,6 +176,10 @@ using rows = family<row<op::softmax, &same<&is_floating, 1>>, row<op::log_softma
                     row<op::gather_last, &beside<&is_numeric, 2, dtype::int64>>,
                     row<op::scatter_last, &beside<&is_floating, 3, dtype::int64>>>;
 
+using order =
+    family<row<op::argsort, &to<&is_numeric, 1, dtype::int64>>, row<op::cumulative_sum, &same<&is_numeric, 1>>,
+           row<op::random_permutation, &to<&is_any, 1, dtype::int64>>>;
+
 using movement =
     family<row<op::slice, &same<&is_any, 1>>, row<op::slice_gradient, &same<&is_floating, 2>>,
            row<op::pad, &same<&is_any, 2>>, row<op::concat, &same<&is_any, 1>>,
@@ -212,6 +219,6 @@ using views = family<row<op::reshape, &same<&is_any, 1>>, row<op::expand_dims, &
 template <class... Family>
 struct families {};
 using all_families = families<arithmetic, comparison, conversion, elementary, reduction, contraction, pooling, rows,
-                              movement, views, state, chance, training>;
+                              order, movement, views, state, chance, training>;
 
 }  // namespace tagma::conformance

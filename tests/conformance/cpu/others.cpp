@@ -4,13 +4,17 @@
 #include "tagma/device/cpu/kernel/gather.hpp"
 #include "tagma/device/cpu/kernel/optimizers.hpp"
 #include "tagma/device/cpu/kernel/random.hpp"
+#include "tagma/device/cpu/kernel/scan.hpp"
+#include "tagma/device/cpu/kernel/shuffle.hpp"
 #include "tagma/device/cpu/kernel/slice.hpp"
+#include "tagma/device/cpu/kernel/sort.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"
 #include "tagma/device/cpu/kernel/transpose.hpp"
 
 namespace tagma::conformance {
 
 void add_others(kernel_values& to) {
+  add_family<tagma::device::cpu::kernel_set>(order{}, to);
   add_family<tagma::device::cpu::kernel_set>(movement{}, to);
   add_family<tagma::device::cpu::kernel_set>(state{}, to);
   add_family<tagma::device::cpu::kernel_set>(chance{}, to);

@@ -4,13 +4,17 @@
 #include "tagma/device/cuda/kernel/gather.hpp"
 #include "tagma/device/cuda/kernel/optimizers.hpp"
 #include "tagma/device/cuda/kernel/random.hpp"
+#include "tagma/device/cuda/kernel/scan.hpp"
+#include "tagma/device/cuda/kernel/shuffle.hpp"
 #include "tagma/device/cuda/kernel/slice.hpp"
+#include "tagma/device/cuda/kernel/sort.hpp"
 #include "tagma/device/cuda/kernel/state.hpp"
 #include "tagma/device/cuda/kernel/transpose.hpp"
 
 namespace tagma::conformance {
 
 void add_others(kernel_values& to) {
+  add_family<tagma::device::cuda::kernel_set>(order{}, to);
   add_family<tagma::device::cuda::kernel_set>(movement{}, to);
   add_family<tagma::device::cuda::kernel_set>(state{}, to);
   add_family<tagma::device::cuda::kernel_set>(chance{}, to);

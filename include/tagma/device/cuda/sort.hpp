@@ -6,7 +6,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include "tagma/device/cuda/launch.hpp"
+#include "tagma/device/cuda/libraries.hpp"
 
 #if TAGMA_CUDA_EMULATION
 #include <algorithm>
@@ -26,7 +26,7 @@ struct sort_arrays {
   int bits = 32;  ///< the lowest bits of keys that count
 };
 
-/// Bytes of working memory that `sort` needs.
+/// Bytes that CUB needs for a sort.
 [[nodiscard]] TAGMA_COLD inline std::size_t sort_bytes(const sort_arrays& a) {
   std::size_t bytes = 0;
   if (a.count == 0 || emulates()) return bytes;
@@ -57,5 +57,39 @@ inline void sort(const sort_arrays& a, std::byte* memory, std::size_t bytes, con
                                         a.bits, stream_of(context)),
         "cub::DeviceRadixSort::SortPairs");
 }
+
+/// Positions are 32 bits wide.
+[[nodiscard]] constexpr bool can_be_sorted(std::int64_t count) { return (count >> 32) == 0; }
+
+/// The lowest bits that hold every number up to `largest`.
+[[nodiscard]] constexpr int significant_bits(std::int64_t largest) {
+  int bits = 1;
+  while ((largest >> bits) > 0) ++bits;
+  return bits;
+}
+
+/// Where a sort has its arrays in working memory of the stream: in front of what CUB needs.
+struct sort_memory {
+  std::int64_t count;
+  int bits = 32;  ///< the most that a sort looks at
+
+  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
+    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
+    return {array(0), array(1), array(2), array(3), count, bits};
+  }
+  void reserve(const run_context& context) const {
+    resources_of(context).reserve(4 * array_bytes() + sort_bytes(arrays(nullptr)));
+  }
+  void sort(const sort_arrays& a, const run_context& context) const {
+    const stream_resources& r = resources_of(context);
+    const std::size_t used = 4 * array_bytes();
+    cuda::sort(a, r.workspace() + used, r.workspace_size() - used, context);
+  }
+
+ private:
+  [[nodiscard]] std::size_t array_bytes() const {
+    return workspace_part(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+  }
+};
 
 }  // namespace tagma::device::cuda

@@ -128,31 +128,15 @@ struct row_keys_body {
   }
 };
 
-/// Where `sort_rows` puts its arrays in working memory.
-struct row_memory {
-  std::int64_t count, table;
-
-  [[nodiscard]] std::size_t array_bytes() const {
-    return workspace_part(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
-  }
-  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
-    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
-    int bits = 1;
-    while ((table >> bits) > 0) ++bits;
-    return {array(0), array(1), array(2), array(3), count, bits};
-  }
-};
-
 }  // namespace detail
 
 /// Reserves what `sort_rows` needs.
 /// @param count rows that go to a table of `table` rows; both below 2^32
 inline void reserve_sort(std::int64_t count, std::int64_t table, const run_context& context) {
-  if ((count >> 32) != 0 || ((table + 1) >> 32) != 0)
+  if (!can_be_sorted(count) || !can_be_sorted(table + 1))
     fail(status_code::unimplemented,
          {"the GPU adds at most 2^32 rows to tables of at most 2^32, not ", count, " to ", table});
-  const detail::row_memory memory{count, table};
-  resources_of(context).reserve(4 * memory.array_bytes() + sort_bytes(memory.arrays(nullptr)));
+  sort_memory{count, significant_bits(table)}.reserve(context);
 }
 
 /// Sorts rows by where they go; wrong indices are reported, and their rows go nowhere. What it returns lies in working
@@ -160,13 +144,12 @@ inline void reserve_sort(std::int64_t count, std::int64_t table, const run_conte
 inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const kernel_args& args,
                              const run_context& context) {
   stream_resources& r = resources_of(context);
-  const detail::row_memory memory{parts.total(), table};
+  const sort_memory memory{parts.total(), significant_bits(table)};
   const sort_arrays a = memory.arrays(r.workspace());
   if (a.count == 0) return {nullptr, nullptr, 0, table};
   launch<detail::row_keys_body>(geometry::over(a.count), context,
                                 {parts, a.keys, a.values, table, r.parameters(), args.source});
-  const std::size_t used = 4 * memory.array_bytes();
-  sort(a, r.workspace() + used, r.workspace_size() - used, context);
+  memory.sort(a, context);
   return {a.sorted_keys, a.sorted_values, a.count, table};
 }
 

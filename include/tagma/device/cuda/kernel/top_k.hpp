@@ -2,10 +2,12 @@
 #pragma once
 
 /// @file
-/// The largest elements of each row on the GPU: a block for each row, which finds them one after the other. For a few
-/// of many, as they are mostly asked for, a row is read from the cache that often.
+/// The largest elements of each row on the GPU. A few of many, as they are mostly asked for, are found by a block for
+/// each row, one after the other: a row is read from the cache that often. For more of them the rows are sorted.
 
 #include "tagma/device/cuda/kernel/softmax.hpp"
+#include "tagma/device/cuda/kernel/state.hpp"
+#include "tagma/device/cuda/order.hpp"
 #include "tagma/expr/op/top_k.hpp"
 
 namespace tagma::device::cuda {
@@ -58,11 +60,24 @@ struct top_k_body {
   }
 };
 
+/// True if `k` elements of each row are worth a sort of `count` elements.
+[[nodiscard]] inline bool is_worth_a_sort(std::int64_t k, std::int64_t count) {
+  constexpr std::int64_t few = 32;
+  return k > few && can_be_sorted(count);
+}
+
+inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_context& context) {
+  const std::int64_t count = args.in[0].elements();
+  if (is_worth_a_sort(args.attributes[0], count)) ordered_positions::reserve(count, context);
+  return nullptr;
+}
+
 template <class T>
 void top_k_indices(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
   if (rows == 0 || k == 0) return;
+  if (is_worth_a_sort(k, rows * n)) return order_rows<T>(args.in[0], args.out, true, context);
   constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
   launch<top_k_body<T>>(geometry::blocks_for(rows, shared), context,
                         {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
@@ -103,12 +118,47 @@ void chosen(const kernel_args& args, const run_context& context) {
                                   count, whole[whole.rank - 1], part[part.rank - 1]});
 }
 
+/// Where elements go, counted in the whole result.
+struct place_keys {
+  const std::int64_t* position;
+  std::int64_t n, k;
+  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
+    return static_cast<std::uint32_t>(quotient(i, k) * n + position[i]);
+  }
+};
+
+/// True if elements are sorted by where they go before they are added.
+[[nodiscard]] inline bool sorts_places(const kernel_args& args) {
+  const shape& dims = args.in[0].dims;
+  return can_be_sorted(args.out.elements()) && is_worth_a_sort(dims[dims.rank - 1], args.in[0].elements());
+}
+
+inline owned<kernel_state> prepare_scatter_last(const kernel_args& args, const run_context& context) {
+  if (sorts_places(args)) ordered_positions::reserve(args.in[0].elements(), context);
+  return nullptr;
+}
+
+template <class T>
+void scatter_last(const kernel_args& args, const run_context& context) {
+  const shape &whole = args.out.dims, &part = args.in[0].dims;
+  const std::int64_t count = args.out.elements(), n = whole[whole.rank - 1], k = part[part.rank - 1];
+  if (!sorts_places(args)) return chosen<T, false>(args, context);
+  if (count == 0) return;
+  clear_on_device(args.out, context);
+  row_parts parts;
+  parts.add(args.in[0], args.in[1]);
+  ordered_positions order(parts.total(), context);
+  order.sort_by(place_keys{args.in[1].as<const std::int64_t>(), n, k}, significant_bits(count - 1));
+  launch<add_rows_body<T>>(geometry::over(parts.total()), context,
+                           {args.out.as<T>(), parts, {order.keys(), order.get(), parts.total(), count}, 1, 1});
+}
+
 }  // namespace detail
 
 template <>
 struct kernel<ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
+  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>, &detail::prepare_top_k};
 };
 template <>
 struct kernel<ir::key<op::gather_last>> {
@@ -118,7 +168,7 @@ struct kernel<ir::key<op::gather_last>> {
 template <>
 struct kernel<ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::chosen<stored<Out>, false>};
+  static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>, &detail::prepare_scatter_last};
 };
 
 }  // namespace tagma::device::cuda

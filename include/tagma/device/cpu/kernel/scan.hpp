@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Running sums on the CPU, element after element: the bytes do not depend on the threads.
+
+#include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/expr/op/gather.hpp"
+#include "tagma/expr/op/scan.hpp"
+
+namespace tagma::device::cpu {
+
+namespace detail {
+
+/// Runs along `n` rows of `columns` neighbours each.
+template <class T>
+struct scan_columns {
+  using C = compute_t<T>;
+  static constexpr std::int64_t most = 256;  ///< columns, so that their sums stay in the cache
+  /// The sum of two numbers; integers wrap around.
+  TAGMA_INLINE static C add(C a, C b) {
+    if constexpr (floating<C>)
+      return a + b;
+    else
+      return static_cast<C>(static_cast<unsigned_of<C>>(a) + static_cast<unsigned_of<C>>(b));
+  }
+  /// @param step from a row to the next one, in elements
+  TAGMA_INLINE static void run(const T* from, T* to, std::int64_t n, std::int64_t step, std::int64_t columns,
+                               bool exclusive) {
+    C sums[most];
+    const std::int64_t whole = columns / 8 * 8;
+    for (std::int64_t i = 0; i < whole; ++i) sums[i] = 0;
+    for (std::int64_t k = 0; k < n; ++k)
+      for (std::int64_t i = 0; i < whole; i += 8) {
+        const pack<C, 8> before = load<8>(sums + i), sum = before + load<8>(from + k * step + i);
+        store(sums + i, sum);
+        store(to + k * step + i, exclusive ? before : sum);
+      }
+    for (std::int64_t i = whole; i < columns; ++i) {
+      C sum = 0;
+      for (std::int64_t k = 0; k < n; ++k) {
+        const C before = sum;
+        sum = add(sum, static_cast<C>(from[k * step + i]));
+        to[k * step + i] = T(exclusive ? before : sum);
+      }
+    }
+  }
+};
+
+template <class T>
+void cumulative_sum(const kernel_args& args, const run_context& context) {
+  const op::around_axis at(args.out.dims, args.attributes[0]);
+  const bool exclusive = args.attributes[1] != 0, reverse = args.attributes[2] != 0;
+  if (args.out.elements() == 0) return;
+  constexpr std::int64_t most = scan_columns<T>::most;
+  const std::int64_t strips = pieces(at.inner, most), width = at.inner < most ? at.inner : most;
+  const auto size = static_cast<std::int64_t>(sizeof(T));
+  over_pieces(at.outer * strips, at.count * width * size, context, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t t = first; t < last; ++t) {
+      const std::int64_t column = t % strips * most, left = at.inner - column;
+      const std::int64_t begin = t / strips * at.count * at.inner + (reverse ? (at.count - 1) * at.inner : 0) + column;
+      dispatch<scan_columns<T>>(args.in[0].as<const T>() + begin, args.out.as<T>() + begin, at.count,
+                                reverse ? -at.inner : at.inner, left < most ? left : most, exclusive);
+    }
+  });
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::cumulative_sum>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::cumulative_sum<stored<Out>>};
+};
+
+}  // namespace tagma::device::cpu

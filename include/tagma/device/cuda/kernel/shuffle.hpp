@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Random orders on the GPU, those of the CPU. Seed and run are read from memory of the device, as random.hpp says.
+
+#include "tagma/device/cuda/kernel/sort.hpp"
+#include "tagma/expr/op/shuffle.hpp"
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// Half of the random word of a position.
+struct random_keys {
+  const run_parameters* run;
+  std::uint32_t stream;
+  int shift;
+  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
+    // Runs count from 1, as for other random tensors.
+    return static_cast<std::uint32_t>(order_word({run->seed, stream, static_cast<std::uint32_t>(run->step + 1)}, i) >>
+                                      shift);
+  }
+};
+
+inline void random_permutation(const kernel_args& args, const run_context& context) {
+  const std::int64_t n = args.out.elements();
+  if (n == 0) return;
+  ordered_positions order(n, context);
+  for (const int shift : {0, 32})
+    order.sort_by(random_keys{resources_of(context).parameters(), static_cast<std::uint32_t>(args.source), shift}, 32);
+  launch<positions_body>(geometry::over(n), context, {order.get(), args.out.as<std::int64_t>(), n, n, n});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::random_permutation>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{
+      .run = &detail::random_permutation, .prepare = &detail::prepare_order, .reads_run = true};
+};
+
+}  // namespace tagma::device::cuda

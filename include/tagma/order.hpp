@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Operations whose order matters: sorts, running sums, random shuffles. A file that includes this includes
+/// tagma/tagma.hpp as well, in either order.
+
+// Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/place/device.hpp"
+
+#include "tagma/expr/placeholder.hpp"
+
+#include "tagma/expr/variable.hpp"
+
+#include "tagma/expr/op/elementwise.hpp"
+
+#include "tagma/expr/op/compare.hpp"
+
+#include "tagma/expr/op/view.hpp"
+
+#include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/op/state.hpp"
+
+#include "tagma/expr/op/gather.hpp"
+#include "tagma/expr/op/random.hpp"
+#include "tagma/expr/op/top_k.hpp"
+
+#include "tagma/expr/op/scan.hpp"
+#include "tagma/expr/op/sort.hpp"
+
+#include "tagma/expr/op/shuffle.hpp"
+
+#include "tagma/device/cpu/kernel/scan.hpp"
+#include "tagma/device/cpu/kernel/shuffle.hpp"
+#include "tagma/device/cpu/kernel/sort.hpp"

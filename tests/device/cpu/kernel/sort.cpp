@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "tagma/device/cpu/kernel/sort.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "support/kernel_call.hpp"
+
+namespace tg = tagma;
+
+namespace {
+
+/// Compares with a stable sort, for rows with many equal elements.
+template <class T>
+void check_argsort(tg::extent rows, tg::extent n) {
+  tg::tensor<T> in(tg::shape{rows, n});
+  for (tg::extent i = 0; i < rows * n; ++i) in[i] = T(static_cast<float>(i * 7919 % 41 - 20));
+  for (const bool descending : {false, true}) {
+    tg::tensor<std::int64_t> out(tg::shape{rows, n});
+    tg::test::call<tg::op::argsort>(out, {descending}, in);
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+    tg::extent wrong = 0;
+    for (tg::extent r = 0; r < rows; ++r) {
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+        return descending ? in(r, a) > in(r, b) : in(r, a) < in(r, b);
+      });
+      wrong += std::equal(order.begin(), order.end(), out.data() + r * n) ? 0 : 1;
+    }
+    INFO(n << " elements of " << tg::to_string(tg::dtype_of<T>) << (descending ? ", the largest first" : ""));
+    CHECK(wrong == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("argsort agrees with a stable sort, for short rows and long ones") {
+  for (const tg::extent n : {1, 2, 31, 32, 33, 1000}) {
+    check_argsort<float>(3, n);
+    check_argsort<tg::bfloat16>(2, n);
+    check_argsort<std::int8_t>(2, n);
+    check_argsort<double>(1, n);
+  }
+  check_argsort<std::int64_t>(2000, 40);  // enough for several threads
+  check_argsort<float>(0, 5);
+  check_argsort<float>(5, 0);
+}
+
+TEST_CASE("argsort of numbers that need all their bits") {
+  constexpr tg::extent n = 5000;
+  tg::tensor<std::int64_t> in(tg::shape{n});
+  for (tg::extent i = 0; i < n; ++i)
+    in[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(i) * 0x9E3779B97F4A7C15u);
+  tg::tensor<std::int64_t> out(tg::shape{n});
+  tg::test::call<tg::op::argsort>(out, {0}, in);
+  CHECK(std::is_sorted(out.begin(), out.end(), [&](std::int64_t a, std::int64_t b) { return in[a] < in[b]; }));
+  tg::tensor<double> real(tg::shape{n});
+  for (tg::extent i = 0; i < n; ++i) real[i] = std::sin(static_cast<double>(i)) * std::pow(10.0, i % 30 - 15);
+  tg::test::call<tg::op::argsort>(out, {0}, real);
+  CHECK(std::is_sorted(out.begin(), out.end(), [&](std::int64_t a, std::int64_t b) { return real[a] < real[b]; }));
+}
+
+TEST_CASE("argsort: NaN comes last, infinities stand where they belong, zeros are equal") {
+  const float nan = std::nanf(""), inf = INFINITY;
+  const tg::tensor<float> in(tg::shape{9}, {1, -inf, nan, inf, -nan, 0.0f, -0.0f, 0.0f, -2});
+  tg::tensor<std::int64_t> out(tg::shape{9});
+  tg::test::call<tg::op::argsort>(out, {0}, in);
+  CHECK(out == tg::tensor<std::int64_t>(tg::shape{9}, {1, 8, 5, 6, 7, 0, 3, 2, 4}));
+  tg::test::call<tg::op::argsort>(out, {1}, in);
+  CHECK(out == tg::tensor<std::int64_t>(tg::shape{9}, {2, 4, 3, 0, 5, 6, 7, 8, 1}));
+}
