@@ -3,7 +3,7 @@
 
 /// @file
 /// Calls kernels of the GPU with the arguments of kernels of the CPU and compares what they write. Where there is a GPU
-/// they run on it, elsewhere on the host, thread by thread.
+/// they run on it, elsewhere on the host, thread by thread; there too in programs with stand-ins for libraries.
 
 #include <cmath>
 #include <cstdio>
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "support/cuda_stand_ins.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
@@ -25,9 +26,9 @@ namespace tagma::test {
 inline bool on_gpu() {
   static const bool found = [] {
     int count = 0;
-    const bool any = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+    const bool any = !has_stand_ins() && cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
     device::cuda::emulation::active() = !any;
-    std::printf("kernels run on %s\n", any ? "the GPU" : "the host");
+    std::printf("kernels run on %s%s\n", any ? "the GPU" : "the host", has_stand_ins() ? ", libraries too" : "");
     return any;
   }();
   return found;
@@ -181,7 +182,9 @@ inline device::cuda::stream_resources& shared_resources() {
 }
 
 /// Runs a kernel on copies of the tensors; returns what they hold afterwards, the result first.
-inline std::vector<device_tensor> run(const runtime::kernel_entry& entry, const call& c, bool cuda) {
+/// @param resources of the stream, for a kernel of the GPU; nullptr: those that this program shares
+inline std::vector<device_tensor> run(const runtime::kernel_entry& entry, const call& c, bool cuda,
+                                      device::cuda::stream_resources* resources = nullptr) {
   std::vector<device_tensor> tensors{c.updates ? c.in[0] : c.out};
   for (const device_tensor& t : c.in) tensors.push_back(t);
   std::vector<runtime::operand> in;
@@ -205,7 +208,7 @@ inline std::vector<device_tensor> run(const runtime::kernel_entry& entry, const 
   context.seed = 0x123456789abcdefu;
   context.step = 41;
   if (cuda) {
-    context.library = &shared_resources();
+    context.library = resources != nullptr ? resources : &shared_resources();
     const device::cuda::run_parameters numbers{context.seed, context.step, device::cuda::no_failure};
     device::cuda::upload(run_numbers(), &numbers, sizeof numbers, context);
   }
@@ -232,8 +235,8 @@ inline double distance(const device_tensor& a, const device_tensor& b) {
 
 /// Runs the kernels of both devices and compares all tensors.
 inline void compare(const std::string& what, const runtime::kernel_entry& cpu, const runtime::kernel_entry& cuda,
-                    const call& c, double tolerance = 0) {
-  const auto expected = run(cpu, c, false), found = run(cuda, c, true);
+                    const call& c, double tolerance = 0, device::cuda::stream_resources* resources = nullptr) {
+  const auto expected = run(cpu, c, false), found = run(cuda, c, true, resources);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double d = distance(expected[i], found[i]);
     check(d <= tolerance, what + ", tensor " + std::to_string(i) + ": they differ by " + std::to_string(d));
@@ -243,10 +246,11 @@ inline void compare(const std::string& what, const runtime::kernel_entry& cpu, c
 
 /// The same for the kernels of an operation, by the element types of the result and the operands.
 template <class Op, dtype... Types>
-void compare_kernels(const std::string& what, const call& c, double tolerance = 0) {
+void compare_kernels(const std::string& what, const call& c, double tolerance = 0,
+                     device::cuda::stream_resources* resources = nullptr) {
   using on_cpu = device::cpu::kernel<ir::key<Op>>;
   using on_cuda = device::cuda::kernel<ir::key<Op>>;
-  compare(what, on_cpu::template entry<Types...>, on_cuda::template entry<Types...>, c, tolerance);
+  compare(what, on_cpu::template entry<Types...>, on_cuda::template entry<Types...>, c, tolerance, resources);
 }
 
 /// The result of a kernel of the CPU.

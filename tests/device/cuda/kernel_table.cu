@@ -101,5 +101,10 @@ int main() {
   images();
   words();
   wrong_index();
+  if (tg::test::has_stand_ins()) {
+    const auto& calls = tg::test::stand_ins;
+    check(calls.products > 0 && calls.convolutions > 0 && calls.pools > 0 && calls.softmaxes > 0,
+          "sessions call the libraries");
+  }
   return tg::test::result();
 }

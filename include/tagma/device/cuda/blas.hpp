@@ -10,11 +10,6 @@
 
 #include "tagma/device/cuda/libraries.hpp"
 
-/// 1 lets products and convolutions of float round their operands to 19 bits (TF32), which is several times as fast.
-#if !defined(TAGMA_CUDA_TF32)
-#define TAGMA_CUDA_TF32 0
-#endif
-
 namespace tagma::device::cuda {
 
 /// What becomes of a product before it is stored. The library's relu makes zeros of NaNs.
@@ -120,7 +115,7 @@ class blas_product {
   }
 
  private:
-  /// Bytes of working memory that an algorithm may ask for.
+  /// Bytes of working memory that an algorithm may ask for. Where the device has no room, what is reserved must do.
   static constexpr std::size_t most_workspace = std::size_t{32} << 20;
 
   explicit blas_product(const product_problem& p) : type_(p.type), alignment_(p.alignment) {
@@ -158,24 +153,27 @@ class blas_product {
     const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
       check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), what, &value, sizeof value), "a preference");
     };
-    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_);
     // Partial sums are added as they were computed: in float, where elements have 16 bits.
     prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
-    cublasLtMatmulHeuristicResult_t best{};
-    int found = 0;
-    const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(blas_of(r), operation_.get(), left_.get(), right_.get(), result_.get(),
-                                       result_.get(), preference.get(), 1, &best, &found);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || found == 0) return false;
-    check_blas(status, "a choice of algorithms");
-    algorithm_ = best.algo;
-    workspace_ = best.workspaceSize;
-    r.reserve(workspace_);
-    return true;
+    const auto ask = [&](std::size_t most) {
+      prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most);
+      cublasLtMatmulHeuristicResult_t best{};
+      int found = 0;
+      const cublasStatus_t status =
+          cublasLtMatmulAlgoGetHeuristic(blas_of(r), operation_.get(), left_.get(), right_.get(), result_.get(),
+                                         result_.get(), preference.get(), 1, &best, &found);
+      if (status == CUBLAS_STATUS_NOT_SUPPORTED || found == 0) return false;
+      check_blas(status, "a choice of algorithms");
+      algorithm_ = best.algo;
+      workspace_ = best.workspaceSize;
+      return best.state == CUBLAS_STATUS_SUCCESS;
+    };
+    if (!ask(most_workspace)) return false;
+    return r.try_reserve(workspace_) || ask(r.workspace_size());
   }
 
   dtype type_;

@@ -23,6 +23,12 @@ inline bool& active() {
   return on;
 }
 
+/// Whether a test has put functions of the host in the place of those of the vendor's libraries that need a GPU.
+inline bool& has_libraries() {
+  static bool put = false;
+  return put;
+}
+
 /// What one thread of a grid does.
 using thread_function = void (*)(const void* task, std::int64_t block, int thread, std::byte* shared);
 

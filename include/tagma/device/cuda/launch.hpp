@@ -44,6 +44,15 @@ using runtime::run_context;
 #endif
 }
 
+/// True where cuBLASLt and cuDNN can be called: on a GPU, or where a test stands in for them.
+[[nodiscard]] inline bool libraries_answer() {
+#if TAGMA_CUDA_EMULATION
+  return !emulation::active() || emulation::has_libraries();
+#else
+  return true;
+#endif
+}
+
 /// Where a thread is in its grid.
 struct place {
   std::int64_t block = 0;

@@ -14,6 +14,11 @@
 #include "tagma/device/cuda/launch.hpp"
 #include "tagma/device/stream/memory_pool.hpp"
 
+/// 1 lets products and convolutions of float round their operands to 19 bits (TF32), which is several times as fast.
+#if !defined(TAGMA_CUDA_TF32)
+#define TAGMA_CUDA_TF32 0
+#endif
+
 namespace tagma::device::cuda {
 
 /// Bytes of the device with one owner.
@@ -176,12 +181,13 @@ class stream_resources {
   [[nodiscard]] void* stream() const { return stream_; }
 
   /// Makes the working memory at least this large. Memory that it had before stays valid for graphs that use it.
+  /// Throws ResourceExhausted where the device has no room.
   void reserve(std::size_t bytes) {
-    if (bytes <= size_) return;
-    auto grown = make_owned<block>(bytes < 2 * size_ ? 2 * size_ : bytes, pool_);
-    size_ = grown->bytes;
-    grown->before = std::move(workspace_);
-    workspace_ = std::move(grown);
+    if (bytes > size_ && !grows_twofold(bytes)) grow(bytes);
+  }
+  /// The same for a caller that can do with less: false where the device has no room.
+  [[nodiscard]] bool try_reserve(std::size_t bytes) {
+    return bytes <= size_ || grows_twofold(bytes) || try_grow(bytes);
   }
   /// Memory for one kernel call; what is in it is lost at the next.
   [[nodiscard]] std::byte* workspace() const { return workspace_ == nullptr ? nullptr : workspace_->data(); }
@@ -194,7 +200,7 @@ class stream_resources {
   }
 
   owned<library_handle> blas;  ///< of cuBLASLt, made by the first product
-  owned<library_handle> dnn;   ///< of cuDNN, made by the first convolution
+  owned<library_handle> dnn;   ///< of cuDNN, made by the first kernel that asks it
 
  private:
   struct block {
@@ -211,6 +217,24 @@ class stream_resources {
     owned<block> before;
   };
 
+  void grow(std::size_t bytes) {
+    auto grown = make_owned<block>(bytes, pool_);
+    size_ = bytes;
+    grown->before = std::move(workspace_);
+    workspace_ = std::move(grown);
+  }
+  [[nodiscard]] TAGMA_COLD bool try_grow(std::size_t bytes) {
+    try {
+      grow(bytes);
+      return true;
+    } catch (const error& e) {
+      if (e.code() != status_code::resource_exhausted) throw;
+      return false;
+    }
+  }
+  /// Memory that grows little by little would leave many blocks behind.
+  [[nodiscard]] bool grows_twofold(std::size_t bytes) { return bytes < 2 * size_ && try_grow(2 * size_); }
+
   void* stream_;
   run_parameters* parameters_;
   stream::memory_pool* pool_;
@@ -221,6 +245,17 @@ class stream_resources {
 /// What the stream of a run shares.
 [[nodiscard]] inline stream_resources& resources_of(const run_context& context) {
   return *static_cast<stream_resources*>(context.library);
+}
+
+/// The state of a kernel that a library may compute.
+template <class Library>
+struct library_state final : kernel_state {
+  owned<Library> library;  ///< nullptr: the kernel's own body does
+};
+/// What computes a kernel with such a state, or nullptr.
+template <class Library>
+[[nodiscard]] const Library* library_of(const kernel_args& args) {
+  return static_cast<const library_state<Library>*>(args.state)->library.get();
 }
 
 /// The state of a kernel that needs working memory on its stream.

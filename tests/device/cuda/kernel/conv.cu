@@ -14,9 +14,16 @@ namespace op = tagma::op;
 namespace cuda = tagma::device::cuda;
 using tg::dtype, tg::shape, tg::window, tg::window_padding;
 using tg::test::call, tg::test::check, tg::test::compare_kernels, tg::test::device_tensor, tg::test::random_tensor;
+using tg::test::stand_ins;
 
 std::vector<std::int64_t> steps(window stride, window_padding padding, window dilation) {
   return {op::window_plane::pack_steps(stride, dilation), op::window_plane::pack_padding(padding)};
+}
+
+/// Where stand-ins compute for cuDNN, how often they did.
+void expect_calls(const std::string& what, int found, int expected) {
+  if (tg::test::has_stand_ins())
+    check(found == expected, what + ": cuDNN is called " + std::to_string(found) + " times");
 }
 
 /// A convolution with a bias, and its gradients.
@@ -32,6 +39,7 @@ void convolution(const std::string& what, const shape& x, const shape& filter, w
   const shape y = args.out.dims;
   const auto images = random_tensor<T>(x, -1, 1, 1), weights = random_tensor<T>(filter, -1, 1, 2);
   const auto upstream = random_tensor<T>(y, -1, 1, 3);
+  const int before = stand_ins.convolutions;
   compare_kernels<op::conv2d, d, d, d>(what, {{images, weights}, device_tensor(d, y), attributes}, tolerance);
   compare_kernels<op::conv2d_input_gradient, d, d, d, d>(
       what + ", by images", {{upstream, weights, images}, device_tensor(d, x), attributes}, tolerance);
@@ -41,6 +49,7 @@ void convolution(const std::string& what, const shape& x, const shape& filter, w
   compare_kernels<op::conv2d_bias, d, d, d, d>(
       what + ", with bias",
       {{images, weights, random_tensor<T>({filter[3]}, -1, 1, 4)}, device_tensor(d, y), attributes}, tolerance);
+  expect_calls(what, stand_ins.convolutions - before, y.elements() > 0 ? 4 : 0);
 }
 
 void convolutions() {
@@ -53,14 +62,16 @@ void convolutions() {
   convolution<float>("groups", {2, 5, 5, 6}, {3, 3, 2, 9}, 1, tg::same_padding, 1, 3, close);
   convolution<float>("each channel by itself", {2, 5, 5, 4}, {3, 3, 1, 8}, 2, tg::same_padding, 1, 4, close);
   convolution<float>("of one element", {3, 4, 4, 8}, {1, 1, 8, 16}, 1, tg::valid_padding, 1, 1, close);
+  convolution<float>("no images", {0, 5, 5, 2}, {3, 3, 2, 4}, 1, tg::same_padding, 1, 1, 0);
   convolution<double>("of double", {2, 6, 6, 3}, {3, 3, 3, 4}, 2, tg::same_padding, 1, 1, 1e-13);
   convolution<tg::float16>("of float16", {2, 6, 6, 8}, {3, 3, 8, 8}, 1, tg::same_padding, 1, 1, 2e-2);
   convolution<tg::bfloat16>("of bfloat16", {2, 6, 6, 8}, {3, 3, 8, 8}, 2, tg::same_padding, 1, 1, 1e-1);
 }
 
+/// @param by_library whether cuDNN can tell the padding
 template <class T>
 void pooling(const std::string& what, const device_tensor& images, window size, window stride, window_padding padding,
-             double tolerance) {
+             double tolerance, bool by_library = true) {
   constexpr dtype d = tg::dtype_of<T>;
   auto attributes = steps(stride, padding, 1);
   attributes.insert(attributes.end(), {size.height, size.width});
@@ -70,6 +81,7 @@ void pooling(const std::string& what, const device_tensor& images, window size, 
   const shape x = images.dims(), y = args.out.dims;
   const device_tensor upstream = random_tensor<T>(y, -1, 1, 5), other = random_tensor<T>(x, -1, 1, 6);
   const call forward{{images}, device_tensor(d, y), attributes};
+  const int before = stand_ins.pools;
   compare_kernels<op::max_pool, d, d>(what + ", maximum", forward);
   const device_tensor maxima = tg::test::run_on_cpu<op::max_pool, d, d>(forward);
   compare_kernels<op::max_pool_gradient, d, d, d, d>(
@@ -79,6 +91,7 @@ void pooling(const std::string& what, const device_tensor& images, window size, 
   compare_kernels<op::average_pool, d, d>(what + ", mean", forward, tolerance);
   compare_kernels<op::average_pool_gradient, d, d, d>(what + ", gradient of means",
                                                       {{upstream, images}, device_tensor(d, x), attributes}, tolerance);
+  expect_calls(what, stand_ins.pools - before, by_library ? 2 : 0);
 }
 
 void pools() {
@@ -87,9 +100,14 @@ void pools() {
   pooling<float>("overlapping windows", some({2, 7, 6, 3}), 3, {2, 1}, window_padding(1), 1e-6);
   pooling<float>("gaps", some({1, 9, 9, 3}), {2, 1}, 3, tg::valid_padding, 1e-6);
   pooling<float>("same", some({1, 7, 5, 10}), 3, 2, tg::same_padding, 1e-6);
+  pooling<float>("same, padded behind", some({2, 8, 6, 3}), 3, 2, tg::same_padding, 1e-6, false);
+  pooling<float>("padded in front alone", some({2, 5, 5, 3}), 3, 1, window_padding(2, 0, 1, 1), 1e-6, false);
+  pooling<float>("no images", some({0, 6, 6, 3}), 2, 2, tg::valid_padding, 0, false);
   std::vector<float> equal{1, 1, 2, 2, 2, __builtin_nanf(""), 0, -1, -1, 2, 3};
   pooling<float>("equal maxima and NaN", device_tensor({2, 6, 6, 2}, equal), 3, 2, window_padding(1), 1e-6);
   pooling<tg::float16>("of float16", random_tensor<tg::float16>({2, 6, 6, 8}, -4, 4, 8), 3, 2, window_padding(1), 4e-3);
+  pooling<tg::bfloat16>("of bfloat16", random_tensor<tg::bfloat16>({2, 6, 6, 8}, -4, 4, 8), 2, 1, window_padding(1),
+                        3e-2);
   pooling<double>("of double", random_tensor<double>({2, 6, 6, 3}, -4, 4, 9), 2, 2, tg::valid_padding, 1e-14);
 }
 

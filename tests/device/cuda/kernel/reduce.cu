@@ -13,7 +13,8 @@ namespace tg = tagma;
 namespace op = tagma::op;
 namespace cuda = tagma::device::cuda;
 using tg::dtype, tg::shape;
-using tg::test::call, tg::test::compare_kernels, tg::test::device_tensor, tg::test::random_tensor;
+using tg::test::call, tg::test::check, tg::test::compare_kernels, tg::test::device_tensor, tg::test::random_tensor;
+using tg::test::stand_ins;
 
 template <class Op, class T>
 void reduction(const std::string& what, const shape& dims, std::int64_t mask, double tolerance) {
@@ -97,8 +98,13 @@ void rows(const std::string& what, const shape& dims, double tolerance) {
   const shape outer = dims.sub(0, dims.rank - 1);
   const device_tensor x = random_tensor<T>(dims, -9, 9, 41);
   const device_tensor labels = random_tensor<std::uint8_t>(outer, 0, static_cast<double>(dims[dims.rank - 1]), 42);
+  const int before = stand_ins.softmaxes;
   compare_kernels<op::softmax, d, d>(what + ", softmax", {{x}, device_tensor(d, dims)}, tolerance);
   compare_kernels<op::log_softmax, d, d>(what + ", log_softmax", {{x}, device_tensor(d, dims)}, tolerance);
+  compare_kernels<op::softmax, d, d>(what + ", softmax in place", {{x}, x, {}, true}, tolerance);
+  const int calls = stand_ins.softmaxes - before;
+  if (tg::test::has_stand_ins())
+    check(calls == (dims.elements() > 0 ? 3 : 0), what + ": cuDNN is called " + std::to_string(calls) + " times");
   compare_kernels<op::sparse_softmax_cross_entropy, d, d, l>(what + ", entropy", {{x, labels}, device_tensor(d, outer)},
                                                              tolerance);
   compare_kernels<op::sparse_softmax_cross_entropy_gradient, d, d, l, d>(
@@ -118,7 +124,7 @@ void wrong_label() {
     thrown = e.code() == tg::status_code::out_of_range &&
              std::string(e.what()).find("node #3: the index at position 2") != std::string::npos;
   }
-  tg::test::check(thrown, "a wrong label is reported, the first one");
+  check(thrown, "a wrong label is reported, the first one");
 }
 
 }  // namespace
@@ -130,6 +136,7 @@ int main() {
   nan_positions();
   rows<float>("short rows", {3, 7, 10}, 1e-5);
   rows<float>("long rows", {3, 1500}, 1e-5);
+  rows<float>("no rows", {0, 5}, 0);
   rows<double>("of double", {30, 33}, 1e-13);
   rows<tg::float16>("of float16", {5, 40}, 4e-3);
   rows<tg::bfloat16>("of bfloat16", {5, 40}, 2e-2);

@@ -4,7 +4,7 @@
 /// @file
 /// Convolutions on the GPU: by cuDNN, and by plain loops where it has no algorithm that always gives the same bytes.
 
-#include "tagma/device/cuda/dnn.hpp"
+#include "tagma/device/cuda/dnn_convolution.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 
 namespace tagma::device::cuda {
@@ -129,29 +129,24 @@ struct add_bias_body {
   return {role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes};
 }
 
-struct conv_state final : kernel_state {
-  owned<dnn_convolution> library;
-};
-
 template <conv_role Role>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
-  auto state = make_owned<conv_state>();
+  auto state = make_owned<library_state<dnn_convolution>>();
   const conv_problem p = problem_of(args, Role);
-  if (!emulates() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
+  if (libraries_answer() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
     state->library = dnn_convolution::make(p, Role, args.out.type, context);
   return state;
 }
 
 template <class T, conv_role Role>
 void convolve(const kernel_args& args, const run_context& context) {
-  const auto& s = *static_cast<const conv_state*>(args.state);
+  const dnn_convolution* const library = library_of<dnn_convolution>(args);
   const std::int64_t count = args.out.elements();
   if (count == 0) return;
   const conv_problem p = problem_of(args, Role);
   const bool biased = Role == conv_role::forward && args.in.size() == 3, relu = biased && args.attributes[3] != 0;
   const T* bias = biased ? args.in[2].as<const T>() : nullptr;
-  if (s.library != nullptr) {
-    s.library->run(args.in[0], args.in[1], args.out, context);
+  if (library != nullptr && library->run(args.in[0], args.in[1], args.out, context)) {
     if (biased)
       launch<add_bias_body<T>>(geometry::over(count), context, {args.out.as<T>(), bias, count, p.filters, relu});
     return;

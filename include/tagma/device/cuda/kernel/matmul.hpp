@@ -131,7 +131,7 @@ struct product_state : kernel_state {
 
   /// True if cuBLASLt has an algorithm, or need not have one.
   bool choose(const run_context& context, const void* bias = nullptr) {
-    if (emulates() || product.is_empty() || product.problem.k == 0) return true;
+    if (!libraries_answer() || product.is_empty() || product.problem.k == 0) return true;
     library = blas_product::make(product.problem, context, bias);
     return library != nullptr;
   }

@@ -2,12 +2,13 @@
 #pragma once
 
 /// @file
-/// Pooling on the GPU. A thread makes an element of the result: gradients are collected from the windows that see an
-/// element, in their order, so nothing is added by atomics. cuDNN is not used: it does not say which of several equal
-/// maxima receives a gradient.
+/// Pooling on the GPU: maxima and means by cuDNN where it takes the padding, and everything by our own loops, of which
+/// a thread makes an element of the result. Gradients are collected from the windows that see an element, in their
+/// order, so nothing is added by atomics. They are never cuDNN's: it does not say which of several equal maxima
+/// receives a gradient, and for the gradient of means it asks for the means, which the operation does not have.
 
+#include "tagma/device/cuda/dnn_pooling.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
-#include "tagma/device/windows.hpp"
 
 namespace tagma::device::cuda {
 
@@ -95,12 +96,32 @@ struct pool_body {
   }
 };
 
+/// Kinds that cuDNN may compute.
+[[nodiscard]] constexpr bool pools_forward(pool_kind kind) {
+  return kind == pool_kind::maximum || kind == pool_kind::mean;
+}
+
+template <pool_kind Kind>
+  requires(pools_forward(Kind))
+owned<kernel_state> prepare_pool(const kernel_args& args, const run_context& context) {
+  auto state = make_owned<library_state<dnn_pooling>>();
+  if (libraries_answer() && args.out.elements() > 0)
+    state->library =
+        dnn_pooling::make(pool_problem(args.in[0].dims, args.out.dims, args.attributes),
+                          Kind == pool_kind::maximum ? dnn_pool::maximum : dnn_pool::mean, args.out.type, context);
+  return state;
+}
+
 template <class T, pool_kind Kind>
 void pool(const kernel_args& args, const run_context& context) {
   using body = pool_body<T, Kind>;
   const auto tensor = [&](std::size_t i) { return args.in[i].template as<const T>(); };
   if (args.out.elements() == 0) return;
-  const bool simple = Kind == pool_kind::maximum || Kind == pool_kind::mean;
+  constexpr bool simple = pools_forward(Kind);
+  if constexpr (simple) {
+    const dnn_pooling* const library = library_of<dnn_pooling>(args);
+    if (library != nullptr && library->run(args.in[0].data, args.out.data, context)) return;
+  }
   const shape& x = Kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims;
   const shape& y = simple ? args.out.dims : Kind == pool_kind::mean_gradient ? args.in[0].dims : args.in[1].dims;
   typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(x, y, args.attributes)};
@@ -114,7 +135,8 @@ void pool(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum>};
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum>,
+                                      &detail::prepare_pool<detail::pool_kind::maximum>};
 };
 template <>
 struct kernel<ir::key<op::max_pool_gradient>> {
@@ -129,7 +151,8 @@ struct kernel<ir::key<op::max_pool_select>> {
 template <>
 struct kernel<ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean>};
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean>,
+                                      &detail::prepare_pool<detail::pool_kind::mean>};
 };
 template <>
 struct kernel<ir::key<op::average_pool_gradient>> {

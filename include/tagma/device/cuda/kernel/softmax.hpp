@@ -2,8 +2,10 @@
 #pragma once
 
 /// @file
-/// Softmax, its logarithm and cross entropy on the GPU: 32 threads for a short row, a block for a long one.
+/// Softmax and its logarithm on the GPU by cuDNN, cross entropy by our own loops, which stand in for cuDNN as well: 32
+/// threads for a short row, a block for a long one.
 
+#include "tagma/device/cuda/dnn_softmax.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
@@ -113,12 +115,31 @@ struct row_body {
   }
 };
 
+/// The rows of a tensor.
+struct row_extents {
+  std::int64_t rows, n;
+  explicit row_extents(const shape& dims) : rows(dims.sub(0, dims.rank - 1).elements()), n(dims[dims.rank - 1]) {}
+};
+
+template <row_kind Kind>
+  requires(Kind == row_kind::softmax || Kind == row_kind::log_softmax)
+owned<kernel_state> prepare_rows(const kernel_args& args, const run_context& context) {
+  auto state = make_owned<library_state<dnn_softmax>>();
+  const row_extents x(args.in[0].dims);
+  if (libraries_answer() && x.rows > 0 && x.n > 0)
+    state->library = dnn_softmax::make(x.rows, x.n, Kind == row_kind::log_softmax, args.out.type, context);
+  return state;
+}
+
 template <class T, row_kind Kind, class Label = std::uint8_t>
 void over_rows(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const auto [rows, n] = row_extents(args.in[0].dims);
   if (rows == 0 || (n == 0 && Kind != row_kind::entropy)) return;
+  if constexpr (Kind == row_kind::softmax || Kind == row_kind::log_softmax) {
+    const dnn_softmax* const library = library_of<dnn_softmax>(args);
+    if (library != nullptr && library->run(args.in[0].data, args.out.data, context)) return;
+  }
   constexpr std::int64_t short_row = 1024;
   typename row_body<T, Kind, Label>::arguments a{
       args.in[0].as<const T>(), args.out.as<T>(), rows, n, nullptr, nullptr, nullptr, args.source, n > short_row};
@@ -137,12 +158,14 @@ void over_rows(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::softmax>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::softmax>};
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::softmax>,
+                                      &detail::prepare_rows<detail::row_kind::softmax>};
 };
 template <>
 struct kernel<ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::log_softmax>};
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::log_softmax>,
+                                      &detail::prepare_rows<detail::row_kind::log_softmax>};
 };
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
