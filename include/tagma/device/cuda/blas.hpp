@@ -37,10 +37,8 @@ using blas_layout = library_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayout
 using blas_operation = library_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
 using blas_preference = library_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
 
-struct blas_handle final : library_handle {
-  blas_handle() { check_blas(cublasLtCreate(handle.place()), "a handle"); }
-  library_object<cublasLtHandle_t, &cublasLtDestroy> handle;
-};
+inline void make_blas(cublasLtHandle_t* handle) { check_blas(cublasLtCreate(handle), "a handle"); }
+using blas_handle = shared_handle<cublasLtHandle_t, &make_blas>;
 
 [[nodiscard]] constexpr cudaDataType_t blas_type(dtype type) {
   return type == dtype::float64    ? CUDA_R_64F
@@ -60,12 +58,6 @@ struct blas_handle final : library_handle {
 }
 
 }  // namespace detail
-
-/// The handle of cuBLASLt for a stream; made when it is asked for first.
-[[nodiscard]] inline cublasLtHandle_t blas_of(stream_resources& r) {
-  if (r.blas == nullptr) r.blas = make_owned<detail::blas_handle>();
-  return static_cast<detail::blas_handle*>(r.blas.get())->handle.get();
-}
 
 /// A matrix as cuBLASLt sees it: its rows are our columns.
 struct blas_matrix {
@@ -108,10 +100,10 @@ class blas_product {
     stream_resources& r = resources_of(context);
     if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     const library_factors by(type_);
-    check_blas(
-        cublasLtMatmul(blas_of(r), operation_.get(), by.one(), b, left_.get(), a, right_.get(), by.zero(), c,
-                       result_.get(), c, result_.get(), &algorithm_, r.workspace(), workspace_, stream_of(context)),
-        "a matrix product");
+    check_blas(cublasLtMatmul(detail::blas_handle::use(handle_).get(), operation_.get(), by.one(), b, left_.get(), a,
+                              right_.get(), by.zero(), c, result_.get(), c, result_.get(), &algorithm_, r.workspace(),
+                              workspace_, stream_of(context)),
+               "a matrix product");
   }
 
  private:
@@ -163,9 +155,9 @@ class blas_product {
       prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most);
       cublasLtMatmulHeuristicResult_t best{};
       int found = 0;
-      const cublasStatus_t status =
-          cublasLtMatmulAlgoGetHeuristic(blas_of(r), operation_.get(), left_.get(), right_.get(), result_.get(),
-                                         result_.get(), preference.get(), 1, &best, &found);
+      const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+          detail::blas_handle::use(handle_).get(), operation_.get(), left_.get(), right_.get(), result_.get(),
+          result_.get(), preference.get(), 1, &best, &found);
       if (status == CUBLAS_STATUS_NOT_SUPPORTED || found == 0) return false;
       check_blas(status, "a choice of algorithms");
       algorithm_ = best.algo;
@@ -176,6 +168,7 @@ class blas_product {
     return r.try_reserve(workspace_) || ask(r.workspace_size());
   }
 
+  detail::blas_handle& handle_ = detail::blas_handle::of_current_gpu();
   dtype type_;
   std::uint32_t alignment_;
   detail::blas_operation operation_;

@@ -41,13 +41,8 @@ struct dnn_axis {
 
 namespace detail {
 
-struct dnn_handle final : library_handle {
-  explicit dnn_handle(void* stream) {
-    check_dnn(cudnnCreate(handle.place()), "a handle");
-    check_dnn(cudnnSetStream(handle.get(), static_cast<cudaStream_t>(stream)), "a stream");
-  }
-  library_object<cudnnHandle_t, &cudnnDestroy> handle;
-};
+inline void make_dnn(cudnnHandle_t* handle) { check_dnn(cudnnCreate(handle), "a handle"); }
+using dnn_handle = shared_handle<cudnnHandle_t, &make_dnn>;
 
 [[nodiscard]] constexpr cudnnDataType_t dnn_type(dtype type) {
   return type == dtype::float64    ? CUDNN_DATA_DOUBLE
@@ -58,11 +53,20 @@ struct dnn_handle final : library_handle {
 
 }  // namespace detail
 
-/// The handle of cuDNN for a stream; made when it is asked for first.
-[[nodiscard]] inline cudnnHandle_t dnn_of(stream_resources& r) {
-  if (r.dnn == nullptr) r.dnn = make_owned<detail::dnn_handle>(r.stream());
-  return static_cast<detail::dnn_handle*>(r.dnn.get())->handle.get();
-}
+/// cuDNN on the GPU of a plan, made with it.
+class dnn_library {
+ public:
+  /// The library while this lives, on the stream of a run.
+  class use : public detail::dnn_handle::use {
+   public:
+    use(const dnn_library& library, const run_context& context) : detail::dnn_handle::use(library.handle_) {
+      check_dnn(cudnnSetStream(get(), stream_of(context)), "a stream");
+    }
+  };
+
+ private:
+  detail::dnn_handle& handle_ = detail::dnn_handle::of_current_gpu();
+};
 
 /// A tensor of four axes without gaps.
 class dnn_tensor {

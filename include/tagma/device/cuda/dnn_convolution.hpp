@@ -19,7 +19,7 @@ class dnn_convolution {
   [[nodiscard]] TAGMA_COLD static owned<dnn_convolution> make(const conv_problem& p, conv_role role, dtype type,
                                                               const run_context& context) {
     auto made = owned<dnn_convolution>(new dnn_convolution(p, role, type));
-    return made->describe() && made->choose(resources_of(context)) ? std::move(made) : owned<dnn_convolution>();
+    return made->describe() && made->choose(context) ? std::move(made) : owned<dnn_convolution>();
   }
 
   /// False if cuDNN does not support the problem after all; then `out` is as it was.
@@ -30,18 +30,19 @@ class dnn_convolution {
     std::byte* const arranged = r.workspace() + library_bytes();
     std::byte* const images = arranged + filter_bytes();
     const library_factors by(type_);
+    const dnn_library::use library(library_, context);
     if (role_ == conv_role::forward) {
       arrange(b.data, arranged, context);
       const void* x = padded_images(a.data, images, context);
-      return dnn_did(
-          cudnnConvolutionForward(dnn_of(r), by.one(), images_.get(), x, filter_.get(), arranged, convolution_.get(),
-                                  forward_, r.workspace(), bytes_, by.zero(), output_.get(), out.data),
-          "a convolution");
+      return dnn_did(cudnnConvolutionForward(library.get(), by.one(), images_.get(), x, filter_.get(), arranged,
+                                             convolution_.get(), forward_, r.workspace(), bytes_, by.zero(),
+                                             output_.get(), out.data),
+                     "a convolution");
     }
     if (role_ == conv_role::input_gradient) {
       arrange(b.data, arranged, context);
       void* to = is_padded() ? images : out.data;
-      const bool done = dnn_did(cudnnConvolutionBackwardData(dnn_of(r), by.one(), filter_.get(), arranged,
+      const bool done = dnn_did(cudnnConvolutionBackwardData(library.get(), by.one(), filter_.get(), arranged,
                                                              output_.get(), a.data, convolution_.get(), by_images_,
                                                              r.workspace(), bytes_, by.zero(), images_.get(), to),
                                 "a gradient by images");
@@ -49,10 +50,10 @@ class dnn_convolution {
       return done;
     }
     const void* x = padded_images(a.data, images, context);
-    const bool done = dnn_did(
-        cudnnConvolutionBackwardFilter(dnn_of(r), by.one(), images_.get(), x, output_.get(), b.data, convolution_.get(),
-                                       by_filter_, r.workspace(), bytes_, by.zero(), filter_.get(), arranged),
-        "a gradient by a filter");
+    const bool done = dnn_did(cudnnConvolutionBackwardFilter(library.get(), by.one(), images_.get(), x, output_.get(),
+                                                             b.data, convolution_.get(), by_filter_, r.workspace(),
+                                                             bytes_, by.zero(), filter_.get(), arranged),
+                              "a gradient by a filter");
     if (done) move(arranged, out.data, from_theirs(), size(), context);
     return done;
   }
@@ -127,8 +128,10 @@ class dnn_convolution {
     return false;
   }
 
-  [[nodiscard]] bool choose(stream_resources& r) {
-    const cudnnHandle_t h = dnn_of(r);
+  [[nodiscard]] bool choose(const run_context& context) {
+    stream_resources& r = resources_of(context);
+    const dnn_library::use library(library_, context);
+    const cudnnHandle_t h = library.get();
     const auto x = images_.get();
     const auto y = output_.get();
     const auto f = filter_.get();
@@ -201,6 +204,7 @@ class dnn_convolution {
          box, size(), context);
   }
 
+  dnn_library library_;
   conv_problem p_;
   conv_role role_;
   dtype type_;

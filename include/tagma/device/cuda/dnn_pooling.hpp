@@ -15,19 +15,17 @@ enum class dnn_pool : std::uint8_t { maximum, mean };
 class dnn_pooling {
  public:
   /// A null pointer if cuDNN has no words for the problem.
-  [[nodiscard]] TAGMA_COLD static owned<dnn_pooling> make(const pool_problem& p, dnn_pool kind, dtype type,
-                                                          const run_context& context) {
+  [[nodiscard]] TAGMA_COLD static owned<dnn_pooling> make(const pool_problem& p, dnn_pool kind, dtype type) {
     auto made = owned<dnn_pooling>(new dnn_pooling(type));
     if (!made->describe(p, kind)) return nullptr;
-    static_cast<void>(dnn_of(resources_of(context)));  // not made during a run
     return made;
   }
 
   /// False if cuDNN does not support the problem after all; then `y` is as it was.
   [[nodiscard]] bool run(const void* x, void* y, const run_context& context) const {
     const library_factors by(type_);
-    return dnn_did(cudnnPoolingForward(dnn_of(resources_of(context)), window_.get(), by.one(), images_.get(), x,
-                                       by.zero(), output_.get(), y),
+    return dnn_did(cudnnPoolingForward(dnn_library::use(library_, context).get(), window_.get(), by.one(),
+                                       images_.get(), x, by.zero(), output_.get(), y),
                    "pooling");
   }
 
@@ -54,6 +52,7 @@ class dnn_pooling {
   }
 
   dtype type_;
+  dnn_library library_;
   dnn_tensor images_, output_;
   library_object<cudnnPoolingDescriptor_t, &cudnnDestroyPoolingDescriptor> window_;
 };

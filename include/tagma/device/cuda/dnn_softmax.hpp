@@ -12,11 +12,10 @@ namespace tagma::device::cuda {
 class dnn_softmax {
  public:
   /// A null pointer if cuDNN cannot count the elements.
-  [[nodiscard]] TAGMA_COLD static owned<dnn_softmax> make(std::int64_t rows, std::int64_t n, bool logarithm, dtype type,
-                                                          const run_context& context) {
+  [[nodiscard]] TAGMA_COLD static owned<dnn_softmax> make(std::int64_t rows, std::int64_t n, bool logarithm,
+                                                          dtype type) {
     auto made = owned<dnn_softmax>(new dnn_softmax(logarithm, type));
     if (!made->rows_.describe(CUDNN_TENSOR_NCHW, type, rows, n, 1, 1)) return nullptr;
-    static_cast<void>(dnn_of(resources_of(context)));  // not made during a run
     return made;
   }
 
@@ -25,9 +24,10 @@ class dnn_softmax {
   /// GPU.
   [[nodiscard]] bool run(const void* x, void* y, const run_context& context) const {
     const library_factors by(type_);
-    return dnn_did(cudnnSoftmaxForward(dnn_of(resources_of(context)), algorithm_, CUDNN_SOFTMAX_MODE_INSTANCE, by.one(),
-                                       rows_.get(), x, by.zero(), rows_.get(), y),
-                   "a softmax");
+    return dnn_did(
+        cudnnSoftmaxForward(dnn_library::use(library_, context).get(), algorithm_, CUDNN_SOFTMAX_MODE_INSTANCE,
+                            by.one(), rows_.get(), x, by.zero(), rows_.get(), y),
+        "a softmax");
   }
 
  private:
@@ -36,6 +36,7 @@ class dnn_softmax {
 
   cudnnSoftmaxAlgorithm_t algorithm_;
   dtype type_;
+  dnn_library library_;
   dnn_tensor rows_;
 };
 

@@ -13,6 +13,7 @@
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cuda/launch.hpp"
 #include "tagma/device/stream/memory_pool.hpp"
+#include "tagma/runtime/mutex.hpp"
 
 /// 1 lets products and convolutions of float round their operands to 19 bits (TF32), which is several times as fast.
 #if !defined(TAGMA_CUDA_TF32)
@@ -126,12 +127,6 @@ void check_run(std::uint64_t failure, const Describe& describe) {
         failure & last_position, " is not within the axis of what it selects from"});
 }
 
-/// A handle of a library.
-class library_handle {
- public:
-  virtual ~library_handle() = default;
-};
-
 /// An object of a library with one owner.
 /// @tparam Destroy the library's function that ends it
 template <class Handle, auto Destroy>
@@ -149,6 +144,49 @@ class library_object {
 
  private:
   Handle handle_ = nullptr;
+};
+
+/// The handle of a library on one GPU, for all plans of the process: it takes long to make and keeps memory of the GPU.
+/// One call at a time has it. It is never destroyed, since plans may end after the driver of CUDA has shut down.
+/// @tparam Make the library's function that makes one for the current GPU
+template <class Handle, auto Make>
+class shared_handle {
+ public:
+  shared_handle(const shared_handle&) = delete;
+  shared_handle& operator=(const shared_handle&) = delete;
+
+  /// That of the current GPU, made if it is not there; so `prepare` asks for it before a run does.
+  [[nodiscard]] TAGMA_COLD static shared_handle& of_current_gpu() {
+    static mutex adding;
+    static shared_handle* first = nullptr;
+    int gpu = 0;
+    if (!emulates()) check(cudaGetDevice(&gpu), "cudaGetDevice");
+    const mutex_lock lock(adding);
+    for (shared_handle* h = first; h != nullptr; h = h->next_)
+      if (h->gpu_ == gpu) return *h;
+    auto made = owned<shared_handle>(new shared_handle(gpu, first));
+    Make(&made->handle_);
+    return *(first = made.release());
+  }
+
+  /// The handle while this lives.
+  class use {
+   public:
+    explicit use(shared_handle& shared) : lock_(shared.one_call_), handle_(shared.handle_) {}
+    [[nodiscard]] Handle get() const { return handle_; }
+
+   private:
+    mutex_lock lock_;
+    Handle handle_;
+  };
+
+ private:
+  shared_handle(int gpu, shared_handle* next) : gpu_(gpu), next_(next) {}
+
+  int gpu_;
+  shared_handle* next_;
+  Handle handle_ = nullptr;
+  mutex one_call_;
 };
 
 /// The factors 1 and 0 by which libraries multiply what they compute and what was there before, in the type that they
@@ -198,9 +236,6 @@ class stream_resources {
       fail(status_code::internal, "a kernel reads numbers of the run, and its entry does not say so");
     return parameters_;
   }
-
-  owned<library_handle> blas;  ///< of cuBLASLt, made by the first product
-  owned<library_handle> dnn;   ///< of cuDNN, made by the first kernel that asks it
 
  private:
   struct block {

@@ -103,12 +103,11 @@ struct pool_body {
 
 template <pool_kind Kind>
   requires(pools_forward(Kind))
-owned<kernel_state> prepare_pool(const kernel_args& args, const run_context& context) {
+owned<kernel_state> prepare_pool(const kernel_args& args, const run_context&) {
   auto state = make_owned<library_state<dnn_pooling>>();
   if (libraries_answer() && args.out.elements() > 0)
-    state->library =
-        dnn_pooling::make(pool_problem(args.in[0].dims, args.out.dims, args.attributes),
-                          Kind == pool_kind::maximum ? dnn_pool::maximum : dnn_pool::mean, args.out.type, context);
+    state->library = dnn_pooling::make(pool_problem(args.in[0].dims, args.out.dims, args.attributes),
+                                       Kind == pool_kind::maximum ? dnn_pool::maximum : dnn_pool::mean, args.out.type);
   return state;
 }
 

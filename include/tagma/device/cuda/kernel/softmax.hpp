@@ -123,11 +123,11 @@ struct row_extents {
 
 template <row_kind Kind>
   requires(Kind == row_kind::softmax || Kind == row_kind::log_softmax)
-owned<kernel_state> prepare_rows(const kernel_args& args, const run_context& context) {
+owned<kernel_state> prepare_rows(const kernel_args& args, const run_context&) {
   auto state = make_owned<library_state<dnn_softmax>>();
   const row_extents x(args.in[0].dims);
   if (libraries_answer() && x.rows > 0 && x.n > 0)
-    state->library = dnn_softmax::make(x.rows, x.n, Kind == row_kind::log_softmax, args.out.type, context);
+    state->library = dnn_softmax::make(x.rows, x.n, Kind == row_kind::log_softmax, args.out.type);
   return state;
 }
 
