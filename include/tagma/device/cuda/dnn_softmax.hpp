@@ -19,8 +19,8 @@ class dnn_softmax {
     return made;
   }
 
-  /// False if cuDNN does not support such rows after all; then `y` is as it was. `y` may be `x`: NVIDIA documents so
-  /// much of the gradient alone, but oneDNN relies on it here as well, and the suite of operations compares both on a
+  /// False if cuDNN does not support such rows after all; then `y` is as it was. `y` may be `x`: each row is read
+  /// before it is written. NVIDIA documents this use for the gradient alone; the suite of operations compares both on a
   /// GPU.
   [[nodiscard]] bool run(const void* x, void* y, const run_context& context) const {
     const library_factors by(type_);
