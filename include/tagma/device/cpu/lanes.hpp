@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "tagma/base/config.hpp"
+#include "tagma/base/scalar_math.hpp"
 #include "tagma/tensor/half.hpp"
 
 namespace tagma::device::cpu {
@@ -352,9 +352,7 @@ TAGMA_INLINE pack<T, W> select(const mask<static_cast<int>(sizeof(T)), W>& m, co
     return {m.bits.v ? a.v : b.v};
   }
 }
-template <class T>
-  requires(!detail::is_pack<T>)
-TAGMA_INLINE T select(bool m, T a, T b) { return m ? a : b; }
+using scalar_math::select;
 
 /// Quotients. No lane ever traps: an integer divided by zero is 0, and the most negative one divided by -1 is itself.
 template <class T, int W>

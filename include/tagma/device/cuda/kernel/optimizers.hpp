@@ -6,11 +6,20 @@
 /// gradient.
 
 #include "tagma/device/cuda/kernel/state.hpp"
-#include "tagma/device/cuda/kernel/update_rules.hpp"
+#include "tagma/device/update_rules.hpp"
 
 namespace tagma::device::cuda {
 
 namespace detail {
+
+/// Reads the numbers once for all threads of a block.
+template <class Update, class C>
+TAGMA_DEVICE update_numbers<C> share_numbers(const place& at, const number_places& p) {
+  auto* shared = reinterpret_cast<update_numbers<C>*>(at.shared);
+  if (at.thread == 0) *shared = read_numbers<Update, C>(p);
+  at.wait();
+  return *shared;
+}
 
 /// The elements that an update writes.
 template <class Update, class T>
@@ -202,43 +211,14 @@ struct row_update_kernel {
 
 }  // namespace detail
 
-template <>
-struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
-    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+#define TAGMA_UPDATE_KERNELS(Update)                                 \
+  template <>                                                        \
+  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
+  template <>                                                        \
+  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
+TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
+#undef TAGMA_UPDATE_KERNELS
+
 template <>
 struct kernel<ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
