@@ -159,25 +159,7 @@ struct rate_body {
     schedule_kind kind;
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    if (at.index() > 0) return;
-    const double step = static_cast<double>(*a.step), *p = a.numbers, warm = p[0];
-    double result = p[1];
-    if (a.kind == schedule_kind::exponential) {
-      const double exponent = step / p[2];
-      result = p[1] * raise(p[3], p[4] != 0 ? round_down(exponent) : exponent);
-    } else if (a.kind == schedule_kind::polynomial) {
-      const double done = step < p[2] ? step : p[2];
-      result = (p[1] - p[3]) * raise(1 - done / p[2], p[4]) + p[3];
-    } else if (a.kind == schedule_kind::cosine) {
-      const double done = step < p[2] ? step : p[2];
-      result = p[1] * ((1 - p[3]) * 0.5 * (1 + cosine(3.14159265358979323846 * done / p[2])) + p[3]);
-    } else if (a.kind == schedule_kind::piecewise) {
-      const std::int64_t boundaries = (a.count - 2) / 2;
-      std::int64_t i = 0;
-      while (i < boundaries && step > p[1 + i]) ++i;
-      result = p[1 + boundaries + i];
-    }
-    *a.to = step < warm ? result * (step + 1) / warm : result;
+    if (at.index() == 0) *a.to = evaluate(a.kind, a.numbers, a.count, static_cast<double>(*a.step));
   }
 };
 

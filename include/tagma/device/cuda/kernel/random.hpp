@@ -20,9 +20,9 @@ enum class distribution : std::uint8_t { uniform, normal, truncated };
 template <class T>
 TAGMA_DEVICE compute_t<T> representable(compute_t<T> x) {
   if constexpr (std::is_same_v<T, float16>)
-    return round_down(x * 2048.0f) * (1 / 2048.0f);
+    return floor(x * 2048.0f) * (1 / 2048.0f);
   else if constexpr (std::is_same_v<T, bfloat16>)
-    return round_down(x * 256.0f) * (1 / 256.0f);
+    return floor(x * 256.0f) * (1 / 256.0f);
   else
     return x;
 }
