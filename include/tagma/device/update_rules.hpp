@@ -160,4 +160,24 @@ TAGMA_DEVICE update_numbers<C> read_numbers(const number_places& p) {
   return h;
 }
 
+/// The operands of an update by a sparse gradient.
+template <class Update>
+struct row_update_operands {
+  using rows_type = op::apply_rows<Update>;
+  const runtime::kernel_args& args;
+
+  [[nodiscard]] std::size_t parts() const { return static_cast<std::size_t>(args.attributes[0]); }
+  [[nodiscard]] const runtime::operand& rows(std::size_t part) const {
+    return args.in[rows_type::rows_input(args.in.size(), parts(), part)];
+  }
+  [[nodiscard]] const runtime::operand& indices(std::size_t part) const {
+    return args.in[rows_type::index_input(args.in.size(), parts(), part)];
+  }
+  [[nodiscard]] number_places numbers() const {
+    return {args, rows_type::slots, rows_type::index_input(args.in.size(), parts(), 0)};
+  }
+  /// Elements of a row of the variable.
+  [[nodiscard]] std::int64_t width() const { return args.out.dims.sub(1, args.out.dims.rank).elements(); }
+};
+
 }  // namespace tagma::device

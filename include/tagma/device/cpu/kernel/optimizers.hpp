@@ -81,15 +81,13 @@ void apply_update(const kernel_args& args, const run_context& context) {
 template <class Update, class T>
 class row_updates {
  public:
-  row_updates(const kernel_args& args, const run_context& context)
-      : args_(args),
-        width_(args.out.dims.sub(1, args.out.dims.rank).elements()),
-        table_(args.out.dims[0]),
-        h_(read_numbers<Update, compute_t<T>>(
-            {args, Update::slots.size(), op::apply_rows<Update>::index_input(args.in.size(), parts(), 0)})) {
+  row_updates(const kernel_args& args, const run_context& context) : args_(args), table_(args.out.dims[0]) {
+    const row_update_operands<Update> given{args};
+    width_ = given.width();
+    h_ = read_numbers<Update, compute_t<T>>(given.numbers());
     if (args.out.elements() == 0) return;
     auto& sorter = static_cast<row_sorter&>(*args.state);
-    for (std::size_t p = 0; p < parts(); ++p) sorter.add(rows_of(args, p), indices_of(args, p), table_);
+    for (std::size_t p = 0; p < given.parts(); ++p) sorter.add(given.rows(p), given.indices(p), table_);
     rows_ = sorter.sorted(table_);
     count_ = static_cast<std::int64_t>(rows_.size());
     if constexpr (Update::moves_all_rows) {
@@ -104,8 +102,8 @@ class row_updates {
 
   [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     std::int64_t count = 0;
-    for (std::size_t p = 0; p < static_cast<std::size_t>(args.attributes[0]); ++p)
-      count += indices_of(args, p).elements();
+    const row_update_operands<Update> given{args};
+    for (std::size_t p = 0; p < given.parts(); ++p) count += given.indices(p).elements();
     return owned<kernel_state>(new row_sorter(static_cast<std::size_t>(count)));
   }
   static void run(const kernel_args& args, const run_context& context) { row_updates(args, context); }
@@ -114,15 +112,6 @@ class row_updates {
   /// Elements of a sum of gradients, or of a gradient of zero, that are made at a time.
   static constexpr std::int64_t piece = 1024;
 
-  [[nodiscard]] static const operand& rows_of(const kernel_args& args, std::size_t part) {
-    return args
-        .in[op::apply_rows<Update>::rows_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
-  }
-  [[nodiscard]] static const operand& indices_of(const kernel_args& args, std::size_t part) {
-    return args
-        .in[op::apply_rows<Update>::index_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
-  }
-  [[nodiscard]] std::size_t parts() const { return static_cast<std::size_t>(args_.attributes[0]); }
   [[nodiscard]] const T* gradient(std::int64_t i) const { return reinterpret_cast<const T*>(at(i).from); }
   [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[static_cast<std::size_t>(i)]; }
 
@@ -183,7 +172,7 @@ class row_updates {
   }
 
   const kernel_args& args_;
-  std::int64_t width_, table_, count_ = 0;
+  std::int64_t width_ = 0, table_, count_ = 0;
   update_numbers<compute_t<T>> h_;
   array_view<const gradient_row> rows_;
 };

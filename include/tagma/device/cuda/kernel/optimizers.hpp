@@ -108,40 +108,30 @@ struct row_update_body {
 };
 
 template <class Update>
-struct sparse_inputs {
-  [[nodiscard]] static std::size_t parts(const kernel_args& args) {
-    return static_cast<std::size_t>(args.attributes[0]);
-  }
-  [[nodiscard]] static row_parts of(const kernel_args& args) {
-    using rows = op::apply_rows<Update>;
-    row_parts all;
-    for (std::size_t p = 0; p < parts(args); ++p)
-      all.add(args.in[rows::rows_input(args.in.size(), parts(args), p)],
-              args.in[rows::index_input(args.in.size(), parts(args), p)]);
-    return all;
-  }
-  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
-    reserve_sort(of(args).total(), args.out.dims[0], context);
-    return nullptr;
-  }
-};
+[[nodiscard]] row_parts parts_of(const row_update_operands<Update>& given) {
+  row_parts all;
+  for (std::size_t p = 0; p < given.parts(); ++p) all.add(given.rows(p), given.indices(p));
+  return all;
+}
+
+template <class Update>
+owned<kernel_state> prepare_rows(const kernel_args& args, const run_context& context) {
+  reserve_sort(parts_of(row_update_operands<Update>{args}).total(), args.out.dims[0], context);
+  return nullptr;
+}
 
 template <class Update, class T>
 void apply_rows(const kernel_args& args, const run_context& context) {
   static_assert(op::sparse_gradient::limit <= row_parts::most);
-  using inputs = sparse_inputs<Update>;
-  constexpr std::size_t slots = Update::slots.size();
   if (args.out.elements() == 0) return;
-  const shape& dims = args.out.dims;
-  const std::int64_t width = dims.sub(1, dims.rank).elements();
-  const row_parts parts = inputs::of(args);
-  const sorted_rows sorted = sort_rows(parts, dims[0], args, context);
+  const row_update_operands<Update> given{args};
+  const std::int64_t width = given.width();
+  const row_parts parts = parts_of(given);
+  const sorted_rows sorted = sort_rows(parts, args.out.dims[0], args, context);
   const std::int64_t count = (Update::moves_all_rows ? sorted.table : sorted.count) * width;
   if (count == 0) return;
-  const std::size_t end = op::apply_rows<Update>::index_input(args.in.size(), inputs::parts(args), 0);
-  launch<row_update_body<Update, T>>(
-      update_geometry<compute_t<T>>(count), context,
-      {update_target<Update, T>(args), parts, sorted, width, number_places(args, slots, end)});
+  launch<row_update_body<Update, T>>(update_geometry<compute_t<T>>(count), context,
+                                     {update_target<Update, T>(args), parts, sorted, width, given.numbers()});
 }
 
 /// A schedule of a learning rate, in memory of the device.
@@ -188,7 +178,7 @@ template <class Update>
 struct row_update_kernel {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      .run = &apply_rows<Update, stored<Out>>, .prepare = &sparse_inputs<Update>::prepare, .reads_run = true};
+      .run = &apply_rows<Update, stored<Out>>, .prepare = &prepare_rows<Update>, .reads_run = true};
 };
 
 }  // namespace detail
