@@ -38,6 +38,16 @@ template <class T>
 TAGMA_DEVICE T select(bool condition, T a, T b) {
   return condition ? a : b;
 }
+/// The larger number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T max(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+/// The smaller number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T min(T a, T b) {
+  return a < b || a != a ? a : b;
+}
 /// -1, 0 or 1; a zero and a NaN are themselves.
 template <class T>
 TAGMA_DEVICE T sign(T x) {

@@ -435,6 +435,9 @@ TAGMA_INLINE pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
     return select(a > b, a, b);
 }
 
+using scalar_math::max;
+using scalar_math::min;
+
 /// True if a lane of the mask is set.
 template <int B, int W>
 TAGMA_INLINE bool any(const mask<B, W>& m) {
@@ -480,23 +483,15 @@ struct add_lanes {
   }
 };
 struct min_lanes {
-  template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
     return min(a, b);
-  }
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return (a < b || a != a) ? a : b;
   }
 };
 struct max_lanes {
-  template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
     return max(a, b);
-  }
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return (a > b || a != a) ? a : b;
   }
 };
 }  // namespace detail

@@ -92,17 +92,6 @@ TAGMA_DEVICE To convert(From x) {
     return static_cast<To>(x);
 }
 
-/// The larger number; a NaN if either is one.
-template <class T>
-TAGMA_DEVICE T larger(T a, T b) {
-  return a > b || a != a ? a : b;
-}
-/// The smaller number; a NaN if either is one.
-template <class T>
-TAGMA_DEVICE T smaller(T a, T b) {
-  return a < b || a != a ? a : b;
-}
-
 /// Infinity, or the largest integer.
 template <class T>
 TAGMA_DEVICE constexpr T highest() {
@@ -139,7 +128,7 @@ TAGMA_DEVICE T divide(T a, T b) {
   }
 }
 
-// Functions of float and double.
+// Functions of numbers.
 using scalar_math::abs;
 using scalar_math::ceil;
 using scalar_math::cos;
@@ -149,8 +138,11 @@ using scalar_math::expm1;
 using scalar_math::floor;
 using scalar_math::log;
 using scalar_math::log1p;
+using scalar_math::max;
+using scalar_math::min;
 using scalar_math::pow;
 using scalar_math::round;
+using scalar_math::select;
 using scalar_math::sigmoid;
 using scalar_math::sin;
 using scalar_math::softplus;

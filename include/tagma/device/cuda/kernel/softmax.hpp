@@ -41,7 +41,7 @@ struct row_threads {
 
 template <class C>
 struct larger_of {
-  TAGMA_DEVICE C operator()(C a, C b) const { return larger(a, b); }
+  TAGMA_DEVICE C operator()(C a, C b) const { return max(a, b); }
 };
 template <class C>
 struct sum_of {
@@ -72,7 +72,7 @@ struct row_body {
       const std::int64_t row = first + threads.row(), end = row < a.rows ? n : 0;
       const T* x = a.x + row * n;
       C top = lowest<C>(), total = 0;
-      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) top = larger(widen(x[i]), top);
+      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) top = max(widen(x[i]), top);
       top = threads.join(top, larger_of<C>());
       for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) total += exp(widen(x[i]) - top);
       total = threads.join(total, sum_of<C>());
