@@ -138,7 +138,7 @@ struct number_places {
   std::int32_t count = 0;
 
   /// Of an update with `slots` slots; of its inputs, the first `end` count.
-  number_places(const runtime::kernel_args& args, std::size_t slots, std::size_t end) {
+  TAGMA_COLD number_places(const runtime::kernel_args& args, std::size_t slots, std::size_t end) {
     const std::size_t first = slots + 2;
     rate = args.in[first].as<const double>();
     step = args.in[first + 1].as<const std::int64_t>();

@@ -46,6 +46,12 @@ struct update_body {
   }
 };
 
+/// The numbers of an update. Optimizing this for speed would cost the compiler more than a run gains.
+template <class Update, class C>
+[[nodiscard]] TAGMA_COLD update_numbers<C> numbers_at(const number_places& p) {
+  return read_numbers<Update, C>(p);
+}
+
 /// Updates `n` elements from element `at` on, with the gradient of just these elements.
 template <class Update, class T>
 void update_piece(const kernel_args& args, const update_numbers<compute_t<T>>& h, std::int64_t at, const T* g,
@@ -62,7 +68,7 @@ inline constexpr std::int64_t update_task = 65536;
 template <class Update, class T>
 void apply_update(const kernel_args& args, const run_context& context) {
   constexpr std::size_t slots = Update::slots.size();
-  const auto h = read_numbers<Update, compute_t<T>>({args, slots, args.in.size()});
+  const auto h = numbers_at<Update, compute_t<T>>({args, slots, args.in.size()});
   const T* g = args.in[1 + slots].template as<const T>();
   const std::int64_t n = args.out.elements();
   const auto some = [&](std::int64_t t) {
@@ -84,7 +90,7 @@ class row_updates {
   row_updates(const kernel_args& args, const run_context& context) : args_(args), table_(args.out.dims[0]) {
     const row_update_operands<Update> given{args};
     width_ = given.width();
-    h_ = read_numbers<Update, compute_t<T>>(given.numbers());
+    h_ = numbers_at<Update, compute_t<T>>(given.numbers());
     if (args.out.elements() == 0) return;
     auto& sorter = static_cast<row_sorter&>(*args.state);
     for (std::size_t p = 0; p < given.parts(); ++p) sorter.add(given.rows(p), given.indices(p), table_);
