@@ -31,4 +31,18 @@ TEST_CASE("positions along axes count the last axis first") {
   CHECK(calls == 0);
 }
 
+template <class Index>
+std::int64_t second(Index first, Index second) {
+  const Index both[] = {first, second};
+  return index_at(reinterpret_cast<const std::byte*>(both), tagma::dtype_of<Index>, 1);
+}
+
+TEST_CASE("indices are read as the type that they have") {
+  CHECK(second<std::int64_t>(1, std::int64_t{1} << 40) == std::int64_t{1} << 40);
+  CHECK(second<std::int32_t>(1, -70'000) == -70'000);
+  CHECK(second<std::int16_t>(1, -300) == -300);
+  CHECK(second<std::int8_t>(1, -3) == -3);
+  CHECK(second<std::uint8_t>(1, 200) == 200);
+}
+
 }  // namespace

@@ -90,5 +90,16 @@ void fresh_type(long);
 #define TAGMA_DEVICE TAGMA_INLINE
 #endif
 
+/// Around TAGMA_DEVICE templates that are also used with values of the host alone, such as packs: nvcc warns of the
+/// functions of the host that these call.
+#if defined(__CUDACC__)
+#define TAGMA_FORMULAS_BEGIN \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011") _Pragma("nv_diag_suppress 20014")
+#define TAGMA_FORMULAS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_FORMULAS_BEGIN
+#define TAGMA_FORMULAS_END
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tagma/base/config.hpp"
+#include "tagma/base/scalar_math.hpp"
 
 namespace tagma {
 
@@ -88,24 +88,22 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
 }
 
-namespace scalar_math {
-inline double sqrt(double x) { return __builtin_sqrt(x); }
-inline double log(double x) { return __builtin_log(x); }
-inline double cos(double x) { return __builtin_cos(x); }
-}  // namespace scalar_math
+TAGMA_FORMULAS_BEGIN
 
 /// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
 /// on the generation of random normal deviates" (1958).
 /// @tparam T the type of one number
-/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
+/// @tparam N T itself, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
 /// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
 template <class T, class N>
-TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
+TAGMA_DEVICE N normal_from(const N& radius, const N& turns) {
   using scalar_math::cos;
   using scalar_math::log;
   using scalar_math::sqrt;
   return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
 }
+
+TAGMA_FORMULAS_END
 
 /// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
 [[nodiscard]] constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tagma/base/config.hpp"
+#include "tagma/tensor/dtype.hpp"
 
 namespace tagma::device {
 
@@ -31,6 +32,22 @@ TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int a
     index = next;
   }
   if (axes > 0) some(0, index);
+}
+
+/// Element `i` of a tensor of indices.
+TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::int64_t i) {
+  switch (type) {
+    case dtype::int64:
+      return reinterpret_cast<const std::int64_t*>(indices)[i];
+    case dtype::int32:
+      return reinterpret_cast<const std::int32_t*>(indices)[i];
+    case dtype::int16:
+      return reinterpret_cast<const std::int16_t*>(indices)[i];
+    case dtype::int8:
+      return reinterpret_cast<const std::int8_t*>(indices)[i];
+    default:
+      return reinterpret_cast<const std::uint8_t*>(indices)[i];
+  }
 }
 
 }  // namespace tagma::device

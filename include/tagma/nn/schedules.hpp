@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 
+#include "tagma/base/scalar_math.hpp"
 #include "tagma/expr/op/elementwise.hpp"
 
 namespace tagma {
@@ -116,39 +117,45 @@ class rate {
   carried_value value_;
 };
 
-/// The learning rate at a step, as a kernel and a test compute it.
+/// The learning rate at a step, on every device.
+/// @param p    what `rate::value` carries, `count` numbers
 /// @param step updates done so far
-[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
-  const auto p = v.bytes.as<const double>();
+TAGMA_DEVICE double evaluate(schedule_kind kind, const double* p, std::int64_t count, double step) {
   const double warm = p[0];
   double result = p[1];
-  switch (static_cast<schedule_kind>(v.integer)) {
+  switch (kind) {
     case schedule_kind::constant:
       break;
     case schedule_kind::exponential: {
       const double exponent = step / p[2];
-      result = p[1] * __builtin_pow(p[3], p[4] != 0 ? __builtin_floor(exponent) : exponent);
+      result = p[1] * scalar_math::pow(p[3], p[4] != 0 ? scalar_math::floor(exponent) : exponent);
       break;
     }
     case schedule_kind::polynomial: {
       const double done = step < p[2] ? step : p[2];
-      result = (p[1] - p[3]) * __builtin_pow(1 - done / p[2], p[4]) + p[3];
+      result = (p[1] - p[3]) * scalar_math::pow(1 - done / p[2], p[4]) + p[3];
       break;
     }
     case schedule_kind::cosine: {
       const double done = step < p[2] ? step : p[2];
-      result = p[1] * ((1 - p[3]) * 0.5 * (1 + __builtin_cos(3.14159265358979323846 * done / p[2])) + p[3]);
+      result = p[1] * ((1 - p[3]) * 0.5 * (1 + scalar_math::cos(3.14159265358979323846 * done / p[2])) + p[3]);
       break;
     }
     case schedule_kind::piecewise: {
-      const std::size_t boundaries = (p.size() - 2) / 2;
-      std::size_t i = 0;
+      const std::int64_t boundaries = (count - 2) / 2;
+      std::int64_t i = 0;
       while (i < boundaries && step > p[1 + i]) ++i;
       result = p[1 + boundaries + i];
       break;
     }
   }
   return step < warm ? result * (step + 1) / warm : result;
+}
+
+/// The learning rate that a program carries, at a step.
+[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
+  const auto p = v.bytes.as<const double>();
+  return evaluate(static_cast<schedule_kind>(v.integer), p.data(), static_cast<std::int64_t>(p.size()), step);
 }
 
 namespace op {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "tagma/base/config.hpp"
+#include "tagma/base/scalar_math.hpp"
 #include "tagma/tensor/half.hpp"
 
 namespace tagma::device::cpu {
@@ -352,9 +352,7 @@ TAGMA_INLINE pack<T, W> select(const mask<static_cast<int>(sizeof(T)), W>& m, co
     return {m.bits.v ? a.v : b.v};
   }
 }
-template <class T>
-  requires(!detail::is_pack<T>)
-TAGMA_INLINE T select(bool m, T a, T b) { return m ? a : b; }
+using scalar_math::select;
 
 /// Quotients. No lane ever traps: an integer divided by zero is 0, and the most negative one divided by -1 is itself.
 template <class T, int W>
@@ -437,6 +435,9 @@ TAGMA_INLINE pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
     return select(a > b, a, b);
 }
 
+using scalar_math::max;
+using scalar_math::min;
+
 /// True if a lane of the mask is set.
 template <int B, int W>
 TAGMA_INLINE bool any(const mask<B, W>& m) {
@@ -482,23 +483,15 @@ struct add_lanes {
   }
 };
 struct min_lanes {
-  template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
     return min(a, b);
-  }
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return (a < b || a != a) ? a : b;
   }
 };
 struct max_lanes {
-  template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
     return max(a, b);
-  }
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return (a > b || a != a) ? a : b;
   }
 };
 }  // namespace detail

@@ -109,56 +109,41 @@ TAGMA_INLINE pack<T, W> pow_part(const pack<T, W>& x, const pack<T, W>& y) {
     else                                              \
       return detail::name##_part(x);                  \
   }
-/// The same, and `name` for single numbers by the C library.
-#define TAGMA_PACK_AND_SCALAR_FUNCTION(name, builtin)                    \
-  TAGMA_PACK_FUNCTION(name)                                              \
-  TAGMA_INLINE float name(float x) { return __builtin_##builtin##f(x); } \
-  TAGMA_INLINE double name(double x) { return __builtin_##builtin(x); }
+/// The same, and `name` for single numbers.
+#define TAGMA_PACK_AND_SCALAR_FUNCTION(name) \
+  TAGMA_PACK_FUNCTION(name)                  \
+  using scalar_math::name;
 
 /// e^x; within 1 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(exp, exp)
+TAGMA_PACK_AND_SCALAR_FUNCTION(exp)
 /// e^x - 1 without cancellation near 0; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(expm1, expm1)
+TAGMA_PACK_AND_SCALAR_FUNCTION(expm1)
 /// The natural logarithm: -infinity at 0, NaN below; within 1 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(log, log)
+TAGMA_PACK_AND_SCALAR_FUNCTION(log)
 /// ln(1 + x) without cancellation near 0; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(log1p, log1p)
+TAGMA_PACK_AND_SCALAR_FUNCTION(log1p)
 /// The hyperbolic tangent; within 3 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(tanh, tanh)
+TAGMA_PACK_AND_SCALAR_FUNCTION(tanh)
 /// The error function; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(erf, erf)
+TAGMA_PACK_AND_SCALAR_FUNCTION(erf)
 /// The sine of radians; within 2 ulp. Packs with an element beyond 65536 in magnitude take a slower path.
-TAGMA_PACK_AND_SCALAR_FUNCTION(sin, sin)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sin)
 /// The cosine of radians; see sin.
-TAGMA_PACK_AND_SCALAR_FUNCTION(cos, cos)
+TAGMA_PACK_AND_SCALAR_FUNCTION(cos)
 /// The square root, correctly rounded.
-TAGMA_PACK_AND_SCALAR_FUNCTION(sqrt, sqrt)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sqrt)
 /// The greatest integer not above x.
-TAGMA_PACK_AND_SCALAR_FUNCTION(floor, floor)
+TAGMA_PACK_AND_SCALAR_FUNCTION(floor)
 /// The least integer not below x.
-TAGMA_PACK_AND_SCALAR_FUNCTION(ceil, ceil)
+TAGMA_PACK_AND_SCALAR_FUNCTION(ceil)
 /// The nearest integer, halves to even.
-TAGMA_PACK_AND_SCALAR_FUNCTION(round, nearbyint)
+TAGMA_PACK_AND_SCALAR_FUNCTION(round)
 /// 1 / (1 + e^-x); within 3 ulp, denormal results included.
-TAGMA_PACK_FUNCTION(sigmoid)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sigmoid)
 /// ln(1 + e^x); within 3 ulp.
-TAGMA_PACK_FUNCTION(softplus)
+TAGMA_PACK_AND_SCALAR_FUNCTION(softplus)
 #undef TAGMA_PACK_AND_SCALAR_FUNCTION
 #undef TAGMA_PACK_FUNCTION
-
-/// The number 1 / (1 + e^-x), for floats and doubles.
-TAGMA_INLINE float sigmoid(float x) {
-  const float e = exp(-__builtin_fabsf(x));
-  return (x < 0 ? e : 1.0f) / (1.0f + e);
-}
-TAGMA_INLINE double sigmoid(double x) {
-  const double e = exp(-__builtin_fabs(x));
-  return (x < 0 ? e : 1.0) / (1.0 + e);
-}
-
-/// The number ln(1 + e^x), for floats and doubles.
-TAGMA_INLINE float softplus(float x) { return (x < 0 ? 0.0f : x) + log1p(exp(-__builtin_fabsf(x))); }
-TAGMA_INLINE double softplus(double x) { return (x < 0 ? 0.0 : x) + log1p(exp(-__builtin_fabs(x))); }
 
 /// x^y; negative x has a power where y is an integer, and NaN elsewhere. Floats within 1 ulp. Doubles within 4 ulp
 /// where |y ln(x)| < 100, and within 40 ulp everywhere.
@@ -170,8 +155,12 @@ TAGMA_INLINE pack<T, W> pow(const pack<T, W>& x, const pack<T, W>& y) {
   else
     return detail::pow_part(x, y);
 }
-TAGMA_INLINE float pow(float x, float y) { return __builtin_powf(x, y); }
-TAGMA_INLINE double pow(double x, double y) { return __builtin_pow(x, y); }
+template <class T, int W>
+  requires(detail::floating<T>)
+TAGMA_INLINE pack<T, W> pow(const pack<T, W>& x, typename pack<T, W>::value_type y) {
+  return pow(x, splat<pack<T, W>>(y));
+}
+using scalar_math::pow;
 
 /// 1 / sqrt(x); within 2 ulp.
 template <class P>
@@ -189,8 +178,7 @@ TAGMA_INLINE pack<T, W> abs(const pack<T, W>& x) {
   else
     return x;
 }
-TAGMA_INLINE float abs(float x) { return __builtin_fabsf(x); }
-TAGMA_INLINE double abs(double x) { return __builtin_fabs(x); }
+using scalar_math::abs;
 
 /// -1, 0 or 1; a zero and a NaN are themselves.
 template <class T, int W>
@@ -202,7 +190,6 @@ TAGMA_INLINE pack<T, W> sign(const pack<T, W>& x) {
   else
     return positive;
 }
-TAGMA_INLINE float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
-TAGMA_INLINE double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
+using scalar_math::sign;
 
 }  // namespace tagma::device::cpu

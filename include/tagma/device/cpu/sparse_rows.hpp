@@ -6,6 +6,7 @@
 
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/heap_array.hpp"
+#include "tagma/device/index.hpp"
 #include "tagma/runtime/kernel.hpp"
 
 namespace tagma::device::cpu {
@@ -15,18 +16,6 @@ struct gradient_row {
   std::int64_t row = 0;
   const std::byte* from = nullptr;
 };
-
-/// Element `i` of a tensor of indices.
-[[nodiscard]] inline std::int64_t index_at(const runtime::operand& indices, std::int64_t i) {
-  switch (indices.type) {
-    case dtype::int64:
-      return indices.as<const std::int64_t>()[i];
-    case dtype::int32:
-      return indices.as<const std::int32_t>()[i];
-    default:
-      return indices.as<const std::uint8_t>()[i];
-  }
-}
 
 /// Collects the rows of a gradient and sorts them; rows that go to one place stay in the order in which they were
 /// added. Memory is taken once, time is linear.
@@ -40,7 +29,7 @@ class row_sorter final : public runtime::kernel_state {
     const std::int64_t count = indices.elements();
     const std::int64_t bytes = count == 0 ? 0 : rows.elements() / count * static_cast<std::int64_t>(size_of(rows.type));
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t row = index_at(indices, i);
+      const std::int64_t row = index_at(indices.data, indices.type, i);
       if (row < 0 || row >= table) {
         count_ = 0;
         fail(status_code::out_of_range,

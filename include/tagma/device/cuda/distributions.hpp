@@ -31,12 +31,6 @@ TAGMA_DEVICE random_elements<C> uniform_elements(const random_key& key, std::uin
     return {{uniform01(r[0]), uniform01(r[1]), uniform01(r[2]), uniform01(r[3])}};
 }
 
-/// A normal number by the method of Box and Muller (1958), from two uniform ones.
-template <class C>
-TAGMA_DEVICE C normal_number(C radius, C turns) {
-  return square_root(logarithm(C(1) - radius) * C(-2)) * cosine(turns * static_cast<C>(6.283185307179586476925));
-}
-
 /// Normal with mean 0 and deviation 1. The elements of a pair share their radius; their angles are a quarter turn
 /// apart.
 template <class C>
@@ -45,11 +39,12 @@ TAGMA_DEVICE random_elements<C> normal_elements(const random_key& key, std::uint
   random_words(key, block, attempt, r);
   if constexpr (sizeof(C) == 8) {
     const C radius = uniform01(r[0], r[1]), turns = uniform01(r[2], r[3]);
-    return {{normal_number(radius, turns), normal_number(radius, turns - C(0.25))}};
+    return {{normal_from<C>(radius, turns), normal_from<C>(radius, turns - C(0.25))}};
   } else {
     const C a = uniform01(r[0]), b = uniform01(r[1]);
     const C c = uniform01(r[2]), d = uniform01(r[3]);
-    return {{normal_number(a, b), normal_number(a, b - C(0.25)), normal_number(c, d), normal_number(c, d - C(0.25))}};
+    return {
+        {normal_from<C>(a, b), normal_from<C>(a, b - C(0.25)), normal_from<C>(c, d), normal_from<C>(c, d - C(0.25))}};
   }
 }
 
@@ -59,12 +54,12 @@ TAGMA_DEVICE random_elements<C> truncated_elements(const random_key& key, std::u
   random_elements<C> x = normal_elements<C>(key, block);
   for (std::uint16_t attempt = 1; attempt != 0; ++attempt) {
     bool all = true;
-    for (const C e : x.element) all = all && magnitude(e) < C(2);
+    for (const C e : x.element) all = all && abs(e) < C(2);
     if (all) break;
     const random_elements<C> again = normal_elements<C>(key, block, attempt);
     TAGMA_UNROLL
     for (int i = 0; i < random_width<C>; ++i)
-      if (!(magnitude(x.element[i]) < C(2))) x.element[i] = again.element[i];
+      if (!(abs(x.element[i]) < C(2))) x.element[i] = again.element[i];
   }
   return x;
 }

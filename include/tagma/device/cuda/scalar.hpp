@@ -5,12 +5,11 @@
 /// Arithmetic of single elements, on the device and on the host. The rules at the edges are those of the packs of the
 /// CPU: NaN wins in maxima and minima, integers divided by zero are 0, halves round to even.
 
-#include <math.h>
-
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
+#include "tagma/base/scalar_math.hpp"
 #include "tagma/device/index.hpp"
 #include "tagma/tensor/dtype.hpp"
 
@@ -93,17 +92,6 @@ TAGMA_DEVICE To convert(From x) {
     return static_cast<To>(x);
 }
 
-/// The larger number; a NaN if either is one.
-template <class T>
-TAGMA_DEVICE T larger(T a, T b) {
-  return a > b || a != a ? a : b;
-}
-/// The smaller number; a NaN if either is one.
-template <class T>
-TAGMA_DEVICE T smaller(T a, T b) {
-  return a < b || a != a ? a : b;
-}
-
 /// Infinity, or the largest integer.
 template <class T>
 TAGMA_DEVICE constexpr T highest() {
@@ -140,39 +128,25 @@ TAGMA_DEVICE T divide(T a, T b) {
   }
 }
 
-/// Functions of the C library for float and double.
-#define TAGMA_FUNCTION(name, function)                          \
-  TAGMA_DEVICE float name(float x) { return ::function##f(x); } \
-  TAGMA_DEVICE double name(double x) { return ::function(x); }
-TAGMA_FUNCTION(exponential, exp)
-TAGMA_FUNCTION(exponential_minus_1, expm1)
-TAGMA_FUNCTION(logarithm, log)
-TAGMA_FUNCTION(logarithm_of_1_plus, log1p)
-TAGMA_FUNCTION(square_root, sqrt)
-TAGMA_FUNCTION(hyperbolic_tangent, tanh)
-TAGMA_FUNCTION(error_function, erf)
-TAGMA_FUNCTION(sine, sin)
-TAGMA_FUNCTION(cosine, cos)
-TAGMA_FUNCTION(magnitude, fabs)
-TAGMA_FUNCTION(round_down, floor)
-TAGMA_FUNCTION(round_up, ceil)
-TAGMA_FUNCTION(round_to_even, rint)
-#undef TAGMA_FUNCTION
-
-/// x^y, as the C library has it.
-TAGMA_DEVICE float raise(float x, float y) { return ::powf(x, y); }
-TAGMA_DEVICE double raise(double x, double y) { return ::pow(x, y); }
-
-/// 1 / (1 + e^-x), without overflow.
-template <class T>
-TAGMA_DEVICE T logistic(T x) {
-  const T e = exponential(-magnitude(x));
-  return (x < T(0) ? e : T(1)) / (T(1) + e);
-}
-/// ln(1 + e^x), without overflow.
-template <class T>
-TAGMA_DEVICE T softened(T x) {
-  return (x < T(0) ? T(0) : x) + logarithm_of_1_plus(exponential(-magnitude(x)));
-}
+// Functions of numbers.
+using scalar_math::abs;
+using scalar_math::ceil;
+using scalar_math::cos;
+using scalar_math::erf;
+using scalar_math::exp;
+using scalar_math::expm1;
+using scalar_math::floor;
+using scalar_math::log;
+using scalar_math::log1p;
+using scalar_math::max;
+using scalar_math::min;
+using scalar_math::pow;
+using scalar_math::round;
+using scalar_math::select;
+using scalar_math::sigmoid;
+using scalar_math::sin;
+using scalar_math::softplus;
+using scalar_math::sqrt;
+using scalar_math::tanh;
 
 }  // namespace tagma::device::cuda

@@ -10,22 +10,6 @@
 
 namespace tagma::device::cuda {
 
-/// Element `i` of a tensor of indices.
-TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::int64_t i) {
-  switch (type) {
-    case dtype::int64:
-      return reinterpret_cast<const std::int64_t*>(indices)[i];
-    case dtype::int32:
-      return reinterpret_cast<const std::int32_t*>(indices)[i];
-    case dtype::int16:
-      return reinterpret_cast<const std::int16_t*>(indices)[i];
-    case dtype::int8:
-      return reinterpret_cast<const std::int8_t*>(indices)[i];
-    default:
-      return reinterpret_cast<const std::uint8_t*>(indices)[i];
-  }
-}
-
 /// Several tensors of rows, with an index for each row, one behind the other.
 struct row_parts {
   static constexpr int most = 16;

@@ -8,112 +8,11 @@
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"
 #include "tagma/device/cpu/sparse_rows.hpp"
-#include "tagma/nn/optimizers.hpp"
+#include "tagma/device/update_rules.hpp"
 
 namespace tagma::device::cpu {
 
 namespace detail {
-
-/// Numbers of an update, in the element type of the computation.
-template <class C>
-struct update_numbers {
-  C rate{};
-  C number[8]{};
-};
-
-/// The rule of an update over packs: `v` the variable, `s` its slots, `g` the gradient.
-template <class Update>
-struct update_rule;
-
-template <>
-struct update_rule<op::apply_sgd> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P*, const P& g, const N& h) {
-    v = v - g * h.rate;
-  }
-};
-template <>
-struct update_rule<op::apply_momentum> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    s[0] = s[0] * h.number[0] + g;
-    v = h.number[1] != 0 ? v - (g + s[0] * h.number[0]) * h.rate : v - s[0] * h.rate;
-  }
-};
-template <>
-struct update_rule<op::apply_adagrad> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    s[0] = s[0] + g * g;
-    v = v - g * h.rate / sqrt(s[0]);
-  }
-};
-template <>
-struct update_rule<op::apply_adadelta> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    const auto rho = h.number[0], rest = 1 - h.number[0], epsilon = h.number[1];
-    s[0] = s[0] * rho + g * g * rest;
-    const P step = sqrt(s[1] + epsilon) / sqrt(s[0] + epsilon) * g;
-    v = v - step * h.rate;
-    s[1] = s[1] * rho + step * step * rest;
-  }
-};
-template <>
-struct update_rule<op::apply_rmsprop> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    s[0] = s[0] + (g * g - s[0]) * (1 - h.number[0]);
-    s[1] = s[1] * h.number[1] + g * h.rate / sqrt(s[0] + h.number[2]);
-    v = v - s[1];
-  }
-};
-template <>
-struct update_rule<op::apply_centered_rmsprop> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    s[0] = s[0] + (g * g - s[0]) * (1 - h.number[0]);
-    s[2] = s[2] + (g - s[2]) * (1 - h.number[0]);
-    s[1] = s[1] * h.number[1] + g * h.rate / sqrt(s[0] - s[2] * s[2] + h.number[2]);
-    v = v - s[1];
-  }
-};
-/// `rate` is lr * sqrt(1 - beta2^t) / (1 - beta1^t).
-template <>
-struct update_rule<op::apply_adam> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    s[0] = s[0] + (g - s[0]) * (1 - h.number[0]);
-    s[1] = s[1] + (g * g - s[1]) * (1 - h.number[1]);
-    v = v - s[0] * h.rate / (sqrt(s[1]) + h.number[2]);
-  }
-};
-/// `number[4]` is 1 - lr * weight_decay.
-template <>
-struct update_rule<op::apply_adamw> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    v = v * h.number[4];
-    update_rule<op::apply_adam>::apply(v, s, g, h);
-  }
-};
-template <>
-struct update_rule<op::apply_ftrl> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    using C = typename P::value_type;
-    const P shrunk = g + v * (2 * h.number[4]);
-    const P next = s[0] + g * g;
-    const P exponent = splat<P>(-h.number[0]);
-    const P power = pow(next, exponent), before = pow(s[0], exponent);
-    s[1] = s[1] + shrunk - (power - before) / splat<P>(h.rate) * v;
-    const P zero = splat<P>(C(0)), l1 = splat<P>(h.number[2]);
-    const P signed_l1 = select(s[1] > zero, l1, select(s[1] < zero, -l1, zero));
-    const P moved = (signed_l1 - s[1]) / (power / splat<P>(h.rate) + splat<P>(2 * h.number[3]));
-    v = select(abs(s[1]) > l1, moved, zero);
-    s[0] = next;
-  }
-};
 
 template <class Update, class T>
 struct update_body {
@@ -147,20 +46,10 @@ struct update_body {
   }
 };
 
-/// The numbers of an update, which stand behind its gradient; of its inputs, the first `end` count.
+/// The numbers of an update. Optimizing this for speed would cost the compiler more than a run gains.
 template <class Update, class C>
-[[nodiscard]] update_numbers<C> read_numbers(const kernel_args& args, std::size_t end) {
-  constexpr std::size_t first = Update::slots.size() + 2;
-  const auto number = [&](std::size_t i) { return *args.in[first + i].template as<const double>(); };
-  double learning_rate = number(0);
-  const double step = static_cast<double>(*args.in[first + 1].template as<const std::int64_t>()) + 1;
-  update_numbers<C> h;
-  for (std::size_t i = 2; first + i < end; ++i) h.number[i - 2] = static_cast<C>(number(i));
-  if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * number(5));
-  if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
-    learning_rate *= __builtin_sqrt(1 - __builtin_pow(number(3), step)) / (1 - __builtin_pow(number(2), step));
-  h.rate = static_cast<C>(learning_rate);
-  return h;
+[[nodiscard]] TAGMA_COLD update_numbers<C> numbers_at(const number_places& p) {
+  return read_numbers<Update, C>(p);
 }
 
 /// Updates `n` elements from element `at` on, with the gradient of just these elements.
@@ -179,7 +68,7 @@ inline constexpr std::int64_t update_task = 65536;
 template <class Update, class T>
 void apply_update(const kernel_args& args, const run_context& context) {
   constexpr std::size_t slots = Update::slots.size();
-  const auto h = read_numbers<Update, compute_t<T>>(args, args.in.size());
+  const auto h = numbers_at<Update, compute_t<T>>({args, slots, args.in.size()});
   const T* g = args.in[1 + slots].template as<const T>();
   const std::int64_t n = args.out.elements();
   const auto some = [&](std::int64_t t) {
@@ -198,14 +87,13 @@ void apply_update(const kernel_args& args, const run_context& context) {
 template <class Update, class T>
 class row_updates {
  public:
-  row_updates(const kernel_args& args, const run_context& context)
-      : args_(args),
-        width_(args.out.dims.sub(1, args.out.dims.rank).elements()),
-        table_(args.out.dims[0]),
-        h_(read_numbers<Update, compute_t<T>>(args, op::apply_rows<Update>::index_input(args.in.size(), parts(), 0))) {
+  row_updates(const kernel_args& args, const run_context& context) : args_(args), table_(args.out.dims[0]) {
+    const row_update_operands<Update> given{args};
+    width_ = given.width();
+    h_ = numbers_at<Update, compute_t<T>>(given.numbers());
     if (args.out.elements() == 0) return;
     auto& sorter = static_cast<row_sorter&>(*args.state);
-    for (std::size_t p = 0; p < parts(); ++p) sorter.add(rows_of(args, p), indices_of(args, p), table_);
+    for (std::size_t p = 0; p < given.parts(); ++p) sorter.add(given.rows(p), given.indices(p), table_);
     rows_ = sorter.sorted(table_);
     count_ = static_cast<std::int64_t>(rows_.size());
     if constexpr (Update::moves_all_rows) {
@@ -220,8 +108,8 @@ class row_updates {
 
   [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     std::int64_t count = 0;
-    for (std::size_t p = 0; p < static_cast<std::size_t>(args.attributes[0]); ++p)
-      count += indices_of(args, p).elements();
+    const row_update_operands<Update> given{args};
+    for (std::size_t p = 0; p < given.parts(); ++p) count += given.indices(p).elements();
     return owned<kernel_state>(new row_sorter(static_cast<std::size_t>(count)));
   }
   static void run(const kernel_args& args, const run_context& context) { row_updates(args, context); }
@@ -230,15 +118,6 @@ class row_updates {
   /// Elements of a sum of gradients, or of a gradient of zero, that are made at a time.
   static constexpr std::int64_t piece = 1024;
 
-  [[nodiscard]] static const operand& rows_of(const kernel_args& args, std::size_t part) {
-    return args
-        .in[op::apply_rows<Update>::rows_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
-  }
-  [[nodiscard]] static const operand& indices_of(const kernel_args& args, std::size_t part) {
-    return args
-        .in[op::apply_rows<Update>::index_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
-  }
-  [[nodiscard]] std::size_t parts() const { return static_cast<std::size_t>(args_.attributes[0]); }
   [[nodiscard]] const T* gradient(std::int64_t i) const { return reinterpret_cast<const T*>(at(i).from); }
   [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[static_cast<std::size_t>(i)]; }
 
@@ -299,7 +178,7 @@ class row_updates {
   }
 
   const kernel_args& args_;
-  std::int64_t width_, table_, count_ = 0;
+  std::int64_t width_ = 0, table_, count_ = 0;
   update_numbers<compute_t<T>> h_;
   array_view<const gradient_row> rows_;
 };
@@ -323,43 +202,14 @@ struct row_update_kernel {
 
 }  // namespace detail
 
-template <>
-struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
-    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+#define TAGMA_UPDATE_KERNELS(Update)                                 \
+  template <>                                                        \
+  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
+  template <>                                                        \
+  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
+TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
+#undef TAGMA_UPDATE_KERNELS
+
 template <>
 struct kernel<ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>

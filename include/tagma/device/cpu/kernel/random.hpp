@@ -6,24 +6,12 @@
 
 #include "tagma/device/cpu/distributions.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/distributions.hpp"
 #include "tagma/expr/op/random.hpp"
 
 namespace tagma::device::cpu {
 
 namespace detail {
-
-enum class distribution : std::uint8_t { uniform, normal, truncated };
-
-/// Rounds down to what the elements can hold, so that a number below 1 stays below 1.
-template <class T, class P>
-TAGMA_INLINE P representable(const P& p) {
-  if constexpr (std::is_same_v<T, float16>)
-    return floor(p * splat<P>(2048.0f)) * splat<P>(1 / 2048.0f);
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return floor(p * splat<P>(256.0f)) * splat<P>(1 / 256.0f);
-  else
-    return p;
-}
 
 template <class T, distribution Which>
 struct random_body {
@@ -65,17 +53,17 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::uniform>};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::normal>};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::truncated>};
 };
 
 }  // namespace tagma::device::cpu

@@ -67,7 +67,7 @@ struct conv_body {
         for (std::int64_t c = 0; c < channels; ++c) total += widen(x[c]) * widen(filter[c * p.filters]);
       }
     if (g.bias != nullptr) total += widen(g.bias[at.channel]);
-    return g.relu ? larger(total, C(0)) : total;
+    return g.relu ? max(total, C(0)) : total;
   }
 
   TAGMA_DEVICE static C input_gradient(const arguments& g, std::int64_t index) {
@@ -120,7 +120,7 @@ struct add_bias_body {
     using C = compute_t<T>;
     for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
       const C sum = widen(a.y[i]) + widen(a.bias[i - quotient(i, a.n) * a.n]);
-      a.y[i] = narrow<T>(a.relu ? larger(sum, C(0)) : sum);
+      a.y[i] = narrow<T>(a.relu ? max(sum, C(0)) : sum);
     }
   }
 };

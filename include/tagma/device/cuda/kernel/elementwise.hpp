@@ -5,68 +5,29 @@
 /// Bodies of the element-wise operations on the GPU, over single numbers.
 
 #include "tagma/device/cuda/kernel/kernel.hpp"
-#include "tagma/expr/op/math.hpp"
-#include "tagma/expr/op/view.hpp"
+#include "tagma/device/elementwise.hpp"
 
 namespace tagma::device::cuda {
 
-/// A body of one number `x`, or of two, `a` and `b`, of one type T.
 #define TAGMA_BODY_OF_ONE(operation, ...)    \
   template <>                                \
   struct scalar_kernel<ir::key<operation>> { \
-    template <class Out, class T>            \
-    TAGMA_DEVICE static Out apply(T x) {     \
+    template <class Out, class P>            \
+    TAGMA_DEVICE static Out apply(P x) {     \
       return static_cast<Out>(__VA_ARGS__);  \
     }                                        \
   };
 #define TAGMA_BODY_OF_TWO(operation, ...)     \
   template <>                                 \
   struct scalar_kernel<ir::key<operation>> {  \
-    template <class Out, class T>             \
-    TAGMA_DEVICE static Out apply(T a, T b) { \
+    template <class Out, class P>             \
+    TAGMA_DEVICE static Out apply(P a, P b) { \
       return static_cast<Out>(__VA_ARGS__);   \
     }                                         \
   };
-
-TAGMA_BODY_OF_TWO(op::add, a + b)
-TAGMA_BODY_OF_TWO(op::subtract, a - b)
-TAGMA_BODY_OF_TWO(op::multiply, a* b)
+TAGMA_ELEMENTWISE_BODIES(TAGMA_BODY_OF_ONE, TAGMA_BODY_OF_TWO)
 TAGMA_BODY_OF_TWO(op::divide, divide(a, b))
-TAGMA_BODY_OF_TWO(op::maximum, larger(a, b))
-TAGMA_BODY_OF_TWO(op::minimum, smaller(a, b))
-TAGMA_BODY_OF_TWO(op::power, raise(a, b))
-
-TAGMA_BODY_OF_TWO(op::equal, a == b)
-TAGMA_BODY_OF_TWO(op::not_equal, a != b)
-TAGMA_BODY_OF_TWO(op::less, a < b)
-TAGMA_BODY_OF_TWO(op::less_equal, a <= b)
-TAGMA_BODY_OF_TWO(op::greater, a > b)
-TAGMA_BODY_OF_TWO(op::greater_equal, a >= b)
-TAGMA_BODY_OF_TWO(op::logical_and, a&& b)
-TAGMA_BODY_OF_TWO(op::logical_or, a || b)
-TAGMA_BODY_OF_ONE(op::logical_not, !x)
-
 TAGMA_BODY_OF_ONE(op::cast, convert<Out>(x))
-TAGMA_BODY_OF_ONE(op::broadcast_like, x)
-TAGMA_BODY_OF_ONE(op::negate, -x)
-TAGMA_BODY_OF_ONE(op::square, x* x)
-TAGMA_BODY_OF_ONE(op::floor, round_down(x))
-TAGMA_BODY_OF_ONE(op::ceil, round_up(x))
-TAGMA_BODY_OF_ONE(op::round, round_to_even(x))
-TAGMA_BODY_OF_ONE(op::exp, exponential(x))
-TAGMA_BODY_OF_ONE(op::log, logarithm(x))
-TAGMA_BODY_OF_ONE(op::log1p, logarithm_of_1_plus(x))
-TAGMA_BODY_OF_ONE(op::expm1, exponential_minus_1(x))
-TAGMA_BODY_OF_ONE(op::sqrt, square_root(x))
-TAGMA_BODY_OF_ONE(op::rsqrt, T(1) / square_root(x))
-TAGMA_BODY_OF_ONE(op::tanh, hyperbolic_tangent(x))
-TAGMA_BODY_OF_ONE(op::erf, error_function(x))
-TAGMA_BODY_OF_ONE(op::sin, sine(x))
-TAGMA_BODY_OF_ONE(op::cos, cosine(x))
-TAGMA_BODY_OF_ONE(op::relu, larger(x, T(0)))
-TAGMA_BODY_OF_ONE(op::sigmoid, logistic(x))
-TAGMA_BODY_OF_ONE(op::softplus, softened(x))
-TAGMA_BODY_OF_TWO(op::relu_gradient, b > T(0) ? a : T(0))
 #undef TAGMA_BODY_OF_ONE
 #undef TAGMA_BODY_OF_TWO
 
@@ -75,7 +36,7 @@ struct scalar_kernel<ir::key<op::abs>> {
   template <class Out, class T>
   TAGMA_DEVICE static Out apply(T x) {
     if constexpr (std::is_floating_point_v<T>)
-      return magnitude(x);
+      return abs(x);
     else if constexpr (std::is_signed_v<T>)
       return x < T(0) ? static_cast<Out>(-x) : x;
     else

@@ -118,7 +118,7 @@ struct product_body {
       C total = 0;
       for (std::int64_t k = 0; k < p.k; ++k) total += widen(a[k * step_a]) * widen(b[k * step_b]);
       if (p.after == epilogue::bias || p.after == epilogue::bias_relu) total += widen(g.bias[column]);
-      if (p.after == epilogue::relu || p.after == epilogue::bias_relu) total = larger(total, C(0));
+      if (p.after == epilogue::relu || p.after == epilogue::bias_relu) total = max(total, C(0));
       g.c[batch * p.stride_c + row * p.n + column] = narrow<T>(total);
     }
   }

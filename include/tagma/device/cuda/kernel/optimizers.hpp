@@ -6,11 +6,20 @@
 /// gradient.
 
 #include "tagma/device/cuda/kernel/state.hpp"
-#include "tagma/device/cuda/kernel/update_rules.hpp"
+#include "tagma/device/update_rules.hpp"
 
 namespace tagma::device::cuda {
 
 namespace detail {
+
+/// Reads the numbers once for all threads of a block.
+template <class Update, class C>
+TAGMA_DEVICE update_numbers<C> share_numbers(const place& at, const number_places& p) {
+  auto* shared = reinterpret_cast<update_numbers<C>*>(at.shared);
+  if (at.thread == 0) *shared = read_numbers<Update, C>(p);
+  at.wait();
+  return *shared;
+}
 
 /// The elements that an update writes.
 template <class Update, class T>
@@ -99,40 +108,30 @@ struct row_update_body {
 };
 
 template <class Update>
-struct sparse_inputs {
-  [[nodiscard]] static std::size_t parts(const kernel_args& args) {
-    return static_cast<std::size_t>(args.attributes[0]);
-  }
-  [[nodiscard]] static row_parts of(const kernel_args& args) {
-    using rows = op::apply_rows<Update>;
-    row_parts all;
-    for (std::size_t p = 0; p < parts(args); ++p)
-      all.add(args.in[rows::rows_input(args.in.size(), parts(args), p)],
-              args.in[rows::index_input(args.in.size(), parts(args), p)]);
-    return all;
-  }
-  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
-    reserve_sort(of(args).total(), args.out.dims[0], context);
-    return nullptr;
-  }
-};
+[[nodiscard]] row_parts parts_of(const row_update_operands<Update>& given) {
+  row_parts all;
+  for (std::size_t p = 0; p < given.parts(); ++p) all.add(given.rows(p), given.indices(p));
+  return all;
+}
+
+template <class Update>
+owned<kernel_state> prepare_rows(const kernel_args& args, const run_context& context) {
+  reserve_sort(parts_of(row_update_operands<Update>{args}).total(), args.out.dims[0], context);
+  return nullptr;
+}
 
 template <class Update, class T>
 void apply_rows(const kernel_args& args, const run_context& context) {
   static_assert(op::sparse_gradient::limit <= row_parts::most);
-  using inputs = sparse_inputs<Update>;
-  constexpr std::size_t slots = Update::slots.size();
   if (args.out.elements() == 0) return;
-  const shape& dims = args.out.dims;
-  const std::int64_t width = dims.sub(1, dims.rank).elements();
-  const row_parts parts = inputs::of(args);
-  const sorted_rows sorted = sort_rows(parts, dims[0], args, context);
+  const row_update_operands<Update> given{args};
+  const std::int64_t width = given.width();
+  const row_parts parts = parts_of(given);
+  const sorted_rows sorted = sort_rows(parts, args.out.dims[0], args, context);
   const std::int64_t count = (Update::moves_all_rows ? sorted.table : sorted.count) * width;
   if (count == 0) return;
-  const std::size_t end = op::apply_rows<Update>::index_input(args.in.size(), inputs::parts(args), 0);
-  launch<row_update_body<Update, T>>(
-      update_geometry<compute_t<T>>(count), context,
-      {update_target<Update, T>(args), parts, sorted, width, number_places(args, slots, end)});
+  launch<row_update_body<Update, T>>(update_geometry<compute_t<T>>(count), context,
+                                     {update_target<Update, T>(args), parts, sorted, width, given.numbers()});
 }
 
 /// A schedule of a learning rate, in memory of the device.
@@ -150,25 +149,7 @@ struct rate_body {
     schedule_kind kind;
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    if (at.index() > 0) return;
-    const double step = static_cast<double>(*a.step), *p = a.numbers, warm = p[0];
-    double result = p[1];
-    if (a.kind == schedule_kind::exponential) {
-      const double exponent = step / p[2];
-      result = p[1] * raise(p[3], p[4] != 0 ? round_down(exponent) : exponent);
-    } else if (a.kind == schedule_kind::polynomial) {
-      const double done = step < p[2] ? step : p[2];
-      result = (p[1] - p[3]) * raise(1 - done / p[2], p[4]) + p[3];
-    } else if (a.kind == schedule_kind::cosine) {
-      const double done = step < p[2] ? step : p[2];
-      result = p[1] * ((1 - p[3]) * 0.5 * (1 + cosine(3.14159265358979323846 * done / p[2])) + p[3]);
-    } else if (a.kind == schedule_kind::piecewise) {
-      const std::int64_t boundaries = (a.count - 2) / 2;
-      std::int64_t i = 0;
-      while (i < boundaries && step > p[1 + i]) ++i;
-      result = p[1 + boundaries + i];
-    }
-    *a.to = step < warm ? result * (step + 1) / warm : result;
+    if (at.index() == 0) *a.to = evaluate(a.kind, a.numbers, a.count, static_cast<double>(*a.step));
   }
 };
 
@@ -197,48 +178,19 @@ template <class Update>
 struct row_update_kernel {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      .run = &apply_rows<Update, stored<Out>>, .prepare = &sparse_inputs<Update>::prepare, .reads_run = true};
+      .run = &apply_rows<Update, stored<Out>>, .prepare = &prepare_rows<Update>, .reads_run = true};
 };
 
 }  // namespace detail
 
-template <>
-struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
-    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+#define TAGMA_UPDATE_KERNELS(Update)                                 \
+  template <>                                                        \
+  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
+  template <>                                                        \
+  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
+TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
+#undef TAGMA_UPDATE_KERNELS
+
 template <>
 struct kernel<ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>

@@ -88,7 +88,7 @@ struct pool_body {
       for (std::int64_t row = w.top; row < w.bottom; ++row)
         for (std::int64_t column = w.left; column < w.right; ++column) {
           const C value = reader.input(a.x, row, column);
-          total = Kind == pool_kind::maximum ? larger(value, total) : total + value;
+          total = Kind == pool_kind::maximum ? max(value, total) : total + value;
         }
       if constexpr (Kind == pool_kind::mean) total = total * (C(1) / static_cast<C>(w.count()));
     }

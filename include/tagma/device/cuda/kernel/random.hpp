@@ -8,24 +8,12 @@
 
 #include "tagma/device/cuda/distributions.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/device/distributions.hpp"
 #include "tagma/expr/op/random.hpp"
 
 namespace tagma::device::cuda {
 
 namespace detail {
-
-enum class distribution : std::uint8_t { uniform, normal, truncated };
-
-/// Rounds down to what the elements can hold, so that a number below 1 stays below 1.
-template <class T>
-TAGMA_DEVICE compute_t<T> representable(compute_t<T> x) {
-  if constexpr (std::is_same_v<T, float16>)
-    return round_down(x * 2048.0f) * (1 / 2048.0f);
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return round_down(x * 256.0f) * (1 / 256.0f);
-  else
-    return x;
-}
 
 template <class T, distribution Which>
 struct random_body {
@@ -74,20 +62,17 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::uniform>,
-                                      .reads_run = true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::uniform>, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::normal>,
-                                      .reads_run = true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::normal>, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::truncated>,
-                                      .reads_run = true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::truncated>, .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda

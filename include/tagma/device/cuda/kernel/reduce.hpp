@@ -34,12 +34,12 @@ struct join_product : join_numbers<C> {
 template <class C>
 struct join_max : join_numbers<C> {
   TAGMA_DEVICE static C neutral() { return lowest<C>(); }
-  TAGMA_DEVICE static C join(C a, C b) { return larger(a, b); }
+  TAGMA_DEVICE static C join(C a, C b) { return max(a, b); }
 };
 template <class C>
 struct join_min : join_numbers<C> {
   TAGMA_DEVICE static C neutral() { return highest<C>(); }
-  TAGMA_DEVICE static C join(C a, C b) { return smaller(a, b); }
+  TAGMA_DEVICE static C join(C a, C b) { return min(a, b); }
 };
 struct join_all : join_numbers<bool> {
   TAGMA_DEVICE static bool neutral() { return true; }

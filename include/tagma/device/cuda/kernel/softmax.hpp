@@ -43,7 +43,7 @@ struct row_threads {
 
 template <class C>
 struct larger_of {
-  TAGMA_DEVICE C operator()(C a, C b) const { return larger(a, b); }
+  TAGMA_DEVICE C operator()(C a, C b) const { return max(a, b); }
 };
 template <class C>
 struct sum_of {
@@ -74,9 +74,9 @@ struct row_body {
       const std::int64_t row = first + threads.row(), end = row < a.rows ? n : 0;
       const T* x = a.x + row * n;
       C top = lowest<C>(), total = 0;
-      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) top = larger(widen(x[i]), top);
+      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) top = max(widen(x[i]), top);
       top = threads.join(top, larger_of<C>());
-      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) total += exponential(widen(x[i]) - top);
+      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) total += exp(widen(x[i]) - top);
       total = threads.join(total, sum_of<C>());
       if (row < a.rows) finish(threads, a, row, x, top, total);
     }
@@ -95,10 +95,10 @@ struct row_body {
       }
     }
     if constexpr (Kind == row_kind::entropy) {
-      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) - (widen(x[label]) - top));
+      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : log(total) - (widen(x[label]) - top));
     } else {
       C scale = C(1) / total, upstream = 0;
-      if constexpr (Kind == row_kind::log_softmax) scale = logarithm(total);
+      if constexpr (Kind == row_kind::log_softmax) scale = log(total);
       if constexpr (Kind == row_kind::entropy_gradient) {
         upstream = widen(a.upstream[row]);
         scale = upstream / total;
@@ -109,7 +109,7 @@ struct row_body {
         if constexpr (Kind == row_kind::log_softmax)
           y[i] = narrow<T>(shifted - scale);
         else
-          y[i] = narrow<T>(exponential(shifted) * scale - (i == label ? upstream : C(0)));
+          y[i] = narrow<T>(exp(shifted) * scale - (i == label ? upstream : C(0)));
       }
     }
   }
