@@ -140,6 +140,17 @@ void fresh_type(long);
 #define TAGMA_DEVICE TAGMA_INLINE
 #endif
 
+/// Around TAGMA_DEVICE templates that are also used with values of the host alone, such as packs: nvcc warns of the
+/// functions of the host that these call.
+#if defined(__CUDACC__)
+#define TAGMA_FORMULAS_BEGIN \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011") _Pragma("nv_diag_suppress 20014")
+#define TAGMA_FORMULAS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_FORMULAS_BEGIN
+#define TAGMA_FORMULAS_END
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
@@ -942,6 +953,12 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
+  fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
+}
+}  // namespace detail
+
 /// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
 /// argument.
 struct shape {
@@ -949,10 +966,13 @@ struct shape {
   int rank = 0;
 
   constexpr shape() = default;
+  /// Throw `invalid_argument` for more than six extents.
   constexpr shape(std::initializer_list<extent> list) {
+    if (list.size() > max_rank) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
   constexpr explicit shape(array_view<const extent> list) {
+    if (list.size() > static_cast<std::size_t>(max_rank)) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
 
@@ -5883,6 +5903,225 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
 
 #undef TAGMA_NEEDS_RANDOM
 #endif  // TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
+// ---- tagma/expr/op/scan.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_SCAN_HPP
+#define TAGMA_SINGLE_EXPR_OP_SCAN_HPP
+
+/// @file
+/// Running sums along an axis.
+
+namespace tagma {
+namespace op {
+
+/// Sums of all elements up to each one along the axis in attribute 0; without the element itself if attribute 1 says
+/// so, from the end on if attribute 2 says so.
+struct cumulative_sum {
+  static constexpr const char* name = "cumulative_sum";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr std::uint8_t in_place = 0b1;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  /// An element is part of all sums behind it: the same the other way round.
+  static constexpr void gradient(auto& g) {
+    g.set(0, g.emit_with(cumulative_sum{}, ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2) == 0), g.upstream));
+  }
+};
+
+}  // namespace op
+
+/// What a running sum takes in.
+struct cumsum_options {
+  bool exclusive = false;  ///< each sum leaves out its own element, so that the first one is 0
+  bool reverse = false;    ///< sums run from the end of the axis to its beginning
+};
+
+/// Running sums along an axis, as TensorFlow's tf.cumsum: of [1, 2, 3] they are [1, 3, 6], exclusive [0, 1, 3], reverse
+/// [6, 5, 3]. Sums of 16-bit floats are formed in float and rounded once each; integers wrap around.
+/// `cumsum<0>(x)`, `cumsum<-1, tagma::cumsum_options{.exclusive = true}>(x)`
+/// @tparam Axis counts from the front, or from the back if negative
+/// @param e numbers
+/// @return the shape of `e`
+/// Raises TAGMA-E020 if there is no such axis.
+template <int Axis, cumsum_options Options = cumsum_options{}, expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto cumsum(const E& e) {
+  using from = typename E::spec_type;
+  TAGMA_NEEDS_NUMBERS(from);
+  static_assert(diagnose::axis_exists<from, Axis>, "TAGMA-E020 cumsum: there is no such axis");
+  if constexpr (diagnose::is_number<from> && diagnose::axis_exists<from, Axis>)
+    return detail::make_node<op::cumulative_sum,
+                             ir::pack_attributes(Axis < 0 ? Axis + E::rank : Axis, Options.exclusive, Options.reverse),
+                             Place>(e);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_SCAN_HPP
+// ---- tagma/expr/op/sort.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_SORT_HPP
+#define TAGMA_SINGLE_EXPR_OP_SORT_HPP
+
+/// @file
+/// Rows in order: argsort, sort.
+
+namespace tagma {
+namespace op {
+
+/// The positions that sort the last axis, the smallest element first, or the largest first if attribute 0 says so; of
+/// equal elements the lower position comes first.
+struct argsort {
+  static constexpr const char* name = "argsort";
+  static constexpr ir::op_kind kind = ir::op_kind::compute;
+  static constexpr bool stops_gradient = true;
+
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, a.in[0].dims};
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// There is an axis.
+template <class Spec>
+inline constexpr bool has_an_axis = Spec::value.dims.rank >= 1;
+}  // namespace diagnose
+
+/// Rows of numbers.
+#define TAGMA_NEEDS_SORTABLE(Spec)                                                                              \
+  static_assert(::tagma::diagnose::has_an_axis<Spec>, "TAGMA-E158 sort: needs an axis, which is put in order"); \
+  TAGMA_NEEDS_NUMBERS(Spec)
+
+/// Passed to `sort` and `argsort` for the largest element first.
+struct descending_tag {};
+inline constexpr descending_tag descending{};
+
+namespace detail {
+
+template <bool Descending, class Place, class E>
+[[nodiscard]] constexpr auto make_argsort(const E& e) {
+  if constexpr (diagnose::has_an_axis<typename E::spec_type> && diagnose::is_number<typename E::spec_type>)
+    return make_node<op::argsort, ir::pack_attributes(Descending), part<Place, 0>>(e);
+}
+
+template <bool Descending, class Place, class E>
+[[nodiscard]] constexpr auto make_sort(const E& e) {
+  if constexpr (diagnose::has_an_axis<typename E::spec_type> && diagnose::is_number<typename E::spec_type>)
+    return make_node<op::gather_last, ir::attributes<0>{}, part<Place, 1>>(e, make_argsort<Descending, Place>(e));
+}
+
+}  // namespace detail
+
+/// The positions that sort the last axis: `gather_last` at them is `sort`. The smallest element comes first, or the
+/// largest with `tagma::descending`. Of equal elements the lower position comes first, both ways; NaN counts as larger
+/// than everything, and -0 equals 0.
+/// @param e [..., n], numbers
+/// @return [..., n], int64
+/// Raises TAGMA-E158 for a scalar.
+/// @{
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto argsort(const E& e) {
+  TAGMA_NEEDS_SORTABLE(typename E::spec_type);
+  return detail::make_argsort<false, Place>(e);
+}
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto argsort(const E& e, descending_tag) {
+  TAGMA_NEEDS_SORTABLE(typename E::spec_type);
+  return detail::make_argsort<true, Place>(e);
+}
+/// @}
+
+/// The elements of the last axis in order, as `argsort` says. Gradients go back to where each element was.
+/// @param e [..., n], numbers
+/// Raises TAGMA-E158 for a scalar.
+/// @{
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto sort(const E& e) {
+  TAGMA_NEEDS_SORTABLE(typename E::spec_type);
+  return detail::make_sort<false, Place>(e);
+}
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto sort(const E& e, descending_tag) {
+  TAGMA_NEEDS_SORTABLE(typename E::spec_type);
+  return detail::make_sort<true, Place>(e);
+}
+/// @}
+
+}  // namespace tagma
+
+#undef TAGMA_NEEDS_SORTABLE
+#endif  // TAGMA_SINGLE_EXPR_OP_SORT_HPP
+
+// ---- tagma/expr/op/shuffle.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_SHUFFLE_HPP
+#define TAGMA_SINGLE_EXPR_OP_SHUFFLE_HPP
+
+/// @file
+/// Random orders, new in every run: random_permutation, random_shuffle.
+
+namespace tagma {
+namespace op {
+
+/// The positions along the first axis of the input, or as many as attribute 0 says, in random order: the order of as
+/// many words of 64 bits, of equal ones the lower position first. Word i is made of words 2 (i mod 2), the lower half,
+/// and 2 (i mod 2) + 1 of block i / 2 of the node's stream of random bits, on every device.
+struct random_permutation : random_source {
+  static constexpr const char* name = "random_permutation";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {dtype::int64, {}};
+    a.out.dims.push_back(a.in.empty() ? a.attributes[0] : a.in[0].dims[0]);
+    return nullptr;
+  }
+};
+
+}  // namespace op
+
+namespace diagnose {
+/// There can be as many elements.
+template <extent Count>
+inline constexpr bool is_a_count = Count >= 0;
+}  // namespace diagnose
+
+/// The positions 0 to `Count` - 1 in random order, new in every run; two calls at two places are two orders.
+/// @return [Count], int64
+/// Raises TAGMA-E159 for a negative number.
+template <extent Count, class Place = TAGMA_FRESH_TYPE(std::integral_constant<extent, Count>)>
+[[nodiscard]] constexpr auto random_permutation() {
+  static_assert(diagnose::is_a_count<Count>, "TAGMA-E159 random_permutation: there is no negative number of elements");
+  if constexpr (diagnose::is_a_count<Count>)
+    return detail::make_node<op::random_permutation, ir::pack_attributes(Count), Place>();
+}
+
+/// The positions along the first axis of `e` in random order, new in every run. Several tensors are shuffled alike by
+/// one order: `gather(images, order)`, `gather(labels, order)`.
+/// @param e [n, ...]; its elements are not read
+/// @return [n], int64
+/// Raises TAGMA-E158 for a scalar.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto random_permutation(const E& e) {
+  static_assert(diagnose::has_an_axis<typename E::spec_type>,
+                "TAGMA-E158 random_permutation: needs an axis, which is put in order");
+  if constexpr (diagnose::has_an_axis<typename E::spec_type>)
+    return detail::make_node<op::random_permutation, ir::attributes<0>{}, Place>(e);
+}
+
+/// The rows of `e` in random order, new in every run: `gather` at a `random_permutation`. Gradients go back to where
+/// each row was.
+/// @param e [n, ...], any element type
+/// Raises TAGMA-E158 for a scalar.
+template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto random_shuffle(const E& e) {
+  static_assert(diagnose::has_an_axis<typename E::spec_type>,
+                "TAGMA-E158 random_shuffle: needs an axis, which is put in order");
+  if constexpr (diagnose::has_an_axis<typename E::spec_type>)
+    return detail::make_node<op::gather, ir::pack_attributes(0), detail::part<Place, 1>>(
+        e, detail::make_node<op::random_permutation, ir::attributes<0>{}, detail::part<Place, 0>>(e));
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_EXPR_OP_SHUFFLE_HPP
 
 // ---- tagma/nn/optimizers.hpp
 #ifndef TAGMA_SINGLE_NN_OPTIMIZERS_HPP
@@ -6098,6 +6337,75 @@ namespace detail {
 
 #include <initializer_list>
 
+// ---- tagma/base/scalar_math.hpp
+#ifndef TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+#define TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+
+/// @file
+/// Functions of single numbers, on every device. They are named as functions of packs are, so that a formula is written
+/// once for both: after `using scalar_math::sqrt;`, numbers find these, and packs by their type those of their own.
+
+namespace tagma::scalar_math {
+
+/// Functions of the C library for float and double.
+#define TAGMA_SCALAR_FUNCTION(name, builtin)                             \
+  TAGMA_DEVICE float name(float x) { return __builtin_##builtin##f(x); } \
+  TAGMA_DEVICE double name(double x) { return __builtin_##builtin(x); }
+TAGMA_SCALAR_FUNCTION(abs, fabs)
+TAGMA_SCALAR_FUNCTION(exp, exp)
+TAGMA_SCALAR_FUNCTION(expm1, expm1)
+TAGMA_SCALAR_FUNCTION(log, log)
+TAGMA_SCALAR_FUNCTION(log1p, log1p)
+TAGMA_SCALAR_FUNCTION(sqrt, sqrt)
+TAGMA_SCALAR_FUNCTION(tanh, tanh)
+TAGMA_SCALAR_FUNCTION(erf, erf)
+TAGMA_SCALAR_FUNCTION(sin, sin)
+TAGMA_SCALAR_FUNCTION(cos, cos)
+TAGMA_SCALAR_FUNCTION(floor, floor)
+TAGMA_SCALAR_FUNCTION(ceil, ceil)
+/// The nearest integer, halves to even.
+TAGMA_SCALAR_FUNCTION(round, nearbyint)
+#undef TAGMA_SCALAR_FUNCTION
+
+/// x^y, as the C library has it.
+TAGMA_DEVICE float pow(float x, float y) { return __builtin_powf(x, y); }
+TAGMA_DEVICE double pow(double x, double y) { return __builtin_pow(x, y); }
+
+/// `a` where the condition holds, otherwise `b`.
+template <class T>
+TAGMA_DEVICE T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+/// The larger number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T max(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+/// The smaller number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T min(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+/// -1, 0 or 1; a zero and a NaN are themselves.
+template <class T>
+TAGMA_DEVICE T sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+}
+/// 1 / (1 + e^-x), without overflow.
+template <class T>
+TAGMA_DEVICE T sigmoid(T x) {
+  const T e = exp(-abs(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+/// ln(1 + e^x), without overflow.
+template <class T>
+TAGMA_DEVICE T softplus(T x) {
+  return (x < T(0) ? T(0) : x) + log1p(exp(-abs(x)));
+}
+
+}  // namespace tagma::scalar_math
+#endif  // TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+
 namespace tagma {
 
 /// How a learning rate follows the step.
@@ -6205,39 +6513,45 @@ class rate {
   carried_value value_;
 };
 
-/// The learning rate at a step, as a kernel and a test compute it.
+/// The learning rate at a step, on every device.
+/// @param p    what `rate::value` carries, `count` numbers
 /// @param step updates done so far
-[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
-  const auto p = v.bytes.as<const double>();
+TAGMA_DEVICE double evaluate(schedule_kind kind, const double* p, std::int64_t count, double step) {
   const double warm = p[0];
   double result = p[1];
-  switch (static_cast<schedule_kind>(v.integer)) {
+  switch (kind) {
     case schedule_kind::constant:
       break;
     case schedule_kind::exponential: {
       const double exponent = step / p[2];
-      result = p[1] * __builtin_pow(p[3], p[4] != 0 ? __builtin_floor(exponent) : exponent);
+      result = p[1] * scalar_math::pow(p[3], p[4] != 0 ? scalar_math::floor(exponent) : exponent);
       break;
     }
     case schedule_kind::polynomial: {
       const double done = step < p[2] ? step : p[2];
-      result = (p[1] - p[3]) * __builtin_pow(1 - done / p[2], p[4]) + p[3];
+      result = (p[1] - p[3]) * scalar_math::pow(1 - done / p[2], p[4]) + p[3];
       break;
     }
     case schedule_kind::cosine: {
       const double done = step < p[2] ? step : p[2];
-      result = p[1] * ((1 - p[3]) * 0.5 * (1 + __builtin_cos(3.14159265358979323846 * done / p[2])) + p[3]);
+      result = p[1] * ((1 - p[3]) * 0.5 * (1 + scalar_math::cos(3.14159265358979323846 * done / p[2])) + p[3]);
       break;
     }
     case schedule_kind::piecewise: {
-      const std::size_t boundaries = (p.size() - 2) / 2;
-      std::size_t i = 0;
+      const std::int64_t boundaries = (count - 2) / 2;
+      std::int64_t i = 0;
       while (i < boundaries && step > p[1 + i]) ++i;
       result = p[1 + boundaries + i];
       break;
     }
   }
   return step < warm ? result * (step + 1) / warm : result;
+}
+
+/// The learning rate that a program carries, at a step.
+[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
+  const auto p = v.bytes.as<const double>();
+  return evaluate(static_cast<schedule_kind>(v.integer), p.data(), static_cast<std::int64_t>(p.size()), step);
 }
 
 namespace op {
@@ -7798,8 +8112,6 @@ template <class T, class... Arguments>
 /// Arithmetic of single elements, on the device and on the host. The rules at the edges are those of the packs of the
 /// CPU: NaN wins in maxima and minima, integers divided by zero are 0, halves round to even.
 
-#include <math.h>
-
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -7836,6 +8148,22 @@ TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int a
     index = next;
   }
   if (axes > 0) some(0, index);
+}
+
+/// Element `i` of a tensor of indices.
+TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::int64_t i) {
+  switch (type) {
+    case dtype::int64:
+      return reinterpret_cast<const std::int64_t*>(indices)[i];
+    case dtype::int32:
+      return reinterpret_cast<const std::int32_t*>(indices)[i];
+    case dtype::int16:
+      return reinterpret_cast<const std::int16_t*>(indices)[i];
+    case dtype::int8:
+      return reinterpret_cast<const std::int8_t*>(indices)[i];
+    default:
+      return reinterpret_cast<const std::uint8_t*>(indices)[i];
+  }
 }
 
 }  // namespace tagma::device
@@ -7920,17 +8248,6 @@ TAGMA_DEVICE To convert(From x) {
     return static_cast<To>(x);
 }
 
-/// The larger number; a NaN if either is one.
-template <class T>
-TAGMA_DEVICE T larger(T a, T b) {
-  return a > b || a != a ? a : b;
-}
-/// The smaller number; a NaN if either is one.
-template <class T>
-TAGMA_DEVICE T smaller(T a, T b) {
-  return a < b || a != a ? a : b;
-}
-
 /// Infinity, or the largest integer.
 template <class T>
 TAGMA_DEVICE constexpr T highest() {
@@ -7967,40 +8284,26 @@ TAGMA_DEVICE T divide(T a, T b) {
   }
 }
 
-/// Functions of the C library for float and double.
-#define TAGMA_FUNCTION(name, function)                          \
-  TAGMA_DEVICE float name(float x) { return ::function##f(x); } \
-  TAGMA_DEVICE double name(double x) { return ::function(x); }
-TAGMA_FUNCTION(exponential, exp)
-TAGMA_FUNCTION(exponential_minus_1, expm1)
-TAGMA_FUNCTION(logarithm, log)
-TAGMA_FUNCTION(logarithm_of_1_plus, log1p)
-TAGMA_FUNCTION(square_root, sqrt)
-TAGMA_FUNCTION(hyperbolic_tangent, tanh)
-TAGMA_FUNCTION(error_function, erf)
-TAGMA_FUNCTION(sine, sin)
-TAGMA_FUNCTION(cosine, cos)
-TAGMA_FUNCTION(magnitude, fabs)
-TAGMA_FUNCTION(round_down, floor)
-TAGMA_FUNCTION(round_up, ceil)
-TAGMA_FUNCTION(round_to_even, rint)
-#undef TAGMA_FUNCTION
-
-/// x^y, as the C library has it.
-TAGMA_DEVICE float raise(float x, float y) { return ::powf(x, y); }
-TAGMA_DEVICE double raise(double x, double y) { return ::pow(x, y); }
-
-/// 1 / (1 + e^-x), without overflow.
-template <class T>
-TAGMA_DEVICE T logistic(T x) {
-  const T e = exponential(-magnitude(x));
-  return (x < T(0) ? e : T(1)) / (T(1) + e);
-}
-/// ln(1 + e^x), without overflow.
-template <class T>
-TAGMA_DEVICE T softened(T x) {
-  return (x < T(0) ? T(0) : x) + logarithm_of_1_plus(exponential(-magnitude(x)));
-}
+// Functions of numbers.
+using scalar_math::abs;
+using scalar_math::ceil;
+using scalar_math::cos;
+using scalar_math::erf;
+using scalar_math::exp;
+using scalar_math::expm1;
+using scalar_math::floor;
+using scalar_math::log;
+using scalar_math::log1p;
+using scalar_math::max;
+using scalar_math::min;
+using scalar_math::pow;
+using scalar_math::round;
+using scalar_math::select;
+using scalar_math::sigmoid;
+using scalar_math::sin;
+using scalar_math::softplus;
+using scalar_math::sqrt;
+using scalar_math::tanh;
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_SCALAR_HPP
@@ -10005,6 +10308,12 @@ inline bool& active() {
   return on;
 }
 
+/// Whether a test has put functions of the host in the place of those of the vendor's libraries that need a GPU.
+inline bool& has_libraries() {
+  static bool put = false;
+  return put;
+}
+
 /// What one thread of a grid does.
 using thread_function = void (*)(const void* task, std::int64_t block, int thread, std::byte* shared);
 
@@ -10151,6 +10460,15 @@ using runtime::run_context;
   return emulation::active();
 #else
   return false;
+#endif
+}
+
+/// True where cuBLASLt and cuDNN can be called: on a GPU, or where a test stands in for them.
+[[nodiscard]] inline bool libraries_answer() {
+#if TAGMA_CUDA_EMULATION
+  return !emulation::active() || emulation::has_libraries();
+#else
+  return true;
 #endif
 }
 
@@ -10426,8 +10744,19 @@ class memory_pool {
   [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
   TAGMA_COLD void start() {
-    limit_ = memory_limit(options_, driver_.memory(device_)) / granularity * granularity;
+    has_ = driver_.memory(device_);
+    limit_ = memory_limit(options_, has_) / granularity * granularity;
     started_ = true;
+  }
+
+  [[nodiscard]] bool is_capped() const {
+    return options_.cap > 0 && limit_ == options_.cap / granularity * granularity;
+  }
+  /// Where the limit comes from.
+  [[nodiscard]] TAGMA_COLD std::string limit_text() const {
+    if (is_capped()) return "its cap";
+    if (options_.fraction > 0) return sentence({"its share of ", bytes_text(has_.total)});
+    return sentence({bytes_text(has_.free), " that were free, less a reserve for the vendor's libraries"});
   }
 
   [[nodiscard]] std::int32_t best_fit(std::int64_t size) const {
@@ -10537,11 +10866,11 @@ class memory_pool {
         if (k < most_listed) largest[k] = largest[k - 1];
       if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
     }
-    std::string text =
-        sentence({name_, " has no room for ", bytes_text(bytes), ", which ", purpose, " asks for. Of ",
-                  bytes_text(limit_), " that this process may take, ", bytes_text(used_), " are used by ", blocks,
-                  blocks == 1 ? " block" : " blocks", "; the largest free piece has ", bytes_text(largest_free),
-                  ", and ", bytes_text(limit_ - reserved_), " were not yet taken from the device"});
+    std::string text = sentence({name_, " has no room for ", bytes_text(bytes), ", which ", purpose, " asks for. Of ",
+                                 bytes_text(limit_), " that this process may take (", limit_text(), "), ",
+                                 bytes_text(used_), " are used by ", blocks, blocks == 1 ? " block" : " blocks",
+                                 "; the largest free piece has ", bytes_text(largest_free), ", and ",
+                                 bytes_text(limit_ - reserved_), " were not yet taken from the device"});
     const char* before = ". The largest blocks: ";
     for (int k = 0; k < listed; ++k, before = ", ") {
       const piece& p = pieces_[at(largest[k])];
@@ -10553,7 +10882,7 @@ class memory_pool {
     else
       text += "a smaller batch; ";
     if (options_.fraction > 0 && options_.fraction < 1) text += "a larger memory fraction; ";
-    if (options_.cap > 0 && limit_ == options_.cap / granularity * granularity) text += "a larger cap; ";
+    if (is_capped()) text += "a larger cap; ";
     if (options_.fraction == 0) text += "fewer other processes on the device; ";
     text += "fewer plans kept for other extents; variables on several devices";
     fail(status_code::resource_exhausted, text);
@@ -10565,6 +10894,7 @@ class memory_pool {
   const memory_options options_;
   mutable mutex mutex_;
   bool started_ = false;
+  runtime::device_memory has_{};  ///< of the device, when the first block was asked for
   std::int64_t limit_ = 0;
   std::int64_t reserved_ = 0;
   std::int64_t used_ = 0;
@@ -10580,6 +10910,11 @@ inline device_block::~device_block() {
 
 }  // namespace tagma::device::stream
 #endif  // TAGMA_SINGLE_DEVICE_STREAM_MEMORY_POOL_HPP
+
+/// 1 lets products and convolutions of float round their operands to 19 bits (TF32), which is several times as fast.
+#if !defined(TAGMA_CUDA_TF32)
+#define TAGMA_CUDA_TF32 0
+#endif
 
 namespace tagma::device::cuda {
 
@@ -10688,12 +11023,6 @@ void check_run(std::uint64_t failure, const Describe& describe) {
         failure & last_position, " is not within the axis of what it selects from"});
 }
 
-/// A handle of a library.
-class library_handle {
- public:
-  virtual ~library_handle() = default;
-};
-
 /// An object of a library with one owner.
 /// @tparam Destroy the library's function that ends it
 template <class Handle, auto Destroy>
@@ -10711,6 +11040,49 @@ class library_object {
 
  private:
   Handle handle_ = nullptr;
+};
+
+/// The handle of a library on one GPU, for all plans of the process: it takes long to make and keeps memory of the GPU.
+/// One call at a time has it. It is never destroyed, since plans may end after the driver of CUDA has shut down.
+/// @tparam Make the library's function that makes one for the current GPU
+template <class Handle, auto Make>
+class shared_handle {
+ public:
+  shared_handle(const shared_handle&) = delete;
+  shared_handle& operator=(const shared_handle&) = delete;
+
+  /// That of the current GPU, made if it is not there; so `prepare` asks for it before a run does.
+  [[nodiscard]] TAGMA_COLD static shared_handle& of_current_gpu() {
+    static mutex adding;
+    static shared_handle* first = nullptr;
+    int gpu = 0;
+    if (!emulates()) check(cudaGetDevice(&gpu), "cudaGetDevice");
+    const mutex_lock lock(adding);
+    for (shared_handle* h = first; h != nullptr; h = h->next_)
+      if (h->gpu_ == gpu) return *h;
+    auto made = owned<shared_handle>(new shared_handle(gpu, first));
+    Make(&made->handle_);
+    return *(first = made.release());
+  }
+
+  /// The handle while this lives.
+  class use {
+   public:
+    explicit use(shared_handle& shared) : lock_(shared.one_call_), handle_(shared.handle_) {}
+    [[nodiscard]] Handle get() const { return handle_; }
+
+   private:
+    mutex_lock lock_;
+    Handle handle_;
+  };
+
+ private:
+  shared_handle(int gpu, shared_handle* next) : gpu_(gpu), next_(next) {}
+
+  int gpu_;
+  shared_handle* next_;
+  Handle handle_ = nullptr;
+  mutex one_call_;
 };
 
 /// The factors 1 and 0 by which libraries multiply what they compute and what was there before, in the type that they
@@ -10743,12 +11115,13 @@ class stream_resources {
   [[nodiscard]] void* stream() const { return stream_; }
 
   /// Makes the working memory at least this large. Memory that it had before stays valid for graphs that use it.
+  /// Throws ResourceExhausted where the device has no room.
   void reserve(std::size_t bytes) {
-    if (bytes <= size_) return;
-    auto grown = make_owned<block>(bytes < 2 * size_ ? 2 * size_ : bytes, pool_);
-    size_ = grown->bytes;
-    grown->before = std::move(workspace_);
-    workspace_ = std::move(grown);
+    if (bytes > size_ && !grows_twofold(bytes)) grow(bytes);
+  }
+  /// The same for a caller that can do with less: false where the device has no room.
+  [[nodiscard]] bool try_reserve(std::size_t bytes) {
+    return bytes <= size_ || grows_twofold(bytes) || try_grow(bytes);
   }
   /// Memory for one kernel call; what is in it is lost at the next.
   [[nodiscard]] std::byte* workspace() const { return workspace_ == nullptr ? nullptr : workspace_->data(); }
@@ -10759,9 +11132,6 @@ class stream_resources {
       fail(status_code::internal, "a kernel reads numbers of the run, and its entry does not say so");
     return parameters_;
   }
-
-  owned<library_handle> blas;  ///< of cuBLASLt, made by the first product
-  owned<library_handle> dnn;   ///< of cuDNN, made by the first convolution
 
  private:
   struct block {
@@ -10778,6 +11148,24 @@ class stream_resources {
     owned<block> before;
   };
 
+  void grow(std::size_t bytes) {
+    auto grown = make_owned<block>(bytes, pool_);
+    size_ = bytes;
+    grown->before = std::move(workspace_);
+    workspace_ = std::move(grown);
+  }
+  [[nodiscard]] TAGMA_COLD bool try_grow(std::size_t bytes) {
+    try {
+      grow(bytes);
+      return true;
+    } catch (const error& e) {
+      if (e.code() != status_code::resource_exhausted) throw;
+      return false;
+    }
+  }
+  /// Memory that grows little by little would leave many blocks behind.
+  [[nodiscard]] bool grows_twofold(std::size_t bytes) { return bytes < 2 * size_ && try_grow(2 * size_); }
+
   void* stream_;
   run_parameters* parameters_;
   stream::memory_pool* pool_;
@@ -10788,6 +11176,17 @@ class stream_resources {
 /// What the stream of a run shares.
 [[nodiscard]] inline stream_resources& resources_of(const run_context& context) {
   return *static_cast<stream_resources*>(context.library);
+}
+
+/// The state of a kernel that a library may compute.
+template <class Library>
+struct library_state final : kernel_state {
+  owned<Library> library;  ///< nullptr: the kernel's own body does
+};
+/// What computes a kernel with such a state, or nullptr.
+template <class Library>
+[[nodiscard]] const Library* library_of(const kernel_args& args) {
+  return static_cast<const library_state<Library>*>(args.state)->library.get();
 }
 
 /// The state of a kernel that needs working memory on its stream.
@@ -13181,7 +13580,9 @@ class view {
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 
   /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] constexpr T& operator[](extent i) const { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const { return data_[i]; }
 
   /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
   /// for an index outside its axis.
@@ -14696,12 +15097,12 @@ struct join_product : join_numbers<C> {
 template <class C>
 struct join_max : join_numbers<C> {
   TAGMA_DEVICE static C neutral() { return lowest<C>(); }
-  TAGMA_DEVICE static C join(C a, C b) { return larger(a, b); }
+  TAGMA_DEVICE static C join(C a, C b) { return max(a, b); }
 };
 template <class C>
 struct join_min : join_numbers<C> {
   TAGMA_DEVICE static C neutral() { return highest<C>(); }
-  TAGMA_DEVICE static C join(C a, C b) { return smaller(a, b); }
+  TAGMA_DEVICE static C join(C a, C b) { return min(a, b); }
 };
 struct join_all : join_numbers<bool> {
   TAGMA_DEVICE static bool neutral() { return true; }
@@ -15213,206 +15614,24 @@ struct kernel<ir::key<op::tile_gradient>> {
 /// @file
 /// Convolutions on the GPU: by cuDNN, and by plain loops where it has no algorithm that always gives the same bytes.
 
-// ---- tagma/device/cuda/dnn.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+// ---- tagma/device/cuda/dnn_convolution.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_DNN_CONVOLUTION_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_DNN_CONVOLUTION_HPP
 
 /// @file
 /// Convolutions by cuDNN, with algorithms that give the same bytes in every run. Images have the channels last, as
 /// here; filters are [filters, height, width, channels] there, so that they are rearranged on the way. cuDNN pads both
 /// ends equally: where that does not do, images are copied between explicit zeros.
 
-#include <cudnn.h>
-
-// ---- tagma/device/cuda/blas.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+// ---- tagma/device/cuda/dnn.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
 
 /// @file
-/// Products of matrices by cuBLASLt. What it needs is made once for given extents, the choice among its algorithms
-/// included. Matrices are row-major here and column-major there, where a matrix is therefore its own transpose: the
-/// product a * b is asked for as the transpose of b times the transpose of a.
+/// What all calls of cuDNN share: the handle of a stream, tensors, paddings, errors.
 
-#include <cublasLt.h>
+#include <cudnn.h>
 
-/// 1 lets products and convolutions of float round their operands to 19 bits (TF32), which is several times as fast.
-#if !defined(TAGMA_CUDA_TF32)
-#define TAGMA_CUDA_TF32 0
-#endif
-
-namespace tagma::device::cuda {
-
-/// What becomes of a product before it is stored. The library's relu makes zeros of NaNs.
-enum class epilogue : std::uint8_t { none, relu, bias, bias_relu };
-
-/// A product of matrices, or several of matrices that are equally far apart.
-struct product_problem {
-  dtype type = dtype::float32;
-  std::int64_t m = 0, n = 0, k = 0;
-  bool transpose_a = false, transpose_b = false;  ///< a is [k, m], b is [n, k]
-  std::int64_t batch = 1;
-  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< elements from a matrix to the next, 0: the same
-  epilogue after = epilogue::none;                        ///< a bias has n elements
-  std::uint32_t alignment = 16;                           ///< bytes that divide the addresses of every call
-};
-
-inline void check_blas(cublasStatus_t status, const char* what) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    fail(status_code::internal, {"cuBLASLt refused ", what, ": ", cublasLtGetStatusString(status)});
-}
-
-namespace detail {
-
-using blas_layout = library_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
-using blas_operation = library_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
-using blas_preference = library_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
-
-struct blas_handle final : library_handle {
-  blas_handle() { check_blas(cublasLtCreate(handle.place()), "a handle"); }
-  library_object<cublasLtHandle_t, &cublasLtDestroy> handle;
-};
-
-[[nodiscard]] constexpr cudaDataType_t blas_type(dtype type) {
-  return type == dtype::float64    ? CUDA_R_64F
-         : type == dtype::float16  ? CUDA_R_16F
-         : type == dtype::bfloat16 ? CUDA_R_16BF
-                                   : CUDA_R_32F;
-}
-[[nodiscard]] constexpr cublasComputeType_t blas_compute_type(dtype type) {
-  if (type == dtype::float64) return CUBLAS_COMPUTE_64F;
-  return type == dtype::float32 && TAGMA_CUDA_TF32 != 0 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-}
-[[nodiscard]] constexpr cublasLtEpilogue_t blas_epilogue(epilogue after) {
-  return after == epilogue::relu        ? CUBLASLT_EPILOGUE_RELU
-         : after == epilogue::bias      ? CUBLASLT_EPILOGUE_BIAS
-         : after == epilogue::bias_relu ? CUBLASLT_EPILOGUE_RELU_BIAS
-                                        : CUBLASLT_EPILOGUE_DEFAULT;
-}
-
-}  // namespace detail
-
-/// The handle of cuBLASLt for a stream; made when it is asked for first.
-[[nodiscard]] inline cublasLtHandle_t blas_of(stream_resources& r) {
-  if (r.blas == nullptr) r.blas = make_owned<detail::blas_handle>();
-  return static_cast<detail::blas_handle*>(r.blas.get())->handle.get();
-}
-
-/// A matrix as cuBLASLt sees it: its rows are our columns.
-struct blas_matrix {
-  std::uint64_t rows = 0, columns = 0;
-  std::int64_t distance = 0;  ///< elements from a column to the next
-  std::int64_t stride = 0;    ///< elements from a matrix to the next
-
-  /// The matrices of a product: first its left operand there, which is b here.
-  [[nodiscard]] static constexpr blas_matrix left(const product_problem& p) {
-    return p.transpose_b ? of(p.n, p.k, p.stride_b) : of(p.k, p.n, p.stride_b);
-  }
-  [[nodiscard]] static constexpr blas_matrix right(const product_problem& p) {
-    return p.transpose_a ? of(p.k, p.m, p.stride_a) : of(p.m, p.k, p.stride_a);
-  }
-  [[nodiscard]] static constexpr blas_matrix result(const product_problem& p) { return of(p.m, p.n, p.stride_c); }
-
- private:
-  static constexpr blas_matrix of(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
-    return {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows), columns, stride};
-  }
-};
-
-/// A product of given extents with its algorithm.
-class blas_product {
- public:
-  /// A null pointer if cuBLASLt has no algorithm for the problem, or cannot count its matrices. Its working memory is
-  /// reserved on the stream.
-  /// @param bias where the bias of the runs is as a rule, whose alignment counts; nullptr if there is none
-  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context,
-                                                           const void* bias = nullptr) {
-    if (p.batch > 0x7fffffff) return nullptr;
-    auto made = owned<blas_product>(new blas_product(p));
-    if (bias != nullptr) made->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-    return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
-  }
-
-  /// c = a * b, and what follows it.
-  /// @param bias n elements, or nullptr where the epilogue needs none
-  void run(const void* a, const void* b, void* c, const void* bias, const run_context& context) const {
-    stream_resources& r = resources_of(context);
-    if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-    const library_factors by(type_);
-    check_blas(
-        cublasLtMatmul(blas_of(r), operation_.get(), by.one(), b, left_.get(), a, right_.get(), by.zero(), c,
-                       result_.get(), c, result_.get(), &algorithm_, r.workspace(), workspace_, stream_of(context)),
-        "a matrix product");
-  }
-
- private:
-  /// Bytes of working memory that an algorithm may ask for.
-  static constexpr std::size_t most_workspace = std::size_t{32} << 20;
-
-  explicit blas_product(const product_problem& p) : type_(p.type), alignment_(p.alignment) {
-    check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
-                                        p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
-               "a matrix product");
-    set(CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, detail::blas_epilogue(p.after));
-    if (p.after == epilogue::bias || p.after == epilogue::bias_relu)
-      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, detail::blas_type(p.type));
-    describe(left_, blas_matrix::left(p), p.batch);
-    describe(right_, blas_matrix::right(p), p.batch);
-    describe(result_, blas_matrix::result(p), p.batch);
-  }
-
-  template <class T>
-  void set(cublasLtMatmulDescAttributes_t what, const T& value) const {
-    check_blas(cublasLtMatmulDescSetAttribute(operation_.get(), what, &value, sizeof value), "a matrix product");
-  }
-  void describe(detail::blas_layout& layout, const blas_matrix& m, std::int64_t batch) const {
-    check_blas(cublasLtMatrixLayoutCreate(layout.place(), detail::blas_type(type_), m.rows, m.columns, m.distance),
-               "a layout");
-    const auto count = static_cast<std::int32_t>(batch);
-    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
-               "a batch");
-    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.stride,
-                                                sizeof m.stride),
-               "a batch");
-  }
-
-  [[nodiscard]] bool choose(stream_resources& r) {
-    detail::blas_preference preference;
-    check_blas(cublasLtMatmulPreferenceCreate(preference.place()), "a preference");
-    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
-      check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), what, &value, sizeof value), "a preference");
-    };
-    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most_workspace);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_);
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_);
-    // Partial sums are added as they were computed: in float, where elements have 16 bits.
-    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
-    cublasLtMatmulHeuristicResult_t best{};
-    int found = 0;
-    const cublasStatus_t status =
-        cublasLtMatmulAlgoGetHeuristic(blas_of(r), operation_.get(), left_.get(), right_.get(), result_.get(),
-                                       result_.get(), preference.get(), 1, &best, &found);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED || found == 0) return false;
-    check_blas(status, "a choice of algorithms");
-    algorithm_ = best.algo;
-    workspace_ = best.workspaceSize;
-    r.reserve(workspace_);
-    return true;
-  }
-
-  dtype type_;
-  std::uint32_t alignment_;
-  detail::blas_operation operation_;
-  detail::blas_layout left_, right_, result_;
-  cublasLtMatmulAlgo_t algorithm_{};
-  std::size_t workspace_ = 0;
-};
-
-}  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
 // ---- tagma/device/windows.hpp
 #ifndef TAGMA_SINGLE_DEVICE_WINDOWS_HPP
 #define TAGMA_SINGLE_DEVICE_WINDOWS_HPP
@@ -15556,7 +15775,15 @@ inline void check_dnn(cudnnStatus_t status, const char* what) {
     fail(status_code::internal, {"cuDNN refused ", what, ": ", cudnnGetErrorString(status)});
 }
 
-/// One axis of the images that cuDNN is given.
+/// What came of a call that cuDNN may not support: false if so, and then nothing was launched.
+[[nodiscard]] inline bool dnn_did(cudnnStatus_t status, const char* what) {
+  if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED) return false;
+  check_dnn(status, what);
+  return true;
+}
+
+/// One axis of the images that cuDNN is given, which pads both ends equally. Where that does not do, images lie between
+/// explicit zeros.
 struct dnn_axis {
   std::int64_t in = 0;       ///< extent of the images
   std::int64_t padding = 0;  ///< at both ends, by cuDNN
@@ -15573,13 +15800,8 @@ struct dnn_axis {
 
 namespace detail {
 
-struct dnn_handle final : library_handle {
-  explicit dnn_handle(void* stream) {
-    check_dnn(cudnnCreate(handle.place()), "a handle");
-    check_dnn(cudnnSetStream(handle.get(), static_cast<cudaStream_t>(stream)), "a stream");
-  }
-  library_object<cudnnHandle_t, &cudnnDestroy> handle;
-};
+inline void make_dnn(cudnnHandle_t* handle) { check_dnn(cudnnCreate(handle), "a handle"); }
+using dnn_handle = shared_handle<cudnnHandle_t, &make_dnn>;
 
 [[nodiscard]] constexpr cudnnDataType_t dnn_type(dtype type) {
   return type == dtype::float64    ? CUDNN_DATA_DOUBLE
@@ -15590,66 +15812,98 @@ struct dnn_handle final : library_handle {
 
 }  // namespace detail
 
-/// The handle of cuDNN for a stream; made when it is asked for first.
-[[nodiscard]] inline cudnnHandle_t dnn_of(stream_resources& r) {
-  if (r.dnn == nullptr) r.dnn = make_owned<detail::dnn_handle>(r.stream());
-  return static_cast<detail::dnn_handle*>(r.dnn.get())->handle.get();
-}
+/// cuDNN on the GPU of a plan, made with it.
+class dnn_library {
+ public:
+  /// The library while this lives, on the stream of a run.
+  class use : public detail::dnn_handle::use {
+   public:
+    use(const dnn_library& library, const run_context& context) : detail::dnn_handle::use(library.handle_) {
+      check_dnn(cudnnSetStream(get(), stream_of(context)), "a stream");
+    }
+  };
+
+ private:
+  detail::dnn_handle& handle_ = detail::dnn_handle::of_current_gpu();
+};
+
+/// A tensor of four axes without gaps.
+class dnn_tensor {
+ public:
+  dnn_tensor() { check_dnn(cudnnCreateTensorDescriptor(made_.place()), "a tensor"); }
+
+  /// False where cuDNN does not know such a tensor: it counts elements with 32 bits.
+  [[nodiscard]] bool describe(cudnnTensorFormat_t format, dtype type, std::int64_t images, std::int64_t channels,
+                              std::int64_t rows, std::int64_t columns) const {
+    return images * channels * rows * columns <= 0x7fffffff &&
+           cudnnSetTensor4dDescriptor(made_.get(), format, detail::dnn_type(type), static_cast<int>(images),
+                                      static_cast<int>(channels), static_cast<int>(rows),
+                                      static_cast<int>(columns)) == CUDNN_STATUS_SUCCESS;
+  }
+  [[nodiscard]] cudnnTensorDescriptor_t get() const { return made_.get(); }
+
+ private:
+  library_object<cudnnTensorDescriptor_t, &cudnnDestroyTensorDescriptor> made_;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+
+namespace tagma::device::cuda {
 
 /// A convolution of given extents with its algorithm.
 class dnn_convolution {
  public:
-  /// A null pointer if cuDNN has no algorithm for the problem that gives the same bytes in every run. Its working
-  /// memory is reserved on the stream.
+  /// A null pointer if cuDNN has no algorithm for the problem that gives the same bytes in every run, or none whose
+  /// working memory the device has room for. That memory is reserved on the stream.
   [[nodiscard]] TAGMA_COLD static owned<dnn_convolution> make(const conv_problem& p, conv_role role, dtype type,
                                                               const run_context& context) {
     auto made = owned<dnn_convolution>(new dnn_convolution(p, role, type));
-    if (!made->fits() || !made->describe() || !made->choose(resources_of(context))) return nullptr;
-    resources_of(context).reserve(made->library_bytes() + made->filter_bytes() + made->padded_bytes());
-    return made;
+    return made->describe() && made->choose(context) ? std::move(made) : owned<dnn_convolution>();
   }
 
+  /// False if cuDNN does not support the problem after all; then `out` is as it was.
   /// @param a images, or for the gradient by images that of the output
   /// @param b the filter, or for the gradient by the filter that of the output
-  void run(const operand& a, const operand& b, const operand& out, const run_context& context) const {
+  [[nodiscard]] bool run(const operand& a, const operand& b, const operand& out, const run_context& context) const {
     stream_resources& r = resources_of(context);
     std::byte* const arranged = r.workspace() + library_bytes();
     std::byte* const images = arranged + filter_bytes();
     const library_factors by(type_);
+    const dnn_library::use library(library_, context);
     if (role_ == conv_role::forward) {
       arrange(b.data, arranged, context);
       const void* x = padded_images(a.data, images, context);
-      check_dnn(
-          cudnnConvolutionForward(dnn_of(r), by.one(), images_.get(), x, filter_.get(), arranged, convolution_.get(),
-                                  forward_, r.workspace(), bytes_, by.zero(), output_.get(), out.data),
-          "a convolution");
-    } else if (role_ == conv_role::input_gradient) {
+      return dnn_did(cudnnConvolutionForward(library.get(), by.one(), images_.get(), x, filter_.get(), arranged,
+                                             convolution_.get(), forward_, r.workspace(), bytes_, by.zero(),
+                                             output_.get(), out.data),
+                     "a convolution");
+    }
+    if (role_ == conv_role::input_gradient) {
       arrange(b.data, arranged, context);
       void* to = is_padded() ? images : out.data;
-      check_dnn(cudnnConvolutionBackwardData(dnn_of(r), by.one(), filter_.get(), arranged, output_.get(), a.data,
-                                             convolution_.get(), by_images_, r.workspace(), bytes_, by.zero(),
-                                             images_.get(), to),
-                "a gradient by images");
-      if (is_padded()) move_images(images, out.data, false, context);
-    } else {
-      const void* x = padded_images(a.data, images, context);
-      check_dnn(cudnnConvolutionBackwardFilter(dnn_of(r), by.one(), images_.get(), x, output_.get(), b.data,
-                                               convolution_.get(), by_filter_, r.workspace(), bytes_, by.zero(),
-                                               filter_.get(), arranged),
-                "a gradient by a filter");
-      move(arranged, out.data, from_theirs(), size(), context);
+      const bool done = dnn_did(cudnnConvolutionBackwardData(library.get(), by.one(), filter_.get(), arranged,
+                                                             output_.get(), a.data, convolution_.get(), by_images_,
+                                                             r.workspace(), bytes_, by.zero(), images_.get(), to),
+                                "a gradient by images");
+      if (done && is_padded()) move_images(images, out.data, false, context);
+      return done;
     }
+    const void* x = padded_images(a.data, images, context);
+    const bool done = dnn_did(cudnnConvolutionBackwardFilter(library.get(), by.one(), images_.get(), x, output_.get(),
+                                                             b.data, convolution_.get(), by_filter_, r.workspace(),
+                                                             bytes_, by.zero(), filter_.get(), arranged),
+                              "a gradient by a filter");
+    if (done) move(arranged, out.data, from_theirs(), size(), context);
+    return done;
   }
 
  private:
-  using tensor_object = library_object<cudnnTensorDescriptor_t, &cudnnDestroyTensorDescriptor>;
   using filter_object = library_object<cudnnFilterDescriptor_t, &cudnnDestroyFilterDescriptor>;
   using convolution_object = library_object<cudnnConvolutionDescriptor_t, &cudnnDestroyConvolutionDescriptor>;
 
   dnn_convolution(const conv_problem& p, conv_role role, dtype type)
       : p_(p), role_(role), type_(type), rows_(p.rows), columns_(p.columns) {
-    check_dnn(cudnnCreateTensorDescriptor(images_.place()), "a tensor");
-    check_dnn(cudnnCreateTensorDescriptor(output_.place()), "a tensor");
     check_dnn(cudnnCreateFilterDescriptor(filter_.place()), "a filter");
     check_dnn(cudnnCreateConvolutionDescriptor(convolution_.place()), "a convolution");
   }
@@ -15665,21 +15919,14 @@ class dnn_convolution {
   }
   [[nodiscard]] bool is_padded() const { return rows_.in != p_.rows.in || columns_.in != p_.columns.in; }
 
-  /// cuDNN counts with 32 bits here.
-  [[nodiscard]] bool fits() const {
-    return padded_elements() < 0x7fffffff && p_.output_elements() < 0x7fffffff && p_.filter_elements() < 0x7fffffff;
-  }
-
   /// False where cuDNN does not know such a convolution.
   [[nodiscard]] bool describe() {
     const auto narrow = [](std::int64_t x) { return static_cast<int>(x); };
-    const cudnnDataType_t type = detail::dnn_type(type_);
     const bool described =
-        cudnnSetTensor4dDescriptor(images_.get(), CUDNN_TENSOR_NHWC, type, narrow(p_.images), narrow(p_.channels),
-                                   narrow(rows_.in), narrow(columns_.in)) == CUDNN_STATUS_SUCCESS &&
-        cudnnSetTensor4dDescriptor(output_.get(), CUDNN_TENSOR_NHWC, type, narrow(p_.images), narrow(p_.filters),
-                                   narrow(p_.rows.out), narrow(p_.columns.out)) == CUDNN_STATUS_SUCCESS &&
-        cudnnSetFilter4dDescriptor(filter_.get(), type, CUDNN_TENSOR_NHWC, narrow(p_.filters),
+        p_.filter_elements() <= 0x7fffffff &&
+        images_.describe(CUDNN_TENSOR_NHWC, type_, p_.images, p_.channels, rows_.in, columns_.in) &&
+        output_.describe(CUDNN_TENSOR_NHWC, type_, p_.images, p_.filters, p_.rows.out, p_.columns.out) &&
+        cudnnSetFilter4dDescriptor(filter_.get(), detail::dnn_type(type_), CUDNN_TENSOR_NHWC, narrow(p_.filters),
                                    narrow(p_.own_channels()), narrow(p_.rows.size),
                                    narrow(p_.columns.size)) == CUDNN_STATUS_SUCCESS &&
         cudnnSetConvolution2dDescriptor(
@@ -15701,9 +15948,9 @@ class dnn_convolution {
   static constexpr int most_algorithms = 16;
   static constexpr std::size_t most_workspace = std::size_t{1} << 30;
 
-  /// The quickest algorithm by cuDNN's own estimate that always gives the same bytes.
+  /// The quickest algorithm by cuDNN's own estimate that always gives the same bytes, of those that there is room for.
   template <class Estimate, class Ask, class Bytes, class Algorithm>
-  [[nodiscard]] bool pick(Algorithm& to, const Ask& ask, const Bytes& bytes) {
+  [[nodiscard]] bool pick(stream_resources& r, Algorithm& to, const Ask& ask, const Bytes& bytes) {
     Estimate estimates[most_algorithms];
     int count = 0;
     if (ask(most_algorithms, &count, static_cast<Estimate*>(estimates)) != CUDNN_STATUS_SUCCESS) return false;
@@ -15716,20 +15963,22 @@ class dnn_convolution {
       if (bytes(e.algo, &needed) != CUDNN_STATUS_SUCCESS || needed > most_workspace) continue;
       to = e.algo;
       bytes_ = needed;
-      return true;
+      if (r.try_reserve(library_bytes() + filter_bytes() + padded_bytes())) return true;
     }
     return false;
   }
 
-  [[nodiscard]] bool choose(stream_resources& r) {
-    const cudnnHandle_t h = dnn_of(r);
+  [[nodiscard]] bool choose(const run_context& context) {
+    stream_resources& r = resources_of(context);
+    const dnn_library::use library(library_, context);
+    const cudnnHandle_t h = library.get();
     const auto x = images_.get();
     const auto y = output_.get();
     const auto f = filter_.get();
     const auto c = convolution_.get();
     if (role_ == conv_role::forward)
       return pick<cudnnConvolutionFwdAlgoPerf_t>(
-          forward_,
+          r, forward_,
           [&](int most, int* count, auto* to) {
             return cudnnGetConvolutionForwardAlgorithm_v7(h, x, f, c, y, most, count, to);
           },
@@ -15738,7 +15987,7 @@ class dnn_convolution {
           });
     if (role_ == conv_role::input_gradient)
       return pick<cudnnConvolutionBwdDataAlgoPerf_t>(
-          by_images_,
+          r, by_images_,
           [&](int most, int* count, auto* to) {
             return cudnnGetConvolutionBackwardDataAlgorithm_v7(h, f, y, c, x, most, count, to);
           },
@@ -15746,7 +15995,7 @@ class dnn_convolution {
             return cudnnGetConvolutionBackwardDataWorkspaceSize(h, f, y, c, x, algorithm, to);
           });
     return pick<cudnnConvolutionBwdFilterAlgoPerf_t>(
-        by_filter_,
+        r, by_filter_,
         [&](int most, int* count, auto* to) {
           return cudnnGetConvolutionBackwardFilterAlgorithm_v7(h, x, y, c, f, most, count, to);
         },
@@ -15795,11 +16044,12 @@ class dnn_convolution {
          box, size(), context);
   }
 
+  dnn_library library_;
   conv_problem p_;
   conv_role role_;
   dtype type_;
   dnn_axis rows_, columns_;
-  tensor_object images_, output_;
+  dnn_tensor images_, output_;
   filter_object filter_;
   convolution_object convolution_;
   cudnnConvolutionFwdAlgo_t forward_{};
@@ -15809,7 +16059,7 @@ class dnn_convolution {
 };
 
 }  // namespace tagma::device::cuda
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_DNN_HPP
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_DNN_CONVOLUTION_HPP
 
 namespace tagma::device::cuda {
 
@@ -15871,7 +16121,7 @@ struct conv_body {
         for (std::int64_t c = 0; c < channels; ++c) total += widen(x[c]) * widen(filter[c * p.filters]);
       }
     if (g.bias != nullptr) total += widen(g.bias[at.channel]);
-    return g.relu ? larger(total, C(0)) : total;
+    return g.relu ? max(total, C(0)) : total;
   }
 
   TAGMA_DEVICE static C input_gradient(const arguments& g, std::int64_t index) {
@@ -15924,7 +16174,7 @@ struct add_bias_body {
     using C = compute_t<T>;
     for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
       const C sum = widen(a.y[i]) + widen(a.bias[i - quotient(i, a.n) * a.n]);
-      a.y[i] = narrow<T>(a.relu ? larger(sum, C(0)) : sum);
+      a.y[i] = narrow<T>(a.relu ? max(sum, C(0)) : sum);
     }
   }
 };
@@ -15933,29 +16183,24 @@ struct add_bias_body {
   return {role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes};
 }
 
-struct conv_state final : kernel_state {
-  owned<dnn_convolution> library;
-};
-
 template <conv_role Role>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
-  auto state = make_owned<conv_state>();
+  auto state = make_owned<library_state<dnn_convolution>>();
   const conv_problem p = problem_of(args, Role);
-  if (!emulates() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
+  if (libraries_answer() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
     state->library = dnn_convolution::make(p, Role, args.out.type, context);
   return state;
 }
 
 template <class T, conv_role Role>
 void convolve(const kernel_args& args, const run_context& context) {
-  const auto& s = *static_cast<const conv_state*>(args.state);
+  const dnn_convolution* const library = library_of<dnn_convolution>(args);
   const std::int64_t count = args.out.elements();
   if (count == 0) return;
   const conv_problem p = problem_of(args, Role);
   const bool biased = Role == conv_role::forward && args.in.size() == 3, relu = biased && args.attributes[3] != 0;
   const T* bias = biased ? args.in[2].as<const T>() : nullptr;
-  if (s.library != nullptr) {
-    s.library->run(args.in[0], args.in[1], args.out, context);
+  if (library != nullptr && library->run(args.in[0], args.in[1], args.out, context)) {
     if (biased)
       launch<add_bias_body<T>>(geometry::over(count), context, {args.out.as<T>(), bias, count, p.filters, relu});
     return;
@@ -15993,65 +16238,77 @@ struct kernel<ir::key<op::conv2d_filter_gradient>> : detail::conv_kernel<conv_ro
 /// @file
 /// Bodies of the element-wise operations on the GPU, over single numbers.
 
+// ---- tagma/device/elementwise.hpp
+#ifndef TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
+
+/// @file
+/// Bodies of the element-wise operations that are one expression, for kernels of all devices.
+
+// clang-format off
+/// Writes `ONE(operation, expression)` for each operation of one operand `x`, and `TWO(operation, expression)` for each
+/// of two, `a` and `b`, of one type P: a pack of elements on the CPU, an element on a GPU. The outcome of a comparison
+/// is not yet of the type of the result.
+#define TAGMA_ELEMENTWISE_BODIES(ONE, TWO) \
+  TWO(op::add, a + b) \
+  TWO(op::subtract, a - b) \
+  TWO(op::multiply, a * b) \
+  TWO(op::maximum, max(a, b)) \
+  TWO(op::minimum, min(a, b)) \
+  TWO(op::power, pow(a, b)) \
+  TWO(op::equal, a == b) \
+  TWO(op::not_equal, a != b) \
+  TWO(op::less, a < b) \
+  TWO(op::less_equal, a <= b) \
+  TWO(op::greater, a > b) \
+  TWO(op::greater_equal, a >= b) \
+  TWO(op::logical_and, a & b) \
+  TWO(op::logical_or, a | b) \
+  ONE(op::logical_not, !x) \
+  ONE(op::broadcast_like, x) \
+  ONE(op::negate, -x) \
+  ONE(op::square, x * x) \
+  ONE(op::floor, floor(x)) \
+  ONE(op::ceil, ceil(x)) \
+  ONE(op::round, round(x)) \
+  ONE(op::exp, exp(x)) \
+  ONE(op::log, log(x)) \
+  ONE(op::log1p, log1p(x)) \
+  ONE(op::expm1, expm1(x)) \
+  ONE(op::sqrt, sqrt(x)) \
+  ONE(op::rsqrt, 1 / sqrt(x)) \
+  ONE(op::tanh, tanh(x)) \
+  ONE(op::erf, erf(x)) \
+  ONE(op::sin, sin(x)) \
+  ONE(op::cos, cos(x)) \
+  ONE(op::relu, max(x, P{})) \
+  ONE(op::sigmoid, sigmoid(x)) \
+  ONE(op::softplus, softplus(x)) \
+  TWO(op::relu_gradient, select(b > P{}, a, P{}))
+// clang-format on
+#endif  // TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
+
 namespace tagma::device::cuda {
 
-/// A body of one number `x`, or of two, `a` and `b`, of one type T.
 #define TAGMA_BODY_OF_ONE(operation, ...)    \
   template <>                                \
   struct scalar_kernel<ir::key<operation>> { \
-    template <class Out, class T>            \
-    TAGMA_DEVICE static Out apply(T x) {     \
+    template <class Out, class P>            \
+    TAGMA_DEVICE static Out apply(P x) {     \
       return static_cast<Out>(__VA_ARGS__);  \
     }                                        \
   };
 #define TAGMA_BODY_OF_TWO(operation, ...)     \
   template <>                                 \
   struct scalar_kernel<ir::key<operation>> {  \
-    template <class Out, class T>             \
-    TAGMA_DEVICE static Out apply(T a, T b) { \
+    template <class Out, class P>             \
+    TAGMA_DEVICE static Out apply(P a, P b) { \
       return static_cast<Out>(__VA_ARGS__);   \
     }                                         \
   };
-
-TAGMA_BODY_OF_TWO(op::add, a + b)
-TAGMA_BODY_OF_TWO(op::subtract, a - b)
-TAGMA_BODY_OF_TWO(op::multiply, a* b)
+TAGMA_ELEMENTWISE_BODIES(TAGMA_BODY_OF_ONE, TAGMA_BODY_OF_TWO)
 TAGMA_BODY_OF_TWO(op::divide, divide(a, b))
-TAGMA_BODY_OF_TWO(op::maximum, larger(a, b))
-TAGMA_BODY_OF_TWO(op::minimum, smaller(a, b))
-TAGMA_BODY_OF_TWO(op::power, raise(a, b))
-
-TAGMA_BODY_OF_TWO(op::equal, a == b)
-TAGMA_BODY_OF_TWO(op::not_equal, a != b)
-TAGMA_BODY_OF_TWO(op::less, a < b)
-TAGMA_BODY_OF_TWO(op::less_equal, a <= b)
-TAGMA_BODY_OF_TWO(op::greater, a > b)
-TAGMA_BODY_OF_TWO(op::greater_equal, a >= b)
-TAGMA_BODY_OF_TWO(op::logical_and, a&& b)
-TAGMA_BODY_OF_TWO(op::logical_or, a || b)
-TAGMA_BODY_OF_ONE(op::logical_not, !x)
-
 TAGMA_BODY_OF_ONE(op::cast, convert<Out>(x))
-TAGMA_BODY_OF_ONE(op::broadcast_like, x)
-TAGMA_BODY_OF_ONE(op::negate, -x)
-TAGMA_BODY_OF_ONE(op::square, x* x)
-TAGMA_BODY_OF_ONE(op::floor, round_down(x))
-TAGMA_BODY_OF_ONE(op::ceil, round_up(x))
-TAGMA_BODY_OF_ONE(op::round, round_to_even(x))
-TAGMA_BODY_OF_ONE(op::exp, exponential(x))
-TAGMA_BODY_OF_ONE(op::log, logarithm(x))
-TAGMA_BODY_OF_ONE(op::log1p, logarithm_of_1_plus(x))
-TAGMA_BODY_OF_ONE(op::expm1, exponential_minus_1(x))
-TAGMA_BODY_OF_ONE(op::sqrt, square_root(x))
-TAGMA_BODY_OF_ONE(op::rsqrt, T(1) / square_root(x))
-TAGMA_BODY_OF_ONE(op::tanh, hyperbolic_tangent(x))
-TAGMA_BODY_OF_ONE(op::erf, error_function(x))
-TAGMA_BODY_OF_ONE(op::sin, sine(x))
-TAGMA_BODY_OF_ONE(op::cos, cosine(x))
-TAGMA_BODY_OF_ONE(op::relu, larger(x, T(0)))
-TAGMA_BODY_OF_ONE(op::sigmoid, logistic(x))
-TAGMA_BODY_OF_ONE(op::softplus, softened(x))
-TAGMA_BODY_OF_TWO(op::relu_gradient, b > T(0) ? a : T(0))
 #undef TAGMA_BODY_OF_ONE
 #undef TAGMA_BODY_OF_TWO
 
@@ -16060,7 +16317,7 @@ struct scalar_kernel<ir::key<op::abs>> {
   template <class Out, class T>
   TAGMA_DEVICE static Out apply(T x) {
     if constexpr (std::is_floating_point_v<T>)
-      return magnitude(x);
+      return abs(x);
     else if constexpr (std::is_signed_v<T>)
       return x < T(0) ? static_cast<Out>(-x) : x;
     else
@@ -16686,7 +16943,7 @@ struct sort_arrays {
   int bits = 32;  ///< the lowest bits of keys that count
 };
 
-/// Bytes of working memory that `sort` needs.
+/// Bytes that CUB needs for a sort.
 [[nodiscard]] TAGMA_COLD inline std::size_t sort_bytes(const sort_arrays& a) {
   std::size_t bytes = 0;
   if (a.count == 0 || emulates()) return bytes;
@@ -16718,26 +16975,44 @@ inline void sort(const sort_arrays& a, std::byte* memory, std::size_t bytes, con
         "cub::DeviceRadixSort::SortPairs");
 }
 
+/// Positions are 32 bits wide.
+[[nodiscard]] constexpr bool can_be_sorted(std::int64_t count) { return (count >> 32) == 0; }
+
+/// The lowest bits that hold every number up to `largest`.
+[[nodiscard]] constexpr int significant_bits(std::int64_t largest) {
+  int bits = 1;
+  while ((largest >> bits) > 0) ++bits;
+  return bits;
+}
+
+/// Where a sort has its arrays in working memory of the stream: in front of what CUB needs.
+struct sort_memory {
+  std::int64_t count;
+  int bits = 32;  ///< the most that a sort looks at
+
+  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
+    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
+    return {array(0), array(1), array(2), array(3), count, bits};
+  }
+  void reserve(const run_context& context) const {
+    resources_of(context).reserve(4 * array_bytes() + sort_bytes(arrays(nullptr)));
+  }
+  void sort(const sort_arrays& a, const run_context& context) const {
+    const stream_resources& r = resources_of(context);
+    const std::size_t used = 4 * array_bytes();
+    cuda::sort(a, r.workspace() + used, r.workspace_size() - used, context);
+  }
+
+ private:
+  [[nodiscard]] std::size_t array_bytes() const {
+    return workspace_part(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+  }
+};
+
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_SORT_HPP
 
 namespace tagma::device::cuda {
-
-/// Element `i` of a tensor of indices.
-TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::int64_t i) {
-  switch (type) {
-    case dtype::int64:
-      return reinterpret_cast<const std::int64_t*>(indices)[i];
-    case dtype::int32:
-      return reinterpret_cast<const std::int32_t*>(indices)[i];
-    case dtype::int16:
-      return reinterpret_cast<const std::int16_t*>(indices)[i];
-    case dtype::int8:
-      return reinterpret_cast<const std::int8_t*>(indices)[i];
-    default:
-      return reinterpret_cast<const std::uint8_t*>(indices)[i];
-  }
-}
 
 /// Several tensors of rows, with an index for each row, one behind the other.
 struct row_parts {
@@ -16841,31 +17116,15 @@ struct row_keys_body {
   }
 };
 
-/// Where `sort_rows` puts its arrays in working memory.
-struct row_memory {
-  std::int64_t count, table;
-
-  [[nodiscard]] std::size_t array_bytes() const {
-    return workspace_part(static_cast<std::size_t>(count) * sizeof(std::uint32_t));
-  }
-  [[nodiscard]] sort_arrays arrays(std::byte* memory) const {
-    const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(memory + i * array_bytes()); };
-    int bits = 1;
-    while ((table >> bits) > 0) ++bits;
-    return {array(0), array(1), array(2), array(3), count, bits};
-  }
-};
-
 }  // namespace detail
 
 /// Reserves what `sort_rows` needs.
 /// @param count rows that go to a table of `table` rows; both below 2^32
 inline void reserve_sort(std::int64_t count, std::int64_t table, const run_context& context) {
-  if ((count >> 32) != 0 || ((table + 1) >> 32) != 0)
+  if (!can_be_sorted(count) || !can_be_sorted(table + 1))
     fail(status_code::unimplemented,
          {"the GPU adds at most 2^32 rows to tables of at most 2^32, not ", count, " to ", table});
-  const detail::row_memory memory{count, table};
-  resources_of(context).reserve(4 * memory.array_bytes() + sort_bytes(memory.arrays(nullptr)));
+  sort_memory{count, significant_bits(table)}.reserve(context);
 }
 
 /// Sorts rows by where they go; wrong indices are reported, and their rows go nowhere. What it returns lies in working
@@ -16873,13 +17132,12 @@ inline void reserve_sort(std::int64_t count, std::int64_t table, const run_conte
 inline sorted_rows sort_rows(const row_parts& parts, std::int64_t table, const kernel_args& args,
                              const run_context& context) {
   stream_resources& r = resources_of(context);
-  const detail::row_memory memory{parts.total(), table};
+  const sort_memory memory{parts.total(), significant_bits(table)};
   const sort_arrays a = memory.arrays(r.workspace());
   if (a.count == 0) return {nullptr, nullptr, 0, table};
   launch<detail::row_keys_body>(geometry::over(a.count), context,
                                 {parts, a.keys, a.values, table, r.parameters(), args.source});
-  const std::size_t used = 4 * memory.array_bytes();
-  sort(a, r.workspace() + used, r.workspace_size() - used, context);
+  memory.sort(a, context);
   return {a.sorted_keys, a.sorted_values, a.count, table};
 }
 
@@ -16981,24 +17239,22 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
 }
 
-namespace scalar_math {
-inline double sqrt(double x) { return __builtin_sqrt(x); }
-inline double log(double x) { return __builtin_log(x); }
-inline double cos(double x) { return __builtin_cos(x); }
-}  // namespace scalar_math
+TAGMA_FORMULAS_BEGIN
 
 /// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
 /// on the generation of random normal deviates" (1958).
 /// @tparam T the type of one number
-/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
+/// @tparam N T itself, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
 /// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
 template <class T, class N>
-TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
+TAGMA_DEVICE N normal_from(const N& radius, const N& turns) {
   using scalar_math::cos;
   using scalar_math::log;
   using scalar_math::sqrt;
   return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
 }
+
+TAGMA_FORMULAS_END
 
 /// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
 [[nodiscard]] constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {
@@ -17344,6 +17600,187 @@ struct kernel<ir::key<op::one_hot>> {
 /// Matrix products on the GPU: by cuBLASLt, and by plain loops where it has no algorithm. A bias and a relu behind a
 /// product are part of its call.
 
+// ---- tagma/device/cuda/blas.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+
+/// @file
+/// Products of matrices by cuBLASLt. What it needs is made once for given extents, the choice among its algorithms
+/// included. Matrices are row-major here and column-major there, where a matrix is therefore its own transpose: the
+/// product a * b is asked for as the transpose of b times the transpose of a.
+
+#include <cublasLt.h>
+
+namespace tagma::device::cuda {
+
+/// What becomes of a product before it is stored. The library's relu makes zeros of NaNs.
+enum class epilogue : std::uint8_t { none, relu, bias, bias_relu };
+
+/// A product of matrices, or several of matrices that are equally far apart.
+struct product_problem {
+  dtype type = dtype::float32;
+  std::int64_t m = 0, n = 0, k = 0;
+  bool transpose_a = false, transpose_b = false;  ///< a is [k, m], b is [n, k]
+  std::int64_t batch = 1;
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;  ///< elements from a matrix to the next, 0: the same
+  epilogue after = epilogue::none;                        ///< a bias has n elements
+  std::uint32_t alignment = 16;                           ///< bytes that divide the addresses of every call
+};
+
+inline void check_blas(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    fail(status_code::internal, {"cuBLASLt refused ", what, ": ", cublasLtGetStatusString(status)});
+}
+
+namespace detail {
+
+using blas_layout = library_object<cublasLtMatrixLayout_t, &cublasLtMatrixLayoutDestroy>;
+using blas_operation = library_object<cublasLtMatmulDesc_t, &cublasLtMatmulDescDestroy>;
+using blas_preference = library_object<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+
+inline void make_blas(cublasLtHandle_t* handle) { check_blas(cublasLtCreate(handle), "a handle"); }
+using blas_handle = shared_handle<cublasLtHandle_t, &make_blas>;
+
+[[nodiscard]] constexpr cudaDataType_t blas_type(dtype type) {
+  return type == dtype::float64    ? CUDA_R_64F
+         : type == dtype::float16  ? CUDA_R_16F
+         : type == dtype::bfloat16 ? CUDA_R_16BF
+                                   : CUDA_R_32F;
+}
+[[nodiscard]] constexpr cublasComputeType_t blas_compute_type(dtype type) {
+  if (type == dtype::float64) return CUBLAS_COMPUTE_64F;
+  return type == dtype::float32 && TAGMA_CUDA_TF32 != 0 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+}
+[[nodiscard]] constexpr cublasLtEpilogue_t blas_epilogue(epilogue after) {
+  return after == epilogue::relu        ? CUBLASLT_EPILOGUE_RELU
+         : after == epilogue::bias      ? CUBLASLT_EPILOGUE_BIAS
+         : after == epilogue::bias_relu ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                        : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+}  // namespace detail
+
+/// A matrix as cuBLASLt sees it: its rows are our columns.
+struct blas_matrix {
+  std::uint64_t rows = 0, columns = 0;
+  std::int64_t distance = 0;  ///< elements from a column to the next
+  std::int64_t stride = 0;    ///< elements from a matrix to the next
+
+  /// The matrices of a product: first its left operand there, which is b here.
+  [[nodiscard]] static constexpr blas_matrix left(const product_problem& p) {
+    return p.transpose_b ? of(p.n, p.k, p.stride_b) : of(p.k, p.n, p.stride_b);
+  }
+  [[nodiscard]] static constexpr blas_matrix right(const product_problem& p) {
+    return p.transpose_a ? of(p.k, p.m, p.stride_a) : of(p.m, p.k, p.stride_a);
+  }
+  [[nodiscard]] static constexpr blas_matrix result(const product_problem& p) { return of(p.m, p.n, p.stride_c); }
+
+ private:
+  static constexpr blas_matrix of(std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+    return {static_cast<std::uint64_t>(columns), static_cast<std::uint64_t>(rows), columns, stride};
+  }
+};
+
+/// A product of given extents with its algorithm.
+class blas_product {
+ public:
+  /// A null pointer if cuBLASLt has no algorithm for the problem, or cannot count its matrices. Its working memory is
+  /// reserved on the stream.
+  /// @param bias where the bias of the runs is as a rule, whose alignment counts; nullptr if there is none
+  [[nodiscard]] TAGMA_COLD static owned<blas_product> make(const product_problem& p, const run_context& context,
+                                                           const void* bias = nullptr) {
+    if (p.batch > 0x7fffffff) return nullptr;
+    auto made = owned<blas_product>(new blas_product(p));
+    if (bias != nullptr) made->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    return made->choose(resources_of(context)) ? std::move(made) : owned<blas_product>();
+  }
+
+  /// c = a * b, and what follows it.
+  /// @param bias n elements, or nullptr where the epilogue needs none
+  void run(const void* a, const void* b, void* c, const void* bias, const run_context& context) const {
+    stream_resources& r = resources_of(context);
+    if (bias != nullptr) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+    const library_factors by(type_);
+    check_blas(cublasLtMatmul(detail::blas_handle::use(handle_).get(), operation_.get(), by.one(), b, left_.get(), a,
+                              right_.get(), by.zero(), c, result_.get(), c, result_.get(), &algorithm_, r.workspace(),
+                              workspace_, stream_of(context)),
+               "a matrix product");
+  }
+
+ private:
+  /// Bytes of working memory that an algorithm may ask for. Where the device has no room, what is reserved must do.
+  static constexpr std::size_t most_workspace = std::size_t{32} << 20;
+
+  explicit blas_product(const product_problem& p) : type_(p.type), alignment_(p.alignment) {
+    check_blas(cublasLtMatmulDescCreate(operation_.place(), detail::blas_compute_type(p.type),
+                                        p.type == dtype::float64 ? CUDA_R_64F : CUDA_R_32F),
+               "a matrix product");
+    set(CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, detail::blas_epilogue(p.after));
+    if (p.after == epilogue::bias || p.after == epilogue::bias_relu)
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, detail::blas_type(p.type));
+    describe(left_, blas_matrix::left(p), p.batch);
+    describe(right_, blas_matrix::right(p), p.batch);
+    describe(result_, blas_matrix::result(p), p.batch);
+  }
+
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t what, const T& value) const {
+    check_blas(cublasLtMatmulDescSetAttribute(operation_.get(), what, &value, sizeof value), "a matrix product");
+  }
+  void describe(detail::blas_layout& layout, const blas_matrix& m, std::int64_t batch) const {
+    check_blas(cublasLtMatrixLayoutCreate(layout.place(), detail::blas_type(type_), m.rows, m.columns, m.distance),
+               "a layout");
+    const auto count = static_cast<std::int32_t>(batch);
+    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count),
+               "a batch");
+    check_blas(cublasLtMatrixLayoutSetAttribute(layout.get(), CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.stride,
+                                                sizeof m.stride),
+               "a batch");
+  }
+
+  [[nodiscard]] bool choose(stream_resources& r) {
+    detail::blas_preference preference;
+    check_blas(cublasLtMatmulPreferenceCreate(preference.place()), "a preference");
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
+      check_blas(cublasLtMatmulPreferenceSetAttribute(preference.get(), what, &value, sizeof value), "a preference");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_);
+    // Partial sums are added as they were computed: in float, where elements have 16 bits.
+    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    const auto ask = [&](std::size_t most) {
+      prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most);
+      cublasLtMatmulHeuristicResult_t best{};
+      int found = 0;
+      const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+          detail::blas_handle::use(handle_).get(), operation_.get(), left_.get(), right_.get(), result_.get(),
+          result_.get(), preference.get(), 1, &best, &found);
+      if (status == CUBLAS_STATUS_NOT_SUPPORTED || found == 0) return false;
+      check_blas(status, "a choice of algorithms");
+      algorithm_ = best.algo;
+      workspace_ = best.workspaceSize;
+      return best.state == CUBLAS_STATUS_SUCCESS;
+    };
+    if (!ask(most_workspace)) return false;
+    return r.try_reserve(workspace_) || ask(r.workspace_size());
+  }
+
+  detail::blas_handle& handle_ = detail::blas_handle::of_current_gpu();
+  dtype type_;
+  std::uint32_t alignment_;
+  detail::blas_operation operation_;
+  detail::blas_layout left_, right_, result_;
+  cublasLtMatmulAlgo_t algorithm_{};
+  std::size_t workspace_ = 0;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_BLAS_HPP
+
 namespace tagma::device::cuda {
 
 namespace detail {
@@ -17451,7 +17888,7 @@ struct product_body {
       C total = 0;
       for (std::int64_t k = 0; k < p.k; ++k) total += widen(a[k * step_a]) * widen(b[k * step_b]);
       if (p.after == epilogue::bias || p.after == epilogue::bias_relu) total += widen(g.bias[column]);
-      if (p.after == epilogue::relu || p.after == epilogue::bias_relu) total = larger(total, C(0));
+      if (p.after == epilogue::relu || p.after == epilogue::bias_relu) total = max(total, C(0));
       g.c[batch * p.stride_c + row * p.n + column] = narrow<T>(total);
     }
   }
@@ -17464,7 +17901,7 @@ struct product_state : kernel_state {
 
   /// True if cuBLASLt has an algorithm, or need not have one.
   bool choose(const run_context& context, const void* bias = nullptr) {
-    if (emulates() || product.is_empty() || product.problem.k == 0) return true;
+    if (!libraries_answer() || product.is_empty() || product.problem.k == 0) return true;
     library = blas_product::make(product.problem, context, bias);
     return library != nullptr;
   }
@@ -17592,14 +18029,27 @@ struct kernel_with_loop<ir::key<op::matmul>, Loop, T, T, T>
 /// Updates of optimizers on the GPU: one pass over a variable, its slots and its gradient, or over the rows of a sparse
 /// gradient.
 
-// ---- tagma/device/cuda/kernel/update_rules.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_UPDATE_RULES_HPP
-#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_UPDATE_RULES_HPP
+// ---- tagma/device/update_rules.hpp
+#ifndef TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
+#define TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
 
 /// @file
-/// The rules of the optimizers for one element on the GPU, with the formulas of the CPU.
+/// The rules of the optimizers, for kernels of all devices. A rule is written over values of type P: packs of elements
+/// on the CPU, single elements on a GPU.
 
-namespace tagma::device::cuda::detail {
+/// Writes `each(Update)` for every update that has a rule.
+#define TAGMA_EACH_UPDATE(each)                                                                           \
+  each(op::apply_sgd) each(op::apply_momentum) each(op::apply_adagrad) each(op::apply_adadelta)           \
+      each(op::apply_rmsprop) each(op::apply_centered_rmsprop) each(op::apply_adam) each(op::apply_adamw) \
+          each(op::apply_ftrl)
+
+namespace tagma::device {
+
+// Of single elements; those of packs are found by their type.
+using scalar_math::abs;
+using scalar_math::pow;
+using scalar_math::select;
+using scalar_math::sqrt;
 
 /// Numbers of an update, in the type of the computation.
 template <class C>
@@ -17608,97 +18058,105 @@ struct update_numbers {
   C number[8]{};
 };
 
-/// The rule of an update: `v` is an element of the variable, `s` those of its slots, `g` the gradient.
+TAGMA_FORMULAS_BEGIN
+
+/// The rule of an update: `v` is the variable, `s` its slots, `g` the gradient, and `h` the numbers. What is in between
+/// is an argument of a function, never a variable: nvcc takes no variable with a vector in a function that is also one
+/// of the GPU.
 template <class Update>
 struct update_rule;
 
 template <>
 struct update_rule<op::apply_sgd> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C*, C g, const update_numbers<C>& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P*, const P& g, const update_numbers<C>& h) {
     v = v - g * h.rate;
   }
 };
 template <>
 struct update_rule<op::apply_momentum> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] * h.number[0] + g;
     v = h.number[1] != 0 ? v - (g + s[0] * h.number[0]) * h.rate : v - s[0] * h.rate;
   }
 };
 template <>
 struct update_rule<op::apply_adagrad> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] + g * g;
-    v = v - g * h.rate / square_root(s[0]);
+    v = v - g * h.rate / sqrt(s[0]);
   }
 };
 template <>
 struct update_rule<op::apply_adadelta> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
-    const C rho = h.number[0], rest = 1 - h.number[0], epsilon = h.number[1];
-    s[0] = s[0] * rho + g * g * rest;
-    const C step = square_root(s[1] + epsilon) / square_root(s[0] + epsilon) * g;
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
+    s[0] = s[0] * h.number[0] + g * g * (1 - h.number[0]);
+    move(v, s, sqrt(s[1] + h.number[1]) / sqrt(s[0] + h.number[1]) * g, h);
+  }
+  template <class P, class C>
+  TAGMA_DEVICE static void move(P& v, P* s, const P& step, const update_numbers<C>& h) {
     v = v - step * h.rate;
-    s[1] = s[1] * rho + step * step * rest;
+    s[1] = s[1] * h.number[0] + step * step * (1 - h.number[0]);
   }
 };
 template <>
 struct update_rule<op::apply_rmsprop> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] + (g * g - s[0]) * (1 - h.number[0]);
-    s[1] = s[1] * h.number[1] + g * h.rate / square_root(s[0] + h.number[2]);
+    s[1] = s[1] * h.number[1] + g * h.rate / sqrt(s[0] + h.number[2]);
     v = v - s[1];
   }
 };
 template <>
 struct update_rule<op::apply_centered_rmsprop> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] + (g * g - s[0]) * (1 - h.number[0]);
     s[2] = s[2] + (g - s[2]) * (1 - h.number[0]);
-    s[1] = s[1] * h.number[1] + g * h.rate / square_root(s[0] - s[2] * s[2] + h.number[2]);
+    s[1] = s[1] * h.number[1] + g * h.rate / sqrt(s[0] - s[2] * s[2] + h.number[2]);
     v = v - s[1];
   }
 };
 /// `rate` is lr * sqrt(1 - beta2^t) / (1 - beta1^t).
 template <>
 struct update_rule<op::apply_adam> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] + (g - s[0]) * (1 - h.number[0]);
     s[1] = s[1] + (g * g - s[1]) * (1 - h.number[1]);
-    v = v - s[0] * h.rate / (square_root(s[1]) + h.number[2]);
+    v = v - s[0] * h.rate / (sqrt(s[1]) + h.number[2]);
   }
 };
 /// `number[4]` is 1 - lr * weight_decay.
 template <>
 struct update_rule<op::apply_adamw> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     v = v * h.number[4];
     update_rule<op::apply_adam>::apply(v, s, g, h);
   }
 };
 template <>
 struct update_rule<op::apply_ftrl> {
-  template <class C>
-  TAGMA_DEVICE static void apply(C& v, C* s, C g, const update_numbers<C>& h) {
-    const C l1 = h.number[2];
-    const C shrunk = g + v * (2 * h.number[4]);
-    const C next = s[0] + g * g;
-    const C power = raise(next, -h.number[0]), before = raise(s[0], -h.number[0]);
-    s[1] = s[1] + shrunk - (power - before) / h.rate * v;
-    const C signed_l1 = s[1] > 0 ? l1 : s[1] < 0 ? -l1 : C(0);
-    const C moved = (signed_l1 - s[1]) / (power / h.rate + 2 * h.number[3]);
-    v = magnitude(s[1]) > l1 ? moved : C(0);
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
+    move(v, s, g + v * (2 * h.number[4]), s[0] + g * g, pow(s[0] + g * g, -h.number[0]), h);
+  }
+  template <class P, class C>
+  TAGMA_DEVICE static void move(P& v, P* s, const P& shrunk, const P& next, const P& power,
+                                const update_numbers<C>& h) {
+    s[1] = s[1] + shrunk - (power - pow(s[0], -h.number[0])) / h.rate * v;
+    v = select(abs(s[1]) > h.number[2],
+               select(s[1] > C(0), h.number[2] - s[1], -h.number[2] - s[1]) / (power / h.rate + 2 * h.number[3]), P{});
     s[0] = next;
   }
 };
+
+TAGMA_FORMULAS_END
 
 /// Where the numbers of an update are in memory of the device.
 struct number_places {
@@ -17708,7 +18166,7 @@ struct number_places {
   std::int32_t count = 0;
 
   /// Of an update with `slots` slots; of its inputs, the first `end` count.
-  number_places(const kernel_args& args, std::size_t slots, std::size_t end) {
+  TAGMA_COLD number_places(const runtime::kernel_args& args, std::size_t slots, std::size_t end) {
     const std::size_t first = slots + 2;
     rate = args.in[first].as<const double>();
     step = args.in[first + 1].as<const std::int64_t>();
@@ -17725,10 +18183,37 @@ TAGMA_DEVICE update_numbers<C> read_numbers(const number_places& p) {
   for (int i = 0; i < p.count; ++i) h.number[i] = static_cast<C>(*p.number[i]);
   if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * *p.number[3]);
   if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
-    learning_rate *= square_root(1 - raise(*p.number[1], step)) / (1 - raise(*p.number[0], step));
+    learning_rate *= sqrt(1 - pow(*p.number[1], step)) / (1 - pow(*p.number[0], step));
   h.rate = static_cast<C>(learning_rate);
   return h;
 }
+
+/// The operands of an update by a sparse gradient.
+template <class Update>
+struct row_update_operands {
+  using rows_type = op::apply_rows<Update>;
+  const runtime::kernel_args& args;
+
+  [[nodiscard]] std::size_t parts() const { return static_cast<std::size_t>(args.attributes[0]); }
+  [[nodiscard]] const runtime::operand& rows(std::size_t part) const {
+    return args.in[rows_type::rows_input(args.in.size(), parts(), part)];
+  }
+  [[nodiscard]] const runtime::operand& indices(std::size_t part) const {
+    return args.in[rows_type::index_input(args.in.size(), parts(), part)];
+  }
+  [[nodiscard]] number_places numbers() const {
+    return {args, rows_type::slots, rows_type::index_input(args.in.size(), parts(), 0)};
+  }
+  /// Elements of a row of the variable.
+  [[nodiscard]] std::int64_t width() const { return args.out.dims.sub(1, args.out.dims.rank).elements(); }
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
 
 /// Reads the numbers once for all threads of a block.
 template <class Update, class C>
@@ -17738,13 +18223,6 @@ TAGMA_DEVICE update_numbers<C> share_numbers(const place& at, const number_place
   at.wait();
   return *shared;
 }
-
-}  // namespace tagma::device::cuda::detail
-#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_UPDATE_RULES_HPP
-
-namespace tagma::device::cuda {
-
-namespace detail {
 
 /// The elements that an update writes.
 template <class Update, class T>
@@ -17833,40 +18311,30 @@ struct row_update_body {
 };
 
 template <class Update>
-struct sparse_inputs {
-  [[nodiscard]] static std::size_t parts(const kernel_args& args) {
-    return static_cast<std::size_t>(args.attributes[0]);
-  }
-  [[nodiscard]] static row_parts of(const kernel_args& args) {
-    using rows = op::apply_rows<Update>;
-    row_parts all;
-    for (std::size_t p = 0; p < parts(args); ++p)
-      all.add(args.in[rows::rows_input(args.in.size(), parts(args), p)],
-              args.in[rows::index_input(args.in.size(), parts(args), p)]);
-    return all;
-  }
-  static owned<kernel_state> prepare(const kernel_args& args, const run_context& context) {
-    reserve_sort(of(args).total(), args.out.dims[0], context);
-    return nullptr;
-  }
-};
+[[nodiscard]] row_parts parts_of(const row_update_operands<Update>& given) {
+  row_parts all;
+  for (std::size_t p = 0; p < given.parts(); ++p) all.add(given.rows(p), given.indices(p));
+  return all;
+}
+
+template <class Update>
+owned<kernel_state> prepare_rows(const kernel_args& args, const run_context& context) {
+  reserve_sort(parts_of(row_update_operands<Update>{args}).total(), args.out.dims[0], context);
+  return nullptr;
+}
 
 template <class Update, class T>
 void apply_rows(const kernel_args& args, const run_context& context) {
   static_assert(op::sparse_gradient::limit <= row_parts::most);
-  using inputs = sparse_inputs<Update>;
-  constexpr std::size_t slots = Update::slots.size();
   if (args.out.elements() == 0) return;
-  const shape& dims = args.out.dims;
-  const std::int64_t width = dims.sub(1, dims.rank).elements();
-  const row_parts parts = inputs::of(args);
-  const sorted_rows sorted = sort_rows(parts, dims[0], args, context);
+  const row_update_operands<Update> given{args};
+  const std::int64_t width = given.width();
+  const row_parts parts = parts_of(given);
+  const sorted_rows sorted = sort_rows(parts, args.out.dims[0], args, context);
   const std::int64_t count = (Update::moves_all_rows ? sorted.table : sorted.count) * width;
   if (count == 0) return;
-  const std::size_t end = op::apply_rows<Update>::index_input(args.in.size(), inputs::parts(args), 0);
-  launch<row_update_body<Update, T>>(
-      update_geometry<compute_t<T>>(count), context,
-      {update_target<Update, T>(args), parts, sorted, width, number_places(args, slots, end)});
+  launch<row_update_body<Update, T>>(update_geometry<compute_t<T>>(count), context,
+                                     {update_target<Update, T>(args), parts, sorted, width, given.numbers()});
 }
 
 /// A schedule of a learning rate, in memory of the device.
@@ -17884,25 +18352,7 @@ struct rate_body {
     schedule_kind kind;
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
-    if (at.index() > 0) return;
-    const double step = static_cast<double>(*a.step), *p = a.numbers, warm = p[0];
-    double result = p[1];
-    if (a.kind == schedule_kind::exponential) {
-      const double exponent = step / p[2];
-      result = p[1] * raise(p[3], p[4] != 0 ? round_down(exponent) : exponent);
-    } else if (a.kind == schedule_kind::polynomial) {
-      const double done = step < p[2] ? step : p[2];
-      result = (p[1] - p[3]) * raise(1 - done / p[2], p[4]) + p[3];
-    } else if (a.kind == schedule_kind::cosine) {
-      const double done = step < p[2] ? step : p[2];
-      result = p[1] * ((1 - p[3]) * 0.5 * (1 + cosine(3.14159265358979323846 * done / p[2])) + p[3]);
-    } else if (a.kind == schedule_kind::piecewise) {
-      const std::int64_t boundaries = (a.count - 2) / 2;
-      std::int64_t i = 0;
-      while (i < boundaries && step > p[1 + i]) ++i;
-      result = p[1 + boundaries + i];
-    }
-    *a.to = step < warm ? result * (step + 1) / warm : result;
+    if (at.index() == 0) *a.to = evaluate(a.kind, a.numbers, a.count, static_cast<double>(*a.step));
   }
 };
 
@@ -17931,48 +18381,19 @@ template <class Update>
 struct row_update_kernel {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      .run = &apply_rows<Update, stored<Out>>, .prepare = &sparse_inputs<Update>::prepare, .reads_run = true};
+      .run = &apply_rows<Update, stored<Out>>, .prepare = &prepare_rows<Update>, .reads_run = true};
 };
 
 }  // namespace detail
 
-template <>
-struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
-    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+#define TAGMA_UPDATE_KERNELS(Update)                                 \
+  template <>                                                        \
+  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
+  template <>                                                        \
+  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
+TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
+#undef TAGMA_UPDATE_KERNELS
+
 template <>
 struct kernel<ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
@@ -17986,9 +18407,71 @@ struct kernel<ir::key<op::scheduled_rate>> {
 #define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_POOL_HPP
 
 /// @file
-/// Pooling on the GPU. A thread makes an element of the result: gradients are collected from the windows that see an
-/// element, in their order, so nothing is added by atomics. cuDNN is not used: it does not say which of several equal
-/// maxima receives a gradient.
+/// Pooling on the GPU: maxima and means by cuDNN where it takes the padding, and everything by our own loops, of which
+/// a thread makes an element of the result. Gradients are collected from the windows that see an element, in their
+/// order, so nothing is added by atomics. They are never cuDNN's: it does not say which of several equal maxima
+/// receives a gradient, and for the gradient of means it asks for the means, which the operation does not have.
+
+// ---- tagma/device/cuda/dnn_pooling.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_DNN_POOLING_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_DNN_POOLING_HPP
+
+/// @file
+/// Maxima and means of windows by cuDNN, which takes paddings that are equal at both ends.
+
+namespace tagma::device::cuda {
+
+/// What cuDNN can make of a window.
+enum class dnn_pool : std::uint8_t { maximum, mean };
+
+/// Pooling of given extents. A maximum is NaN where the window has a NaN; padding counts neither there nor in a mean.
+class dnn_pooling {
+ public:
+  /// A null pointer if cuDNN has no words for the problem.
+  [[nodiscard]] TAGMA_COLD static owned<dnn_pooling> make(const pool_problem& p, dnn_pool kind, dtype type) {
+    auto made = owned<dnn_pooling>(new dnn_pooling(type));
+    if (!made->describe(p, kind)) return nullptr;
+    return made;
+  }
+
+  /// False if cuDNN does not support the problem after all; then `y` is as it was.
+  [[nodiscard]] bool run(const void* x, void* y, const run_context& context) const {
+    const library_factors by(type_);
+    return dnn_did(cudnnPoolingForward(dnn_library::use(library_, context).get(), window_.get(), by.one(),
+                                       images_.get(), x, by.zero(), output_.get(), y),
+                   "pooling");
+  }
+
+ private:
+  explicit dnn_pooling(dtype type) : type_(type) {
+    check_dnn(cudnnCreatePoolingDescriptor(window_.place()), "a window");
+  }
+
+  [[nodiscard]] bool describe(const pool_problem& p, dnn_pool kind) const {
+    const dnn_axis rows(p.rows), columns(p.columns);
+    if (rows.in != p.rows.in || columns.in != p.columns.in) return false;  // zeros are no padding here
+    const auto narrow = [](std::int64_t x) { return static_cast<int>(x); };
+    int n = 0, c = 0, h = 0, w = 0;
+    return images_.describe(CUDNN_TENSOR_NHWC, type_, p.images, p.channels, rows.in, columns.in) &&
+           output_.describe(CUDNN_TENSOR_NHWC, type_, p.images, p.channels, p.rows.out, p.columns.out) &&
+           cudnnSetPooling2dDescriptor(window_.get(),
+                                       kind == dnn_pool::maximum ? CUDNN_POOLING_MAX_DETERMINISTIC
+                                                                 : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING,
+                                       CUDNN_PROPAGATE_NAN, narrow(p.rows.size), narrow(p.columns.size),
+                                       narrow(rows.padding), narrow(columns.padding), narrow(p.rows.stride),
+                                       narrow(p.columns.stride)) == CUDNN_STATUS_SUCCESS &&
+           cudnnGetPooling2dForwardOutputDim(window_.get(), images_.get(), &n, &c, &h, &w) == CUDNN_STATUS_SUCCESS &&
+           h == p.rows.out && w == p.columns.out;
+  }
+
+  dtype type_;
+  dnn_library library_;
+  dnn_tensor images_, output_;
+  library_object<cudnnPoolingDescriptor_t, &cudnnDestroyPoolingDescriptor> window_;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_DNN_POOLING_HPP
 
 namespace tagma::device::cuda {
 
@@ -18068,7 +18551,7 @@ struct pool_body {
       for (std::int64_t row = w.top; row < w.bottom; ++row)
         for (std::int64_t column = w.left; column < w.right; ++column) {
           const C value = reader.input(a.x, row, column);
-          total = Kind == pool_kind::maximum ? larger(value, total) : total + value;
+          total = Kind == pool_kind::maximum ? max(value, total) : total + value;
         }
       if constexpr (Kind == pool_kind::mean) total = total * (C(1) / static_cast<C>(w.count()));
     }
@@ -18076,12 +18559,31 @@ struct pool_body {
   }
 };
 
+/// Kinds that cuDNN may compute.
+[[nodiscard]] constexpr bool pools_forward(pool_kind kind) {
+  return kind == pool_kind::maximum || kind == pool_kind::mean;
+}
+
+template <pool_kind Kind>
+  requires(pools_forward(Kind))
+owned<kernel_state> prepare_pool(const kernel_args& args, const run_context&) {
+  auto state = make_owned<library_state<dnn_pooling>>();
+  if (libraries_answer() && args.out.elements() > 0)
+    state->library = dnn_pooling::make(pool_problem(args.in[0].dims, args.out.dims, args.attributes),
+                                       Kind == pool_kind::maximum ? dnn_pool::maximum : dnn_pool::mean, args.out.type);
+  return state;
+}
+
 template <class T, pool_kind Kind>
 void pool(const kernel_args& args, const run_context& context) {
   using body = pool_body<T, Kind>;
   const auto tensor = [&](std::size_t i) { return args.in[i].template as<const T>(); };
   if (args.out.elements() == 0) return;
-  const bool simple = Kind == pool_kind::maximum || Kind == pool_kind::mean;
+  constexpr bool simple = pools_forward(Kind);
+  if constexpr (simple) {
+    const dnn_pooling* const library = library_of<dnn_pooling>(args);
+    if (library != nullptr && library->run(args.in[0].data, args.out.data, context)) return;
+  }
   const shape& x = Kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims;
   const shape& y = simple ? args.out.dims : Kind == pool_kind::mean_gradient ? args.in[0].dims : args.in[1].dims;
   typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(x, y, args.attributes)};
@@ -18095,7 +18597,8 @@ void pool(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum>};
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum>,
+                                      &detail::prepare_pool<detail::pool_kind::maximum>};
 };
 template <>
 struct kernel<ir::key<op::max_pool_gradient>> {
@@ -18110,7 +18613,8 @@ struct kernel<ir::key<op::max_pool_select>> {
 template <>
 struct kernel<ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean>};
+  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean>,
+                                      &detail::prepare_pool<detail::pool_kind::mean>};
 };
 template <>
 struct kernel<ir::key<op::average_pool_gradient>> {
@@ -18160,12 +18664,6 @@ TAGMA_DEVICE random_elements<C> uniform_elements(const random_key& key, std::uin
     return {{uniform01(r[0]), uniform01(r[1]), uniform01(r[2]), uniform01(r[3])}};
 }
 
-/// A normal number by the method of Box and Muller (1958), from two uniform ones.
-template <class C>
-TAGMA_DEVICE C normal_number(C radius, C turns) {
-  return square_root(logarithm(C(1) - radius) * C(-2)) * cosine(turns * static_cast<C>(6.283185307179586476925));
-}
-
 /// Normal with mean 0 and deviation 1. The elements of a pair share their radius; their angles are a quarter turn
 /// apart.
 template <class C>
@@ -18174,11 +18672,12 @@ TAGMA_DEVICE random_elements<C> normal_elements(const random_key& key, std::uint
   random_words(key, block, attempt, r);
   if constexpr (sizeof(C) == 8) {
     const C radius = uniform01(r[0], r[1]), turns = uniform01(r[2], r[3]);
-    return {{normal_number(radius, turns), normal_number(radius, turns - C(0.25))}};
+    return {{normal_from<C>(radius, turns), normal_from<C>(radius, turns - C(0.25))}};
   } else {
     const C a = uniform01(r[0]), b = uniform01(r[1]);
     const C c = uniform01(r[2]), d = uniform01(r[3]);
-    return {{normal_number(a, b), normal_number(a, b - C(0.25)), normal_number(c, d), normal_number(c, d - C(0.25))}};
+    return {
+        {normal_from<C>(a, b), normal_from<C>(a, b - C(0.25)), normal_from<C>(c, d), normal_from<C>(c, d - C(0.25))}};
   }
 }
 
@@ -18188,35 +18687,62 @@ TAGMA_DEVICE random_elements<C> truncated_elements(const random_key& key, std::u
   random_elements<C> x = normal_elements<C>(key, block);
   for (std::uint16_t attempt = 1; attempt != 0; ++attempt) {
     bool all = true;
-    for (const C e : x.element) all = all && magnitude(e) < C(2);
+    for (const C e : x.element) all = all && abs(e) < C(2);
     if (all) break;
     const random_elements<C> again = normal_elements<C>(key, block, attempt);
     TAGMA_UNROLL
     for (int i = 0; i < random_width<C>; ++i)
-      if (!(magnitude(x.element[i]) < C(2))) x.element[i] = again.element[i];
+      if (!(abs(x.element[i]) < C(2))) x.element[i] = again.element[i];
   }
   return x;
 }
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_DISTRIBUTIONS_HPP
+// ---- tagma/device/distributions.hpp
+#ifndef TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
+#define TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
+
+/// @file
+/// What kernels of random tensors share on all devices.
+
+namespace tagma::device {
+
+using scalar_math::floor;
+
+/// What random numbers are drawn from; truncated normal ones lie within (-2, 2).
+enum class distribution : unsigned char { uniform, normal, truncated };
+
+namespace detail {
+/// Numbers in [0, 1) that a 16-bit float holds exactly are multiples of 1 / `steps`; 0 for other types.
+template <class T>
+inline constexpr float steps = 0;
+template <>
+inline constexpr float steps<float16> = 2048;
+template <>
+inline constexpr float steps<bfloat16> = 256;
+}  // namespace detail
+
+TAGMA_FORMULAS_BEGIN
+
+/// Rounds uniform numbers down to what elements of type T can hold, so that a number below 1 stays below 1.
+/// @tparam P a number, or a pack of them
+template <class T, class P>
+TAGMA_DEVICE P representable(const P& x) {
+  if constexpr (detail::steps<T> != 0)
+    return floor(x * detail::steps<T>) * (1 / detail::steps<T>);
+  else
+    return x;
+}
+
+TAGMA_FORMULAS_END
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
 
 namespace tagma::device::cuda {
 
 namespace detail {
-
-enum class distribution : std::uint8_t { uniform, normal, truncated };
-
-/// Rounds down to what the elements can hold, so that a number below 1 stays below 1.
-template <class T>
-TAGMA_DEVICE compute_t<T> representable(compute_t<T> x) {
-  if constexpr (std::is_same_v<T, float16>)
-    return round_down(x * 2048.0f) * (1 / 2048.0f);
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return round_down(x * 256.0f) * (1 / 256.0f);
-  else
-    return x;
-}
 
 template <class T, distribution Which>
 struct random_body {
@@ -18265,24 +18791,426 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::uniform>,
-                                      .reads_run = true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::uniform>, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::normal>,
-                                      .reads_run = true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::normal>, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, detail::distribution::truncated>,
-                                      .reads_run = true};
+  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::truncated>, .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda
 #endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_RANDOM_HPP
+// ---- tagma/device/cuda/kernel/scan.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SCAN_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SCAN_HPP
+
+/// @file
+/// Running sums on the GPU. The order of additions follows from the extents alone, so that equal inputs give equal
+/// bytes. cub::DeviceScan promises that for integers only: its blocks add what others have by then published.
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// Lines of `count` elements, `inner` elements apart, and how they are divided: a few lines into parts, whose sums are
+/// added up before the parts are run along.
+struct scan_plan {
+  static constexpr int items = 8;  ///< neighbours along a line that one thread takes at a time
+  std::int64_t lines, count, inner;
+  std::int64_t splits = 1;
+  std::int64_t per_split;
+  std::int32_t lanes = 1;  ///< threads that share a line; a power of two
+
+  scan_plan(std::int64_t outer, std::int64_t along, std::int64_t apart)
+      : lines(outer * apart), count(along), inner(apart), per_split(along) {
+    const std::int64_t together = apart < 32 ? apart : 32;  // neighbouring lines, so that words come side by side
+    while (lanes * items < count && block_threads / (2 * lanes) >= together) lanes *= 2;
+    // Enough blocks to fill a large device, if threads have something left to do.
+    constexpr std::int64_t enough_blocks = 256, least_tiles = 2;
+    const std::int64_t tiles = pieces(lines, block_threads / lanes), tile = lanes * items;
+    const std::int64_t wanted = tiles > 0 ? quotient(enough_blocks, tiles) : 1,
+                       worth = quotient(count, least_tiles * tile);
+    const std::int64_t parts = wanted < worth ? wanted : worth;
+    if (parts <= 1) return;
+    per_split = pieces(pieces(count, parts), tile) * tile;
+    splits = pieces(count, per_split);
+  }
+  /// Of the sums of parts, which follow each other, line by line.
+  [[nodiscard]] static scan_plan of_sums(const scan_plan& parts) {
+    scan_plan p(1, parts.splits, parts.lines);
+    p.splits = 1;
+    p.per_split = parts.splits;
+    return p;
+  }
+};
+
+template <class T>
+struct scan_body {
+  using C = compute_t<T>;
+  struct arguments {
+    const T* from;
+    T* to;            ///< nullptr: only `sums` are wanted
+    C* sums;          ///< what each part of each line sums up to; nullptr: it is not wanted
+    const C* before;  ///< what comes before each part of each line; nullptr: nothing
+    scan_plan plan;
+    bool exclusive, reverse;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    const scan_plan& p = a.plan;
+    auto* shared = reinterpret_cast<C*>(at.shared);
+    const int columns = at.threads / p.lanes;
+    const bool neighbours = p.inner == 1;  // lanes are, else lines
+    const int lane = neighbours ? at.thread % p.lanes : at.thread / columns;
+    const int column = neighbours ? at.thread / p.lanes : at.thread % columns;
+    const int step = neighbours ? 1 : columns;  // from a lane to the next, in threads
+    const std::int64_t tiles = pieces(p.lines, columns);
+    for (std::int64_t b = at.block; b < tiles * p.splits; b += at.blocks) {
+      const std::int64_t split = quotient(b, tiles), line = (b - split * tiles) * columns + column;
+      const std::int64_t part = split * p.lines + line, first = split * p.per_split;
+      const std::int64_t last = first + p.per_split < p.count ? first + p.per_split : p.count;
+      const bool used = line < p.lines;
+      const std::int64_t outer = quotient(line, p.inner), start = outer * (p.count - 1) * p.inner + line;
+      C carry = used && a.before != nullptr ? a.before[part] : C(0);
+      for (std::int64_t tile = first; tile < last; tile += p.lanes * scan_plan::items) {
+        const std::int64_t begin = tile + lane * scan_plan::items;
+        const std::int64_t rest = used ? last - begin : 0;
+        const int n = rest < 0 ? 0 : rest < scan_plan::items ? static_cast<int>(rest) : scan_plan::items;
+        const auto element = [&](int i) { return start + (a.reverse ? p.count - 1 - begin - i : begin + i) * p.inner; };
+        C own = 0;
+        for (int i = 0; i < n; ++i) own = add(own, widen(a.from[element(i)]));
+        shared[at.thread] = own;
+        for (int d = 1; d < p.lanes; d *= 2) {
+          at.wait();
+          const C left = lane >= d ? shared[at.thread - d * step] : C(0);
+          at.wait();
+          if (lane >= d) shared[at.thread] = add(left, shared[at.thread]);
+        }
+        at.wait();
+        if (a.to != nullptr) {
+          C total = lane > 0 ? add(carry, shared[at.thread - step]) : carry;
+          for (int i = 0; i < n; ++i) {
+            const C sum = add(total, widen(a.from[element(i)]));
+            a.to[element(i)] = narrow<T>(a.exclusive ? total : sum);
+            total = sum;
+          }
+        }
+        carry = add(carry, shared[at.thread + (p.lanes - 1 - lane) * step]);
+        at.wait();
+      }
+      if (used && lane == 0 && a.sums != nullptr) a.sums[part] = carry;
+    }
+  }
+
+ private:
+  TAGMA_DEVICE static C add(C a, C b) { return static_cast<C>(a + b); }
+};
+
+template <class T>
+void launch_scan(const typename scan_body<T>::arguments& a, const run_context& context) {
+  const scan_plan& p = a.plan;
+  launch<scan_body<T>>(
+      geometry::blocks_for(pieces(p.lines, block_threads / p.lanes) * p.splits, block_threads * sizeof(compute_t<T>)),
+      context, a);
+}
+
+[[nodiscard]] inline scan_plan scan_plan_of(const kernel_args& args) {
+  const op::around_axis at(args.out.dims, args.attributes[0]);
+  return {at.outer, at.count, at.inner};
+}
+
+template <class T>
+owned<kernel_state> prepare_cumulative_sum(const kernel_args& args, const run_context& context) {
+  const scan_plan p = scan_plan_of(args);
+  const std::int64_t sums = p.splits > 1 ? p.splits * p.lines : 0;
+  return reserve_workspace(context, static_cast<std::size_t>(sums) * sizeof(compute_t<T>));
+}
+
+template <class T>
+void cumulative_sum(const kernel_args& args, const run_context& context) {
+  using C = compute_t<T>;
+  if (args.out.elements() == 0) return;
+  typename scan_body<T>::arguments a{
+      args.in[0].as<const T>(), args.out.as<T>(),       nullptr, nullptr, scan_plan_of(args),
+      args.attributes[1] != 0,  args.attributes[2] != 0};
+  if (a.plan.splits > 1) {
+    auto* const sums = reinterpret_cast<C*>(resources_of(context).workspace());
+    auto of_parts = a;
+    of_parts.to = nullptr;
+    of_parts.sums = sums;
+    launch_scan<T>(of_parts, context);
+    launch_scan<C>({sums, sums, nullptr, nullptr, scan_plan::of_sums(a.plan), true, false}, context);
+    a.before = sums;
+  }
+  launch_scan<T>(a, context);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::cumulative_sum>> {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{&detail::cumulative_sum<stored<Out>>,
+                                      &detail::prepare_cumulative_sum<stored<Out>>};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SCAN_HPP
+// ---- tagma/device/cuda/kernel/shuffle.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SHUFFLE_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SHUFFLE_HPP
+
+/// @file
+/// Random orders on the GPU, those of the CPU. Seed and run are read from memory of the device, as random.hpp says.
+
+// ---- tagma/device/cuda/kernel/sort.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SORT_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SORT_HPP
+
+/// @file
+/// Sorts on the GPU.
+
+// ---- tagma/device/cuda/order.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_ORDER_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_ORDER_HPP
+
+/// @file
+/// Positions in order, on the device: one stable sort after another, by the least significant key first. Keys have 32
+/// bits, so that there is one sort for all types: elements of 64 bits have two keys, and with several rows the number
+/// of the row is the last key.
+
+#include <utility>
+
+// ---- tagma/device/ordered.hpp
+#ifndef TAGMA_SINGLE_DEVICE_ORDERED_HPP
+#define TAGMA_SINGLE_DEVICE_ORDERED_HPP
+
+/// @file
+/// What puts elements in order, on all devices: unsigned words that are compared in their place.
+
+#include <cstring>
+#include <type_traits>
+
+namespace tagma::device {
+
+/// The unsigned integer of the size of T.
+template <class T>
+using word_of = std::conditional_t<
+    sizeof(T) == 8, std::uint64_t,
+    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
+
+/// The bits of a float's infinity, the largest that are no NaN.
+template <class T>
+inline constexpr word_of<T> infinity_bits = static_cast<word_of<T>>(dtype_of<T> == dtype::float16    ? 0x7c00
+                                                                    : dtype_of<T> == dtype::bfloat16 ? 0x7f80
+                                                                    : dtype_of<T> == dtype::float32
+                                                                        ? 0x7f800000
+                                                                        : 0x7ff0000000000000);
+
+/// A word for an element: the larger the element, the larger the word. NaN is larger than everything, -0 equals 0.
+template <class T>
+TAGMA_DEVICE word_of<T> ordered_word(const T& x) {
+  using word = word_of<T>;
+  constexpr auto sign = static_cast<word>(word{1} << (8 * sizeof(T) - 1));
+  word bits;
+  memcpy(&bits, &x, sizeof bits);
+  if constexpr (!std::is_integral_v<T>) {
+    const auto magnitude = static_cast<word>(bits & static_cast<word>(~sign));
+    if (magnitude > infinity_bits<T>) return static_cast<word>(~word{0});
+    return static_cast<word>(bits != magnitude ? sign - magnitude : sign + magnitude);
+  } else if constexpr (std::is_signed_v<T>) {
+    return static_cast<word>(bits ^ sign);
+  } else {
+    return bits;
+  }
+}
+
+/// The word of position `i` in a random order.
+TAGMA_DEVICE std::uint64_t order_word(const random_key& key, std::uint64_t i) {
+  std::uint32_t words[4];
+  random_words(key, i / 2, 0, words);
+  return i % 2 == 0 ? words[0] | std::uint64_t{words[1]} << 32 : words[2] | std::uint64_t{words[3]} << 32;
+}
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_ORDERED_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// @tparam Keys gives the key of a position
+template <class Keys>
+struct order_keys_body {
+  struct arguments {
+    Keys keys;
+    std::uint32_t* to;
+    std::uint32_t* positions;
+    std::int64_t count;
+    bool first;  ///< positions are not there yet
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      if (a.first) a.positions[i] = static_cast<std::uint32_t>(i);
+      a.to[i] = a.keys.key(a.positions[i]);
+    }
+  }
+};
+
+/// Writes the first `k` of each `n` ordered positions, counted within their row.
+struct positions_body {
+  struct arguments {
+    const std::uint32_t* order;
+    std::int64_t* to;
+    std::int64_t count, n, k;
+  };
+  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+    for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
+      const std::int64_t row = quotient(i, a.k), first = row * a.n;
+      a.to[i] = static_cast<std::int64_t>(a.order[first + i - row * a.k]) - first;
+    }
+  }
+};
+
+/// Elements, the smallest first or the largest.
+template <class T>
+struct element_keys {
+  const T* from;
+  bool descending;
+  int shift;  ///< of the word, to the bits that are the key
+  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
+    const word_of<T> word = ordered_word(from[i]);
+    return static_cast<std::uint32_t>((descending ? static_cast<word_of<T>>(~word) : word) >> shift);
+  }
+};
+/// Rows of `n` elements.
+struct row_number_keys {
+  std::int64_t n;
+  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const { return static_cast<std::uint32_t>(quotient(i, n)); }
+};
+
+}  // namespace detail
+
+/// Positions that are being sorted, in working memory of the stream.
+class ordered_positions {
+ public:
+  /// Reserves working memory for `count` positions; 2^32 and more are Unimplemented.
+  static void reserve(std::int64_t count, const run_context& context) {
+    if (!can_be_sorted(count)) fail(status_code::unimplemented, {"the GPU sorts less than 2^32 elements, not ", count});
+    sort_memory{count}.reserve(context);
+  }
+
+  ordered_positions(std::int64_t count, const run_context& context)
+      : memory_{count}, arrays_(memory_.arrays(resources_of(context).workspace())), context_(context) {}
+
+  /// Puts the positions in the order of their keys; those of equal keys stay as they are.
+  /// @param bits the lowest bits of keys that count
+  template <class Keys>
+  void sort_by(const Keys& keys, int bits) {
+    launch<detail::order_keys_body<Keys>>(geometry::over(arrays_.count), context_,
+                                          {keys, arrays_.keys, arrays_.values, arrays_.count, first_});
+    arrays_.bits = bits;
+    memory_.sort(arrays_, context_);
+    std::swap(arrays_.values, arrays_.sorted_values);
+    first_ = false;
+  }
+  /// The positions, and the last keys in their order.
+  [[nodiscard]] const std::uint32_t* get() const { return arrays_.values; }
+  [[nodiscard]] const std::uint32_t* keys() const { return arrays_.sorted_keys; }
+
+ private:
+  sort_memory memory_;
+  sort_arrays arrays_;
+  const run_context& context_;
+  bool first_ = true;
+};
+
+/// Writes the positions of the elements of each row of `in` in their order, as many as a row of `out` has. NaN counts
+/// as the largest; of equal elements the lower position comes first. Memory is that of `ordered_positions::reserve`.
+template <class T>
+void order_rows(const operand& in, const operand& out, bool descending, const run_context& context) {
+  const std::int64_t n = in.dims[in.dims.rank - 1], k = out.dims[out.dims.rank - 1];
+  if (out.elements() == 0) return;
+  constexpr int bits = sizeof(T) < 4 ? static_cast<int>(8 * sizeof(T)) : 32;
+  ordered_positions order(in.elements(), context);
+  for (int shift = 0; shift < static_cast<int>(8 * sizeof(T)); shift += bits)
+    order.sort_by(detail::element_keys<T>{in.as<const T>(), descending, shift}, bits);
+  const std::int64_t rows = quotient(in.elements(), n);
+  if (rows > 1) order.sort_by(detail::row_number_keys{n}, significant_bits(rows - 1));
+  launch<detail::positions_body>(geometry::over(out.elements()), context,
+                                 {order.get(), out.as<std::int64_t>(), out.elements(), n, k});
+}
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_ORDER_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// For kernels whose result is an order of as many positions as it has elements.
+inline owned<kernel_state> prepare_order(const kernel_args& args, const run_context& context) {
+  ordered_positions::reserve(args.out.elements(), context);
+  return nullptr;
+}
+
+template <class T>
+void argsort(const kernel_args& args, const run_context& context) {
+  order_rows<T>(args.in[0], args.out, args.attributes[0] != 0, context);
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::argsort>> {
+  template <dtype, dtype In, dtype...>
+  static constexpr kernel_entry entry{&detail::argsort<stored<In>>, &detail::prepare_order};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SORT_HPP
+
+namespace tagma::device::cuda {
+
+namespace detail {
+
+/// Half of the random word of a position.
+struct random_keys {
+  const run_parameters* run;
+  std::uint32_t stream;
+  int shift;
+  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
+    // Runs count from 1, as for other random tensors.
+    return static_cast<std::uint32_t>(order_word({run->seed, stream, static_cast<std::uint32_t>(run->step + 1)}, i) >>
+                                      shift);
+  }
+};
+
+inline void random_permutation(const kernel_args& args, const run_context& context) {
+  const std::int64_t n = args.out.elements();
+  if (n == 0) return;
+  ordered_positions order(n, context);
+  for (const int shift : {0, 32})
+    order.sort_by(random_keys{resources_of(context).parameters(), static_cast<std::uint32_t>(args.source), shift}, 32);
+  launch<positions_body>(geometry::over(n), context, {order.get(), args.out.as<std::int64_t>(), n, n, n});
+}
+
+}  // namespace detail
+
+template <>
+struct kernel<ir::key<op::random_permutation>> {
+  template <dtype, dtype...>
+  static constexpr kernel_entry entry{
+      .run = &detail::random_permutation, .prepare = &detail::prepare_order, .reads_run = true};
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SHUFFLE_HPP
 // ---- tagma/device/cuda/kernel/slice.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SLICE_HPP
 #define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SLICE_HPP
@@ -18359,7 +19287,52 @@ struct kernel<ir::key<op::pad>> {
 #define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_SOFTMAX_HPP
 
 /// @file
-/// Softmax, its logarithm and cross entropy on the GPU: 32 threads for a short row, a block for a long one.
+/// Softmax and its logarithm on the GPU by cuDNN, cross entropy by our own loops, which stand in for cuDNN as well: 32
+/// threads for a short row, a block for a long one.
+
+// ---- tagma/device/cuda/dnn_softmax.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CUDA_DNN_SOFTMAX_HPP
+#define TAGMA_SINGLE_DEVICE_CUDA_DNN_SOFTMAX_HPP
+
+/// @file
+/// Softmax of rows by cuDNN, and its logarithm.
+
+namespace tagma::device::cuda {
+
+/// The softmax of a given number of rows, after their maximum is taken away from each.
+class dnn_softmax {
+ public:
+  /// A null pointer if cuDNN cannot count the elements.
+  [[nodiscard]] TAGMA_COLD static owned<dnn_softmax> make(std::int64_t rows, std::int64_t n, bool logarithm,
+                                                          dtype type) {
+    auto made = owned<dnn_softmax>(new dnn_softmax(logarithm, type));
+    if (!made->rows_.describe(CUDNN_TENSOR_NCHW, type, rows, n, 1, 1)) return nullptr;
+    return made;
+  }
+
+  /// False if cuDNN does not support such rows after all; then `y` is as it was. `y` may be `x`: each row is read
+  /// before it is written. NVIDIA documents this use for the gradient alone; the suite of operations compares both on a
+  /// GPU.
+  [[nodiscard]] bool run(const void* x, void* y, const run_context& context) const {
+    const library_factors by(type_);
+    return dnn_did(
+        cudnnSoftmaxForward(dnn_library::use(library_, context).get(), algorithm_, CUDNN_SOFTMAX_MODE_INSTANCE,
+                            by.one(), rows_.get(), x, by.zero(), rows_.get(), y),
+        "a softmax");
+  }
+
+ private:
+  dnn_softmax(bool logarithm, dtype type)
+      : algorithm_(logarithm ? CUDNN_SOFTMAX_LOG : CUDNN_SOFTMAX_ACCURATE), type_(type) {}
+
+  cudnnSoftmaxAlgorithm_t algorithm_;
+  dtype type_;
+  dnn_library library_;
+  dnn_tensor rows_;
+};
+
+}  // namespace tagma::device::cuda
+#endif  // TAGMA_SINGLE_DEVICE_CUDA_DNN_SOFTMAX_HPP
 
 namespace tagma::device::cuda {
 
@@ -18395,7 +19368,7 @@ struct row_threads {
 
 template <class C>
 struct larger_of {
-  TAGMA_DEVICE C operator()(C a, C b) const { return larger(a, b); }
+  TAGMA_DEVICE C operator()(C a, C b) const { return max(a, b); }
 };
 template <class C>
 struct sum_of {
@@ -18426,9 +19399,9 @@ struct row_body {
       const std::int64_t row = first + threads.row(), end = row < a.rows ? n : 0;
       const T* x = a.x + row * n;
       C top = lowest<C>(), total = 0;
-      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) top = larger(widen(x[i]), top);
+      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) top = max(widen(x[i]), top);
       top = threads.join(top, larger_of<C>());
-      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) total += exponential(widen(x[i]) - top);
+      for (std::int64_t i = threads.lane(); i < end; i += threads.lanes()) total += exp(widen(x[i]) - top);
       total = threads.join(total, sum_of<C>());
       if (row < a.rows) finish(threads, a, row, x, top, total);
     }
@@ -18447,10 +19420,10 @@ struct row_body {
       }
     }
     if constexpr (Kind == row_kind::entropy) {
-      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : logarithm(total) - (widen(x[label]) - top));
+      if (threads.lane() == 0) a.y[row] = narrow<T>(label < 0 ? C(0) : log(total) - (widen(x[label]) - top));
     } else {
       C scale = C(1) / total, upstream = 0;
-      if constexpr (Kind == row_kind::log_softmax) scale = logarithm(total);
+      if constexpr (Kind == row_kind::log_softmax) scale = log(total);
       if constexpr (Kind == row_kind::entropy_gradient) {
         upstream = widen(a.upstream[row]);
         scale = upstream / total;
@@ -18461,18 +19434,37 @@ struct row_body {
         if constexpr (Kind == row_kind::log_softmax)
           y[i] = narrow<T>(shifted - scale);
         else
-          y[i] = narrow<T>(exponential(shifted) * scale - (i == label ? upstream : C(0)));
+          y[i] = narrow<T>(exp(shifted) * scale - (i == label ? upstream : C(0)));
       }
     }
   }
 };
 
+/// The rows of a tensor.
+struct row_extents {
+  std::int64_t rows, n;
+  explicit row_extents(const shape& dims) : rows(dims.sub(0, dims.rank - 1).elements()), n(dims[dims.rank - 1]) {}
+};
+
+template <row_kind Kind>
+  requires(Kind == row_kind::softmax || Kind == row_kind::log_softmax)
+owned<kernel_state> prepare_rows(const kernel_args& args, const run_context&) {
+  auto state = make_owned<library_state<dnn_softmax>>();
+  const row_extents x(args.in[0].dims);
+  if (libraries_answer() && x.rows > 0 && x.n > 0)
+    state->library = dnn_softmax::make(x.rows, x.n, Kind == row_kind::log_softmax, args.out.type);
+  return state;
+}
+
 template <class T, row_kind Kind, class Label = std::uint8_t>
 void over_rows(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const auto [rows, n] = row_extents(args.in[0].dims);
   if (rows == 0 || (n == 0 && Kind != row_kind::entropy)) return;
+  if constexpr (Kind == row_kind::softmax || Kind == row_kind::log_softmax) {
+    const dnn_softmax* const library = library_of<dnn_softmax>(args);
+    if (library != nullptr && library->run(args.in[0].data, args.out.data, context)) return;
+  }
   constexpr std::int64_t short_row = 1024;
   typename row_body<T, Kind, Label>::arguments a{
       args.in[0].as<const T>(), args.out.as<T>(), rows, n, nullptr, nullptr, nullptr, args.source, n > short_row};
@@ -18491,12 +19483,14 @@ void over_rows(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::softmax>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::softmax>};
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::softmax>,
+                                      &detail::prepare_rows<detail::row_kind::softmax>};
 };
 template <>
 struct kernel<ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::log_softmax>};
+  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::log_softmax>,
+                                      &detail::prepare_rows<detail::row_kind::log_softmax>};
 };
 template <>
 struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
@@ -18518,8 +19512,8 @@ struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
 #define TAGMA_SINGLE_DEVICE_CUDA_KERNEL_TOP_K_HPP
 
 /// @file
-/// The largest elements of each row on the GPU: a block for each row, which finds them one after the other. For a few
-/// of many, as they are mostly asked for, a row is read from the cache that often.
+/// The largest elements of each row on the GPU. A few of many, as they are mostly asked for, are found by a block for
+/// each row, one after the other: a row is read from the cache that often. For more of them the rows are sorted.
 
 namespace tagma::device::cuda {
 
@@ -18571,11 +19565,24 @@ struct top_k_body {
   }
 };
 
+/// True if `k` elements of each row are worth a sort of `count` elements.
+[[nodiscard]] inline bool is_worth_a_sort(std::int64_t k, std::int64_t count) {
+  constexpr std::int64_t few = 32;
+  return k > few && can_be_sorted(count);
+}
+
+inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_context& context) {
+  const std::int64_t count = args.in[0].elements();
+  if (is_worth_a_sort(args.attributes[0], count)) ordered_positions::reserve(count, context);
+  return nullptr;
+}
+
 template <class T>
 void top_k_indices(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
   if (rows == 0 || k == 0) return;
+  if (is_worth_a_sort(k, rows * n)) return order_rows<T>(args.in[0], args.out, true, context);
   constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
   launch<top_k_body<T>>(geometry::blocks_for(rows, shared), context,
                         {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
@@ -18616,12 +19623,47 @@ void chosen(const kernel_args& args, const run_context& context) {
                                   count, whole[whole.rank - 1], part[part.rank - 1]});
 }
 
+/// Where elements go, counted in the whole result.
+struct place_keys {
+  const std::int64_t* position;
+  std::int64_t n, k;
+  TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
+    return static_cast<std::uint32_t>(quotient(i, k) * n + position[i]);
+  }
+};
+
+/// True if elements are sorted by where they go before they are added.
+[[nodiscard]] inline bool sorts_places(const kernel_args& args) {
+  const shape& dims = args.in[0].dims;
+  return can_be_sorted(args.out.elements()) && is_worth_a_sort(dims[dims.rank - 1], args.in[0].elements());
+}
+
+inline owned<kernel_state> prepare_scatter_last(const kernel_args& args, const run_context& context) {
+  if (sorts_places(args)) ordered_positions::reserve(args.in[0].elements(), context);
+  return nullptr;
+}
+
+template <class T>
+void scatter_last(const kernel_args& args, const run_context& context) {
+  const shape &whole = args.out.dims, &part = args.in[0].dims;
+  const std::int64_t count = args.out.elements(), n = whole[whole.rank - 1], k = part[part.rank - 1];
+  if (!sorts_places(args)) return chosen<T, false>(args, context);
+  if (count == 0) return;
+  clear_on_device(args.out, context);
+  row_parts parts;
+  parts.add(args.in[0], args.in[1]);
+  ordered_positions order(parts.total(), context);
+  order.sort_by(place_keys{args.in[1].as<const std::int64_t>(), n, k}, significant_bits(count - 1));
+  launch<add_rows_body<T>>(geometry::over(parts.total()), context,
+                           {args.out.as<T>(), parts, {order.keys(), order.get(), parts.total(), count}, 1, 1});
+}
+
 }  // namespace detail
 
 template <>
 struct kernel<ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
+  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>, &detail::prepare_top_k};
 };
 template <>
 struct kernel<ir::key<op::gather_last>> {
@@ -18631,7 +19673,7 @@ struct kernel<ir::key<op::gather_last>> {
 template <>
 struct kernel<ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::chosen<stored<Out>, false>};
+  static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>, &detail::prepare_scatter_last};
 };
 
 }  // namespace tagma::device::cuda

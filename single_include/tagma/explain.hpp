@@ -7,8 +7,8 @@
 #define TAGMA_SINGLE_EXPLAIN_HPP
 
 /// @file
-/// What a program looks like after compilation, what it was compiled with, and what its runs do with their time: for
-/// people who want to know why.
+/// What a program looks like after compilation, what it was compiled with, what its tensors hold, and what its runs do
+/// with their time: for people who want to know why.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
 // ---- tagma/place/device.hpp
@@ -138,6 +138,17 @@ void fresh_type(long);
 #define TAGMA_DEVICE __host__ __device__ __forceinline__
 #else
 #define TAGMA_DEVICE TAGMA_INLINE
+#endif
+
+/// Around TAGMA_DEVICE templates that are also used with values of the host alone, such as packs: nvcc warns of the
+/// functions of the host that these call.
+#if defined(__CUDACC__)
+#define TAGMA_FORMULAS_BEGIN \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011") _Pragma("nv_diag_suppress 20014")
+#define TAGMA_FORMULAS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_FORMULAS_BEGIN
+#define TAGMA_FORMULAS_END
 #endif
 
 /// Never inlined: cold paths, such as building and throwing an error.
@@ -967,6 +978,12 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
+  fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
+}
+}  // namespace detail
+
 /// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
 /// argument.
 struct shape {
@@ -974,10 +991,13 @@ struct shape {
   int rank = 0;
 
   constexpr shape() = default;
+  /// Throw `invalid_argument` for more than six extents.
   constexpr shape(std::initializer_list<extent> list) {
+    if (list.size() > max_rank) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
   constexpr explicit shape(array_view<const extent> list) {
+    if (list.size() > static_cast<std::size_t>(max_rank)) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
 
@@ -6623,6 +6643,75 @@ inline void dispatch(Args... args) {
 
 #include <cstdint>
 
+// ---- tagma/base/scalar_math.hpp
+#ifndef TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+#define TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+
+/// @file
+/// Functions of single numbers, on every device. They are named as functions of packs are, so that a formula is written
+/// once for both: after `using scalar_math::sqrt;`, numbers find these, and packs by their type those of their own.
+
+namespace tagma::scalar_math {
+
+/// Functions of the C library for float and double.
+#define TAGMA_SCALAR_FUNCTION(name, builtin)                             \
+  TAGMA_DEVICE float name(float x) { return __builtin_##builtin##f(x); } \
+  TAGMA_DEVICE double name(double x) { return __builtin_##builtin(x); }
+TAGMA_SCALAR_FUNCTION(abs, fabs)
+TAGMA_SCALAR_FUNCTION(exp, exp)
+TAGMA_SCALAR_FUNCTION(expm1, expm1)
+TAGMA_SCALAR_FUNCTION(log, log)
+TAGMA_SCALAR_FUNCTION(log1p, log1p)
+TAGMA_SCALAR_FUNCTION(sqrt, sqrt)
+TAGMA_SCALAR_FUNCTION(tanh, tanh)
+TAGMA_SCALAR_FUNCTION(erf, erf)
+TAGMA_SCALAR_FUNCTION(sin, sin)
+TAGMA_SCALAR_FUNCTION(cos, cos)
+TAGMA_SCALAR_FUNCTION(floor, floor)
+TAGMA_SCALAR_FUNCTION(ceil, ceil)
+/// The nearest integer, halves to even.
+TAGMA_SCALAR_FUNCTION(round, nearbyint)
+#undef TAGMA_SCALAR_FUNCTION
+
+/// x^y, as the C library has it.
+TAGMA_DEVICE float pow(float x, float y) { return __builtin_powf(x, y); }
+TAGMA_DEVICE double pow(double x, double y) { return __builtin_pow(x, y); }
+
+/// `a` where the condition holds, otherwise `b`.
+template <class T>
+TAGMA_DEVICE T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+/// The larger number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T max(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+/// The smaller number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T min(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+/// -1, 0 or 1; a zero and a NaN are themselves.
+template <class T>
+TAGMA_DEVICE T sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+}
+/// 1 / (1 + e^-x), without overflow.
+template <class T>
+TAGMA_DEVICE T sigmoid(T x) {
+  const T e = exp(-abs(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+/// ln(1 + e^x), without overflow.
+template <class T>
+TAGMA_DEVICE T softplus(T x) {
+  return (x < T(0) ? T(0) : x) + log1p(exp(-abs(x)));
+}
+
+}  // namespace tagma::scalar_math
+#endif  // TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+
 namespace tagma::device::cpu {
 
 /// Bytes of the widest vector that one pack holds directly; a longer pack is a pair of shorter ones.
@@ -6966,9 +7055,7 @@ TAGMA_INLINE pack<T, W> select(const mask<static_cast<int>(sizeof(T)), W>& m, co
     return {m.bits.v ? a.v : b.v};
   }
 }
-template <class T>
-  requires(!detail::is_pack<T>)
-TAGMA_INLINE T select(bool m, T a, T b) { return m ? a : b; }
+using scalar_math::select;
 
 /// Quotients. No lane ever traps: an integer divided by zero is 0, and the most negative one divided by -1 is itself.
 template <class T, int W>
@@ -7051,6 +7138,9 @@ TAGMA_INLINE pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
     return select(a > b, a, b);
 }
 
+using scalar_math::max;
+using scalar_math::min;
+
 /// True if a lane of the mask is set.
 template <int B, int W>
 TAGMA_INLINE bool any(const mask<B, W>& m) {
@@ -7096,23 +7186,15 @@ struct add_lanes {
   }
 };
 struct min_lanes {
-  template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
     return min(a, b);
-  }
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return (a < b || a != a) ? a : b;
   }
 };
 struct max_lanes {
-  template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
     return max(a, b);
-  }
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return (a > b || a != a) ? a : b;
   }
 };
 }  // namespace detail
@@ -7825,56 +7907,41 @@ TAGMA_INLINE pack<T, W> pow_part(const pack<T, W>& x, const pack<T, W>& y) {
     else                                              \
       return detail::name##_part(x);                  \
   }
-/// The same, and `name` for single numbers by the C library.
-#define TAGMA_PACK_AND_SCALAR_FUNCTION(name, builtin)                    \
-  TAGMA_PACK_FUNCTION(name)                                              \
-  TAGMA_INLINE float name(float x) { return __builtin_##builtin##f(x); } \
-  TAGMA_INLINE double name(double x) { return __builtin_##builtin(x); }
+/// The same, and `name` for single numbers.
+#define TAGMA_PACK_AND_SCALAR_FUNCTION(name) \
+  TAGMA_PACK_FUNCTION(name)                  \
+  using scalar_math::name;
 
 /// e^x; within 1 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(exp, exp)
+TAGMA_PACK_AND_SCALAR_FUNCTION(exp)
 /// e^x - 1 without cancellation near 0; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(expm1, expm1)
+TAGMA_PACK_AND_SCALAR_FUNCTION(expm1)
 /// The natural logarithm: -infinity at 0, NaN below; within 1 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(log, log)
+TAGMA_PACK_AND_SCALAR_FUNCTION(log)
 /// ln(1 + x) without cancellation near 0; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(log1p, log1p)
+TAGMA_PACK_AND_SCALAR_FUNCTION(log1p)
 /// The hyperbolic tangent; within 3 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(tanh, tanh)
+TAGMA_PACK_AND_SCALAR_FUNCTION(tanh)
 /// The error function; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(erf, erf)
+TAGMA_PACK_AND_SCALAR_FUNCTION(erf)
 /// The sine of radians; within 2 ulp. Packs with an element beyond 65536 in magnitude take a slower path.
-TAGMA_PACK_AND_SCALAR_FUNCTION(sin, sin)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sin)
 /// The cosine of radians; see sin.
-TAGMA_PACK_AND_SCALAR_FUNCTION(cos, cos)
+TAGMA_PACK_AND_SCALAR_FUNCTION(cos)
 /// The square root, correctly rounded.
-TAGMA_PACK_AND_SCALAR_FUNCTION(sqrt, sqrt)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sqrt)
 /// The greatest integer not above x.
-TAGMA_PACK_AND_SCALAR_FUNCTION(floor, floor)
+TAGMA_PACK_AND_SCALAR_FUNCTION(floor)
 /// The least integer not below x.
-TAGMA_PACK_AND_SCALAR_FUNCTION(ceil, ceil)
+TAGMA_PACK_AND_SCALAR_FUNCTION(ceil)
 /// The nearest integer, halves to even.
-TAGMA_PACK_AND_SCALAR_FUNCTION(round, nearbyint)
+TAGMA_PACK_AND_SCALAR_FUNCTION(round)
 /// 1 / (1 + e^-x); within 3 ulp, denormal results included.
-TAGMA_PACK_FUNCTION(sigmoid)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sigmoid)
 /// ln(1 + e^x); within 3 ulp.
-TAGMA_PACK_FUNCTION(softplus)
+TAGMA_PACK_AND_SCALAR_FUNCTION(softplus)
 #undef TAGMA_PACK_AND_SCALAR_FUNCTION
 #undef TAGMA_PACK_FUNCTION
-
-/// The number 1 / (1 + e^-x), for floats and doubles.
-TAGMA_INLINE float sigmoid(float x) {
-  const float e = exp(-__builtin_fabsf(x));
-  return (x < 0 ? e : 1.0f) / (1.0f + e);
-}
-TAGMA_INLINE double sigmoid(double x) {
-  const double e = exp(-__builtin_fabs(x));
-  return (x < 0 ? e : 1.0) / (1.0 + e);
-}
-
-/// The number ln(1 + e^x), for floats and doubles.
-TAGMA_INLINE float softplus(float x) { return (x < 0 ? 0.0f : x) + log1p(exp(-__builtin_fabsf(x))); }
-TAGMA_INLINE double softplus(double x) { return (x < 0 ? 0.0 : x) + log1p(exp(-__builtin_fabs(x))); }
 
 /// x^y; negative x has a power where y is an integer, and NaN elsewhere. Floats within 1 ulp. Doubles within 4 ulp
 /// where |y ln(x)| < 100, and within 40 ulp everywhere.
@@ -7886,8 +7953,12 @@ TAGMA_INLINE pack<T, W> pow(const pack<T, W>& x, const pack<T, W>& y) {
   else
     return detail::pow_part(x, y);
 }
-TAGMA_INLINE float pow(float x, float y) { return __builtin_powf(x, y); }
-TAGMA_INLINE double pow(double x, double y) { return __builtin_pow(x, y); }
+template <class T, int W>
+  requires(detail::floating<T>)
+TAGMA_INLINE pack<T, W> pow(const pack<T, W>& x, typename pack<T, W>::value_type y) {
+  return pow(x, splat<pack<T, W>>(y));
+}
+using scalar_math::pow;
 
 /// 1 / sqrt(x); within 2 ulp.
 template <class P>
@@ -7905,8 +7976,7 @@ TAGMA_INLINE pack<T, W> abs(const pack<T, W>& x) {
   else
     return x;
 }
-TAGMA_INLINE float abs(float x) { return __builtin_fabsf(x); }
-TAGMA_INLINE double abs(double x) { return __builtin_fabs(x); }
+using scalar_math::abs;
 
 /// -1, 0 or 1; a zero and a NaN are themselves.
 template <class T, int W>
@@ -7918,8 +7988,7 @@ TAGMA_INLINE pack<T, W> sign(const pack<T, W>& x) {
   else
     return positive;
 }
-TAGMA_INLINE float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
-TAGMA_INLINE double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
+using scalar_math::sign;
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_MATH_HPP
@@ -8767,6 +8836,477 @@ template <class Closure>
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLAN_PRINT_HPP
+// ---- tagma/tensor/print.hpp
+#ifndef TAGMA_SINGLE_TENSOR_PRINT_HPP
+#define TAGMA_SINGLE_TENSOR_PRINT_HPP
+
+/// @file
+/// Tensors as text, for people: nested brackets, in columns, the middle of long axes left out, as NumPy prints arrays.
+
+#include <charconv>
+#include <ostream>
+#include <string>
+#include <vector>
+
+// ---- tagma/tensor/tensor.hpp
+#ifndef TAGMA_SINGLE_TENSOR_TENSOR_HPP
+#define TAGMA_SINGLE_TENSOR_TENSOR_HPP
+
+/// @file
+/// A tensor in host memory that owns its elements.
+
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <new>
+#include <string>
+#include <type_traits>
+
+// ---- tagma/tensor/view.hpp
+#ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
+#define TAGMA_SINGLE_TENSOR_VIEW_HPP
+
+/// @file
+/// A view of elements in host memory that somebody else owns: a pointer and a shape.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace tagma {
+
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
+[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
+  bool empty = false;
+  for (const extent e : dims.span()) {
+    if (e < 0) return -1;
+    empty = empty || e == 0;
+  }
+  if (empty) return 0;
+  const extent limit = INT64_MAX / static_cast<extent>(element_size);
+  extent n = 1;
+  for (const extent e : dims.span()) {
+    if (e > limit / n) return -1;
+    n *= e;
+  }
+  return n;
+}
+
+/// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
+/// shape, and valid as long as the memory is.
+template <class T>
+  requires element<std::remove_const_t<T>>
+class view {
+ public:
+  using element_type = T;
+  using value_type = std::remove_const_t<T>;
+
+  /// A view of nothing: shape [0].
+  constexpr view() : dims_{0} {}
+
+  /// Views `dims.elements()` elements that start at `data`.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+
+  /// What may be written may be read.
+  template <class U>
+    requires std::is_same_v<const U, T>
+  constexpr view(const view<U>& other) : data_(other.data()), dims_(other.dims()) {}
+
+  [[nodiscard]] constexpr T* data() const { return data_; }
+  [[nodiscard]] constexpr const shape& dims() const { return dims_; }
+
+  /// The number of elements.
+  [[nodiscard]] constexpr std::size_t size() const { return static_cast<std::size_t>(dims_.elements()); }
+  [[nodiscard]] constexpr bool empty() const { return size() == 0; }
+  [[nodiscard]] constexpr array_view<T> span() const { return {data_, size()}; }
+  [[nodiscard]] constexpr T* begin() const { return data_; }
+  [[nodiscard]] constexpr T* end() const { return data_ + size(); }
+
+  /// The element at a flat, row-major position, which is not checked.
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const { return data_[i]; }
+
+  /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
+  /// for an index outside its axis.
+  template <class... Index>
+    requires(std::is_integral_v<Index>&&...)
+  [[nodiscard]] constexpr T& operator()(Index... index) const {
+    const extent list[] = {static_cast<extent>(index)..., 0};
+    if (dims_.rank != static_cast<int>(sizeof...(Index))) fail_rank(sizeof...(Index));
+    extent flat = 0;
+    for (int axis = 0; axis < dims_.rank; ++axis) {
+      if (list[axis] < 0 || list[axis] >= dims_[axis]) fail_index(list[axis], axis);
+      flat = flat * dims_[axis] + list[axis];
+    }
+    return data_[flat];
+  }
+
+  /// Positions `first` to `last`, exclusive, of the outermost axis. Throws `out_of_range` unless 0 <= first <= last <=
+  /// the extent of that axis, and `invalid_argument` for a scalar.
+  [[nodiscard]] constexpr view rows(extent first, extent last) const {
+    if (dims_.rank == 0) fail(status_code::invalid_argument, "a scalar has no rows");
+    if (first < 0 || last < first || last > dims_[0]) fail_rows(first, last);
+    shape dims = dims_;
+    dims[0] = last - first;
+    return {data_ + first * dims_.sub(1, dims_.rank).elements(), dims};
+  }
+
+  /// The same elements under another shape. Throws `invalid_argument` if the number of elements differs.
+  [[nodiscard]] constexpr view reshaped(const shape& dims) const {
+    if (count_elements(dims) != dims_.elements())
+      fail(status_code::invalid_argument, {"cannot view ", to_string(dims_), " as ", to_string(dims)});
+    return {data_, dims};
+  }
+
+  /// Equal shapes and equal elements; a NaN equals nothing.
+  [[nodiscard]] friend constexpr bool operator==(const view& a, const view& b) {
+    if (!(a.dims_ == b.dims_)) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
+
+ private:
+  [[noreturn]] TAGMA_COLD void fail_rank(std::size_t indices) const {
+    fail(status_code::invalid_argument, {indices, " indices for a tensor of shape ", to_string(dims_)});
+  }
+  [[noreturn]] TAGMA_COLD void fail_index(extent index, int axis) const {
+    fail(status_code::out_of_range,
+         {"index ", index, " is outside axis ", axis, " of a tensor of shape ", to_string(dims_)});
+  }
+  [[noreturn]] TAGMA_COLD void fail_rows(extent first, extent last) const {
+    fail(status_code::out_of_range,
+         {"rows ", first, " to ", last, " are outside a tensor of shape ", to_string(dims_)});
+  }
+
+  T* data_ = nullptr;
+  shape dims_;
+};
+
+/// A view of elements whose type is known only at run time.
+struct raw_view {
+  const void* data = nullptr;
+  dtype type = dtype::none;
+  shape dims;
+
+  /// Bytes that the elements occupy.
+  [[nodiscard]] constexpr std::size_t bytes() const {
+    return static_cast<std::size_t>(dims.elements()) * size_of(type);
+  }
+
+  /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
+  template <element T>
+  [[nodiscard]] view<const T> as() const {
+    if (type != dtype_of<T>)
+      fail(status_code::invalid_argument, {"a tensor of ", to_string(type), " is not one of ", to_string(dtype_of<T>)});
+    return {static_cast<const T*>(data), dims};
+  }
+};
+
+/// Forgets the element type, which stays readable at run time.
+template <class T>
+[[nodiscard]] constexpr raw_view erase(const view<T>& v) {
+  return {v.data(), dtype_of<std::remove_const_t<T>>, v.dims()};
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_VIEW_HPP
+
+namespace tagma {
+
+/// Bytes to which the elements of every tensor that is not a scalar are aligned: a cache line, and the widest vector.
+inline constexpr std::size_t tensor_alignment = 64;
+
+namespace detail {
+template <class From, class To>
+concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
+
+[[noreturn]] TAGMA_COLD inline void fail_dims(dtype type, const shape& dims) {
+  for (const extent e : dims.span())
+    if (e < 0)
+      fail(status_code::invalid_argument,
+           {"a tensor cannot be made with shape ", to_string(dims), ": every extent must be known"});
+  fail(status_code::resource_exhausted,
+       {"a tensor of ", to_string(type), " ", to_string(dims), " has more bytes than can be addressed"});
+}
+}  // namespace detail
+
+/// An owning, row-major tensor with a shape that is known at run time. A scalar lives inside the object; everything
+/// else lives in one block of the heap. A moved-from tensor has shape [0].
+template <element T>
+class tensor {
+ public:
+  using element_type = T;
+  using value_type = T;
+
+  /// An empty tensor of shape [0].
+  tensor() noexcept : dims_{0} {}
+
+  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
+  /// the number of bytes does not fit into 63 bits.
+  explicit tensor(const shape& dims) : dims_(dims) {
+    allocate();
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
+  }
+  /// The same for extents in braces: `tensor<float>({3})` has three elements, and is no copy of the scalar 3.
+  template <std::size_t Rank>
+  explicit tensor(const extent (&dims)[Rank]) : tensor(shape(array_view<const extent>(dims, Rank))) {}
+
+  /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
+  tensor(const shape& dims, array_view<const T> values) : dims_(dims) {
+    const extent expected = count_elements(dims);
+    if (expected >= 0 && static_cast<std::size_t>(expected) != values.size())
+      fail(status_code::invalid_argument,
+           {values.size(), " values for a tensor of shape ", to_string(dims), " of ", expected, " elements"});
+    allocate();
+    copy_from(values.data());
+  }
+  tensor(const shape& dims, std::initializer_list<T> values)
+      : tensor(dims, array_view<const T>(values.begin(), values.size())) {}
+
+  /// A scalar: rank 0, one element, nothing on the heap.
+  template <detail::scalar_for<T> U>
+  tensor(U value) : size_(1), data_(&scalar_), scalar_(static_cast<T>(value)) {}
+
+  /// A copy of what a view shows.
+  explicit tensor(const view<const T>& v) : tensor(v.dims(), v.span()) {}
+
+  tensor(const tensor& other) : dims_(other.dims_) {
+    allocate();
+    copy_from(other.data_);
+  }
+  tensor(tensor&& other) noexcept : dims_{0} { take(other); }
+  tensor& operator=(const tensor& other) {
+    if (this != &other) *this = tensor(other);
+    return *this;
+  }
+  tensor& operator=(tensor&& other) noexcept {
+    if (this != &other) {
+      release();
+      take(other);
+    }
+    return *this;
+  }
+  ~tensor() { release(); }
+
+  [[nodiscard]] T* data() noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
+
+  /// The number of elements.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] const shape& dims() const noexcept { return dims_; }
+  [[nodiscard]] array_view<T> span() noexcept { return {data_, size_}; }
+  [[nodiscard]] array_view<const T> span() const noexcept { return {data_, size_}; }
+  [[nodiscard]] T* begin() noexcept { return data_; }
+  [[nodiscard]] T* end() noexcept { return data_ + size_; }
+  [[nodiscard]] const T* begin() const noexcept { return data_; }
+  [[nodiscard]] const T* end() const noexcept { return data_ + size_; }
+
+  operator view<T>() noexcept { return {data_, dims_}; }
+  operator view<const T>() const noexcept { return {data_, dims_}; }
+
+  /// The element at a flat, row-major position, which is not checked.
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] T& operator[](Index i) { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] const T& operator[](Index i) const { return data_[i]; }
+
+  /// The element at one index for each axis. Throws as `view::operator()` does.
+  template <class... Index>
+  [[nodiscard]] T& operator()(Index... index) {
+    return view<T>(data_, dims_)(index...);
+  }
+  template <class... Index>
+  [[nodiscard]] const T& operator()(Index... index) const {
+    return view<const T>(data_, dims_)(index...);
+  }
+
+  /// A view of positions `first` to `last`, exclusive, of the outermost axis. Throws as `view::rows` does.
+  [[nodiscard]] view<T> rows(extent first, extent last) { return view<T>(data_, dims_).rows(first, last); }
+  [[nodiscard]] view<const T> rows(extent first, extent last) const {
+    return view<const T>(data_, dims_).rows(first, last);
+  }
+
+  /// Equal shapes and equal elements; a NaN equals nothing.
+  [[nodiscard]] friend bool operator==(const tensor& a, const tensor& b) {
+    return view<const T>(a) == view<const T>(b);
+  }
+
+ private:
+  void allocate() {
+    const extent n = count_elements(dims_, sizeof(T));
+    if (n < 0) detail::fail_dims(dtype_of<T>, dims_);
+    size_ = static_cast<std::size_t>(n);
+    if (dims_.rank == 0)
+      data_ = &scalar_;
+    else if (size_ > 0)
+      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+  }
+  void copy_from(const T* values) {
+    for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
+  }
+  void take(tensor& other) noexcept {
+    dims_ = other.dims_;
+    size_ = other.size_;
+    scalar_ = other.scalar_;
+    data_ = dims_.rank == 0 ? &scalar_ : other.data_;
+    other.dims_ = shape{0};
+    other.size_ = 0;
+    other.data_ = nullptr;
+  }
+  void release() noexcept {
+    static_assert(std::is_trivially_destructible_v<T>);
+    if (data_ != nullptr && data_ != &scalar_) ::operator delete (data_, std::align_val_t{tensor_alignment});
+  }
+  shape dims_;
+  std::size_t size_ = 0;
+  T* data_ = nullptr;
+  T scalar_{};
+};
+
+template <class T>
+view(tensor<T>&) -> view<T>;
+template <class T>
+view(const tensor<T>&) -> view<const T>;
+
+/// Forgets the element type of a tensor; the result refers to the tensor.
+template <class T>
+[[nodiscard]] raw_view erase(const tensor<T>& t) {
+  return {t.data(), dtype_of<T>, t.dims()};
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_TENSOR_HPP
+
+namespace tagma {
+
+/// How tensors are printed.
+struct print_options {
+  extent threshold = 1000;  ///< tensors with more elements are shortened
+  extent edge = 3;          ///< what is left of each end of an axis then
+};
+
+namespace detail {
+
+/// The shortest text that means this number again.
+template <class T>
+[[nodiscard]] std::string element_text(const T& x) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return x ? "true" : "false";
+  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return '"' + std::string(std::string_view(x)) + '"';
+  } else if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) {
+    return element_text(static_cast<float>(x));
+  } else {
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
+  }
+}
+
+/// Writes a tensor axis by axis.
+template <class T>
+class tensor_printer {
+ public:
+  tensor_printer(const view<const T>& v, const print_options& options) : v_(v), options_(options) {
+    shortened_ = static_cast<extent>(v.size()) > options.threshold;
+    each(0, 0, [this](extent i) {
+      texts_.push_back(element_text(v_[i]));
+      if (texts_.back().size() > width_) width_ = texts_.back().size();
+    });
+  }
+
+  [[nodiscard]] std::string text() {
+    write(0);
+    return std::move(out_);
+  }
+
+ private:
+  /// The positions of an axis that are shown; -1 stands for those that are not.
+  template <class Some>
+  void positions(int axis, const Some& some) const {
+    const extent n = v_.dims()[axis];
+    const bool cut = shortened_ && n > 2 * options_.edge;
+    for (extent i = 0; i < n; ++i) {
+      if (cut && i == options_.edge) {
+        some(extent{-1});
+        i = n - options_.edge;
+        if (i == n) break;
+      }
+      some(i);
+    }
+  }
+  /// Calls `some` for every element that is shown, by its position in the tensor.
+  template <class Some>
+  void each(int axis, extent first, const Some& some) const {
+    if (axis == v_.dims().rank) return some(first);
+    positions(axis, [&](extent i) {
+      if (i >= 0) each(axis + 1, first + i * v_.dims().sub(axis + 1, v_.dims().rank).elements(), some);
+    });
+  }
+
+  void write(int axis) {
+    const int left = v_.dims().rank - axis;  // axes that are still to be written
+    if (left == 0) {
+      out_.append(width_ - texts_[next_].size(), ' ').append(texts_[next_]);
+      ++next_;
+      return;
+    }
+    out_ += '[';
+    bool first = true;
+    positions(axis, [&](extent i) {
+      if (!first && left == 1) out_ += ", ";
+      if (!first && left > 1)
+        out_.append(",")
+            .append(static_cast<std::size_t>(left - 1), '\n')
+            .append(static_cast<std::size_t>(axis + 1), ' ');
+      first = false;
+      if (i < 0)
+        out_ += "...";
+      else
+        write(axis + 1);
+    });
+    out_ += ']';
+  }
+
+  view<const T> v_;
+  print_options options_;
+  bool shortened_ = false;
+  std::vector<std::string> texts_;
+  std::size_t width_ = 0, next_ = 0;
+  std::string out_;
+};
+
+}  // namespace detail
+
+/// The elements of a tensor in brackets, a line for each row, with the fewest digits that mean the same number again. A
+/// scalar has no brackets.
+/// @{
+template <class T>
+[[nodiscard]] std::string to_string(const view<T>& v, const print_options& options = {}) {
+  return detail::tensor_printer<std::remove_const_t<T>>(v, options).text();
+}
+template <class T>
+[[nodiscard]] std::string to_string(const tensor<T>& t, const print_options& options = {}) {
+  return to_string(view<const T>(t), options);
+}
+template <class T>
+std::ostream& operator<<(std::ostream& to, const view<T>& v) {
+  return to << to_string(v);
+}
+template <class T>
+std::ostream& operator<<(std::ostream& to, const tensor<T>& t) {
+  return to << to_string(t);
+}
+/// @}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_PRINT_HPP
 
 // ---- tagma/observe/trace.hpp
 #ifndef TAGMA_SINGLE_OBSERVE_TRACE_HPP

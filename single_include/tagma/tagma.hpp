@@ -169,6 +169,17 @@ void fresh_type(long);
 #define TAGMA_DEVICE TAGMA_INLINE
 #endif
 
+/// Around TAGMA_DEVICE templates that are also used with values of the host alone, such as packs: nvcc warns of the
+/// functions of the host that these call.
+#if defined(__CUDACC__)
+#define TAGMA_FORMULAS_BEGIN \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011") _Pragma("nv_diag_suppress 20014")
+#define TAGMA_FORMULAS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_FORMULAS_BEGIN
+#define TAGMA_FORMULAS_END
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
@@ -1062,6 +1073,12 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
+  fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
+}
+}  // namespace detail
+
 /// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
 /// argument.
 struct shape {
@@ -1069,10 +1086,13 @@ struct shape {
   int rank = 0;
 
   constexpr shape() = default;
+  /// Throw `invalid_argument` for more than six extents.
   constexpr shape(std::initializer_list<extent> list) {
+    if (list.size() > max_rank) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
   constexpr explicit shape(array_view<const extent> list) {
+    if (list.size() > static_cast<std::size_t>(max_rank)) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
 
@@ -7457,6 +7477,75 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 
 #include <initializer_list>
 
+// ---- tagma/base/scalar_math.hpp
+#ifndef TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+#define TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+
+/// @file
+/// Functions of single numbers, on every device. They are named as functions of packs are, so that a formula is written
+/// once for both: after `using scalar_math::sqrt;`, numbers find these, and packs by their type those of their own.
+
+namespace tagma::scalar_math {
+
+/// Functions of the C library for float and double.
+#define TAGMA_SCALAR_FUNCTION(name, builtin)                             \
+  TAGMA_DEVICE float name(float x) { return __builtin_##builtin##f(x); } \
+  TAGMA_DEVICE double name(double x) { return __builtin_##builtin(x); }
+TAGMA_SCALAR_FUNCTION(abs, fabs)
+TAGMA_SCALAR_FUNCTION(exp, exp)
+TAGMA_SCALAR_FUNCTION(expm1, expm1)
+TAGMA_SCALAR_FUNCTION(log, log)
+TAGMA_SCALAR_FUNCTION(log1p, log1p)
+TAGMA_SCALAR_FUNCTION(sqrt, sqrt)
+TAGMA_SCALAR_FUNCTION(tanh, tanh)
+TAGMA_SCALAR_FUNCTION(erf, erf)
+TAGMA_SCALAR_FUNCTION(sin, sin)
+TAGMA_SCALAR_FUNCTION(cos, cos)
+TAGMA_SCALAR_FUNCTION(floor, floor)
+TAGMA_SCALAR_FUNCTION(ceil, ceil)
+/// The nearest integer, halves to even.
+TAGMA_SCALAR_FUNCTION(round, nearbyint)
+#undef TAGMA_SCALAR_FUNCTION
+
+/// x^y, as the C library has it.
+TAGMA_DEVICE float pow(float x, float y) { return __builtin_powf(x, y); }
+TAGMA_DEVICE double pow(double x, double y) { return __builtin_pow(x, y); }
+
+/// `a` where the condition holds, otherwise `b`.
+template <class T>
+TAGMA_DEVICE T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+/// The larger number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T max(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+/// The smaller number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T min(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+/// -1, 0 or 1; a zero and a NaN are themselves.
+template <class T>
+TAGMA_DEVICE T sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+}
+/// 1 / (1 + e^-x), without overflow.
+template <class T>
+TAGMA_DEVICE T sigmoid(T x) {
+  const T e = exp(-abs(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+/// ln(1 + e^x), without overflow.
+template <class T>
+TAGMA_DEVICE T softplus(T x) {
+  return (x < T(0) ? T(0) : x) + log1p(exp(-abs(x)));
+}
+
+}  // namespace tagma::scalar_math
+#endif  // TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+
 namespace tagma {
 
 /// How a learning rate follows the step.
@@ -7564,39 +7653,45 @@ class rate {
   carried_value value_;
 };
 
-/// The learning rate at a step, as a kernel and a test compute it.
+/// The learning rate at a step, on every device.
+/// @param p    what `rate::value` carries, `count` numbers
 /// @param step updates done so far
-[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
-  const auto p = v.bytes.as<const double>();
+TAGMA_DEVICE double evaluate(schedule_kind kind, const double* p, std::int64_t count, double step) {
   const double warm = p[0];
   double result = p[1];
-  switch (static_cast<schedule_kind>(v.integer)) {
+  switch (kind) {
     case schedule_kind::constant:
       break;
     case schedule_kind::exponential: {
       const double exponent = step / p[2];
-      result = p[1] * __builtin_pow(p[3], p[4] != 0 ? __builtin_floor(exponent) : exponent);
+      result = p[1] * scalar_math::pow(p[3], p[4] != 0 ? scalar_math::floor(exponent) : exponent);
       break;
     }
     case schedule_kind::polynomial: {
       const double done = step < p[2] ? step : p[2];
-      result = (p[1] - p[3]) * __builtin_pow(1 - done / p[2], p[4]) + p[3];
+      result = (p[1] - p[3]) * scalar_math::pow(1 - done / p[2], p[4]) + p[3];
       break;
     }
     case schedule_kind::cosine: {
       const double done = step < p[2] ? step : p[2];
-      result = p[1] * ((1 - p[3]) * 0.5 * (1 + __builtin_cos(3.14159265358979323846 * done / p[2])) + p[3]);
+      result = p[1] * ((1 - p[3]) * 0.5 * (1 + scalar_math::cos(3.14159265358979323846 * done / p[2])) + p[3]);
       break;
     }
     case schedule_kind::piecewise: {
-      const std::size_t boundaries = (p.size() - 2) / 2;
-      std::size_t i = 0;
+      const std::int64_t boundaries = (count - 2) / 2;
+      std::int64_t i = 0;
       while (i < boundaries && step > p[1 + i]) ++i;
       result = p[1 + boundaries + i];
       break;
     }
   }
   return step < warm ? result * (step + 1) / warm : result;
+}
+
+/// The learning rate that a program carries, at a step.
+[[nodiscard]] TAGMA_COLD inline double evaluate(const carried_value& v, double step) {
+  const auto p = v.bytes.as<const double>();
+  return evaluate(static_cast<schedule_kind>(v.integer), p.data(), static_cast<std::int64_t>(p.size()), step);
 }
 
 namespace op {
@@ -12439,24 +12534,22 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
 }
 
-namespace scalar_math {
-inline double sqrt(double x) { return __builtin_sqrt(x); }
-inline double log(double x) { return __builtin_log(x); }
-inline double cos(double x) { return __builtin_cos(x); }
-}  // namespace scalar_math
+TAGMA_FORMULAS_BEGIN
 
 /// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
 /// on the generation of random normal deviates" (1958).
 /// @tparam T the type of one number
-/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
+/// @tparam N T itself, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
 /// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
 template <class T, class N>
-TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
+TAGMA_DEVICE N normal_from(const N& radius, const N& turns) {
   using scalar_math::cos;
   using scalar_math::log;
   using scalar_math::sqrt;
   return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
 }
+
+TAGMA_FORMULAS_END
 
 /// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
 [[nodiscard]] constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {
@@ -13416,7 +13509,9 @@ class view {
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 
   /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] constexpr T& operator[](extent i) const { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const { return data_[i]; }
 
   /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
   /// for an index outside its axis.
@@ -14829,6 +14924,9 @@ class tensor {
     allocate();
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
   }
+  /// The same for extents in braces: `tensor<float>({3})` has three elements, and is no copy of the scalar 3.
+  template <std::size_t Rank>
+  explicit tensor(const extent (&dims)[Rank]) : tensor(shape(array_view<const extent>(dims, Rank))) {}
 
   /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
   tensor(const shape& dims, array_view<const T> values) : dims_(dims) {
@@ -14885,8 +14983,12 @@ class tensor {
   operator view<const T>() const noexcept { return {data_, dims_}; }
 
   /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] T& operator[](extent i) { return data_[i]; }
-  [[nodiscard]] const T& operator[](extent i) const { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] T& operator[](Index i) { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] const T& operator[](Index i) const { return data_[i]; }
 
   /// The element at one index for each axis. Throws as `view::operator()` does.
   template <class... Index>
@@ -15832,6 +15934,22 @@ TAGMA_DEVICE void unravel(std::int64_t index, const std::int64_t* extents, int a
   if (axes > 0) some(0, index);
 }
 
+/// Element `i` of a tensor of indices.
+TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::int64_t i) {
+  switch (type) {
+    case dtype::int64:
+      return reinterpret_cast<const std::int64_t*>(indices)[i];
+    case dtype::int32:
+      return reinterpret_cast<const std::int32_t*>(indices)[i];
+    case dtype::int16:
+      return reinterpret_cast<const std::int16_t*>(indices)[i];
+    case dtype::int8:
+      return reinterpret_cast<const std::int8_t*>(indices)[i];
+    default:
+      return reinterpret_cast<const std::uint8_t*>(indices)[i];
+  }
+}
+
 }  // namespace tagma::device
 #endif  // TAGMA_SINGLE_DEVICE_INDEX_HPP
 
@@ -16342,9 +16460,7 @@ TAGMA_INLINE pack<T, W> select(const mask<static_cast<int>(sizeof(T)), W>& m, co
     return {m.bits.v ? a.v : b.v};
   }
 }
-template <class T>
-  requires(!detail::is_pack<T>)
-TAGMA_INLINE T select(bool m, T a, T b) { return m ? a : b; }
+using scalar_math::select;
 
 /// Quotients. No lane ever traps: an integer divided by zero is 0, and the most negative one divided by -1 is itself.
 template <class T, int W>
@@ -16427,6 +16543,9 @@ TAGMA_INLINE pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
     return select(a > b, a, b);
 }
 
+using scalar_math::max;
+using scalar_math::min;
+
 /// True if a lane of the mask is set.
 template <int B, int W>
 TAGMA_INLINE bool any(const mask<B, W>& m) {
@@ -16472,23 +16591,15 @@ struct add_lanes {
   }
 };
 struct min_lanes {
-  template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
     return min(a, b);
-  }
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return (a < b || a != a) ? a : b;
   }
 };
 struct max_lanes {
-  template <class T, int W>
-  TAGMA_INLINE static pack<T, W> apply(const pack<T, W>& a, const pack<T, W>& b) {
+  template <class P>
+  TAGMA_INLINE static P apply(const P& a, const P& b) {
     return max(a, b);
-  }
-  template <class T>
-  TAGMA_INLINE static T apply(const T& a, const T& b) {
-    return (a > b || a != a) ? a : b;
   }
 };
 }  // namespace detail
@@ -17201,56 +17312,41 @@ TAGMA_INLINE pack<T, W> pow_part(const pack<T, W>& x, const pack<T, W>& y) {
     else                                              \
       return detail::name##_part(x);                  \
   }
-/// The same, and `name` for single numbers by the C library.
-#define TAGMA_PACK_AND_SCALAR_FUNCTION(name, builtin)                    \
-  TAGMA_PACK_FUNCTION(name)                                              \
-  TAGMA_INLINE float name(float x) { return __builtin_##builtin##f(x); } \
-  TAGMA_INLINE double name(double x) { return __builtin_##builtin(x); }
+/// The same, and `name` for single numbers.
+#define TAGMA_PACK_AND_SCALAR_FUNCTION(name) \
+  TAGMA_PACK_FUNCTION(name)                  \
+  using scalar_math::name;
 
 /// e^x; within 1 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(exp, exp)
+TAGMA_PACK_AND_SCALAR_FUNCTION(exp)
 /// e^x - 1 without cancellation near 0; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(expm1, expm1)
+TAGMA_PACK_AND_SCALAR_FUNCTION(expm1)
 /// The natural logarithm: -infinity at 0, NaN below; within 1 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(log, log)
+TAGMA_PACK_AND_SCALAR_FUNCTION(log)
 /// ln(1 + x) without cancellation near 0; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(log1p, log1p)
+TAGMA_PACK_AND_SCALAR_FUNCTION(log1p)
 /// The hyperbolic tangent; within 3 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(tanh, tanh)
+TAGMA_PACK_AND_SCALAR_FUNCTION(tanh)
 /// The error function; within 2 ulp.
-TAGMA_PACK_AND_SCALAR_FUNCTION(erf, erf)
+TAGMA_PACK_AND_SCALAR_FUNCTION(erf)
 /// The sine of radians; within 2 ulp. Packs with an element beyond 65536 in magnitude take a slower path.
-TAGMA_PACK_AND_SCALAR_FUNCTION(sin, sin)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sin)
 /// The cosine of radians; see sin.
-TAGMA_PACK_AND_SCALAR_FUNCTION(cos, cos)
+TAGMA_PACK_AND_SCALAR_FUNCTION(cos)
 /// The square root, correctly rounded.
-TAGMA_PACK_AND_SCALAR_FUNCTION(sqrt, sqrt)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sqrt)
 /// The greatest integer not above x.
-TAGMA_PACK_AND_SCALAR_FUNCTION(floor, floor)
+TAGMA_PACK_AND_SCALAR_FUNCTION(floor)
 /// The least integer not below x.
-TAGMA_PACK_AND_SCALAR_FUNCTION(ceil, ceil)
+TAGMA_PACK_AND_SCALAR_FUNCTION(ceil)
 /// The nearest integer, halves to even.
-TAGMA_PACK_AND_SCALAR_FUNCTION(round, nearbyint)
+TAGMA_PACK_AND_SCALAR_FUNCTION(round)
 /// 1 / (1 + e^-x); within 3 ulp, denormal results included.
-TAGMA_PACK_FUNCTION(sigmoid)
+TAGMA_PACK_AND_SCALAR_FUNCTION(sigmoid)
 /// ln(1 + e^x); within 3 ulp.
-TAGMA_PACK_FUNCTION(softplus)
+TAGMA_PACK_AND_SCALAR_FUNCTION(softplus)
 #undef TAGMA_PACK_AND_SCALAR_FUNCTION
 #undef TAGMA_PACK_FUNCTION
-
-/// The number 1 / (1 + e^-x), for floats and doubles.
-TAGMA_INLINE float sigmoid(float x) {
-  const float e = exp(-__builtin_fabsf(x));
-  return (x < 0 ? e : 1.0f) / (1.0f + e);
-}
-TAGMA_INLINE double sigmoid(double x) {
-  const double e = exp(-__builtin_fabs(x));
-  return (x < 0 ? e : 1.0) / (1.0 + e);
-}
-
-/// The number ln(1 + e^x), for floats and doubles.
-TAGMA_INLINE float softplus(float x) { return (x < 0 ? 0.0f : x) + log1p(exp(-__builtin_fabsf(x))); }
-TAGMA_INLINE double softplus(double x) { return (x < 0 ? 0.0 : x) + log1p(exp(-__builtin_fabs(x))); }
 
 /// x^y; negative x has a power where y is an integer, and NaN elsewhere. Floats within 1 ulp. Doubles within 4 ulp
 /// where |y ln(x)| < 100, and within 40 ulp everywhere.
@@ -17262,8 +17358,12 @@ TAGMA_INLINE pack<T, W> pow(const pack<T, W>& x, const pack<T, W>& y) {
   else
     return detail::pow_part(x, y);
 }
-TAGMA_INLINE float pow(float x, float y) { return __builtin_powf(x, y); }
-TAGMA_INLINE double pow(double x, double y) { return __builtin_pow(x, y); }
+template <class T, int W>
+  requires(detail::floating<T>)
+TAGMA_INLINE pack<T, W> pow(const pack<T, W>& x, typename pack<T, W>::value_type y) {
+  return pow(x, splat<pack<T, W>>(y));
+}
+using scalar_math::pow;
 
 /// 1 / sqrt(x); within 2 ulp.
 template <class P>
@@ -17281,8 +17381,7 @@ TAGMA_INLINE pack<T, W> abs(const pack<T, W>& x) {
   else
     return x;
 }
-TAGMA_INLINE float abs(float x) { return __builtin_fabsf(x); }
-TAGMA_INLINE double abs(double x) { return __builtin_fabs(x); }
+using scalar_math::abs;
 
 /// -1, 0 or 1; a zero and a NaN are themselves.
 template <class T, int W>
@@ -17294,8 +17393,7 @@ TAGMA_INLINE pack<T, W> sign(const pack<T, W>& x) {
   else
     return positive;
 }
-TAGMA_INLINE float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
-TAGMA_INLINE double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
+using scalar_math::sign;
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_MATH_HPP
@@ -18475,299 +18573,101 @@ struct kernel<ir::key<op::conv2d_filter_gradient>> {
 /// @file
 /// Bodies of the element-wise operations, over packs of elements.
 
+// ---- tagma/device/elementwise.hpp
+#ifndef TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
+
+/// @file
+/// Bodies of the element-wise operations that are one expression, for kernels of all devices.
+
+// clang-format off
+/// Writes `ONE(operation, expression)` for each operation of one operand `x`, and `TWO(operation, expression)` for each
+/// of two, `a` and `b`, of one type P: a pack of elements on the CPU, an element on a GPU. The outcome of a comparison
+/// is not yet of the type of the result.
+#define TAGMA_ELEMENTWISE_BODIES(ONE, TWO) \
+  TWO(op::add, a + b) \
+  TWO(op::subtract, a - b) \
+  TWO(op::multiply, a * b) \
+  TWO(op::maximum, max(a, b)) \
+  TWO(op::minimum, min(a, b)) \
+  TWO(op::power, pow(a, b)) \
+  TWO(op::equal, a == b) \
+  TWO(op::not_equal, a != b) \
+  TWO(op::less, a < b) \
+  TWO(op::less_equal, a <= b) \
+  TWO(op::greater, a > b) \
+  TWO(op::greater_equal, a >= b) \
+  TWO(op::logical_and, a & b) \
+  TWO(op::logical_or, a | b) \
+  ONE(op::logical_not, !x) \
+  ONE(op::broadcast_like, x) \
+  ONE(op::negate, -x) \
+  ONE(op::square, x * x) \
+  ONE(op::floor, floor(x)) \
+  ONE(op::ceil, ceil(x)) \
+  ONE(op::round, round(x)) \
+  ONE(op::exp, exp(x)) \
+  ONE(op::log, log(x)) \
+  ONE(op::log1p, log1p(x)) \
+  ONE(op::expm1, expm1(x)) \
+  ONE(op::sqrt, sqrt(x)) \
+  ONE(op::rsqrt, 1 / sqrt(x)) \
+  ONE(op::tanh, tanh(x)) \
+  ONE(op::erf, erf(x)) \
+  ONE(op::sin, sin(x)) \
+  ONE(op::cos, cos(x)) \
+  ONE(op::relu, max(x, P{})) \
+  ONE(op::sigmoid, sigmoid(x)) \
+  ONE(op::softplus, softplus(x)) \
+  TWO(op::relu_gradient, select(b > P{}, a, P{}))
+// clang-format on
+#endif  // TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
+
 namespace tagma::device::cpu {
 
 namespace detail {
 
-/// A comparison as a pack of bool, whatever the packs compared.
-template <class Out, class Mask>
-TAGMA_INLINE Out as_bool(const Mask& m) {
+/// What a body makes, as its result: comparisons make masks.
+template <class Out>
+TAGMA_INLINE Out as(const Out& result) {
+  return result;
+}
+template <class Out, int B, int W>
+TAGMA_INLINE Out as(const mask<B, W>& m) {
   return to_bool(m);
 }
 
 }  // namespace detail
 
-template <>
-struct scalar_kernel<ir::key<op::add>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return a + b;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::subtract>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return a - b;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::multiply>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return a * b;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::divide>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return a / b;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::maximum>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return max(a, b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::minimum>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return min(a, b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::power>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return pow(a, b);
-  }
-};
+#define TAGMA_BODY_OF_ONE(operation, ...)       \
+  template <>                                   \
+  struct scalar_kernel<ir::key<operation>> {    \
+    template <class Out, class P>               \
+    TAGMA_INLINE static Out apply(const P& x) { \
+      return detail::as<Out>(__VA_ARGS__);      \
+    }                                           \
+  };
+#define TAGMA_BODY_OF_TWO(operation, ...)                   \
+  template <>                                               \
+  struct scalar_kernel<ir::key<operation>> {                \
+    template <class Out, class P>                           \
+    TAGMA_INLINE static Out apply(const P& a, const P& b) { \
+      return detail::as<Out>(__VA_ARGS__);                  \
+    }                                                       \
+  };
+TAGMA_ELEMENTWISE_BODIES(TAGMA_BODY_OF_ONE, TAGMA_BODY_OF_TWO)
+TAGMA_BODY_OF_TWO(op::divide, a / b)
+TAGMA_BODY_OF_ONE(op::cast, convert<typename Out::value_type>(x))
+TAGMA_BODY_OF_ONE(op::abs, abs(x))
+TAGMA_BODY_OF_ONE(op::sign, sign(x))
+#undef TAGMA_BODY_OF_ONE
+#undef TAGMA_BODY_OF_TWO
 
-template <>
-struct scalar_kernel<ir::key<op::equal>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return detail::as_bool<Out>(a == b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::not_equal>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return detail::as_bool<Out>(a != b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::less>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return detail::as_bool<Out>(a < b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::less_equal>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return detail::as_bool<Out>(a <= b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::greater>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return detail::as_bool<Out>(a > b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::greater_equal>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return detail::as_bool<Out>(a >= b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::logical_and>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return a & b;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::logical_or>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a, const P& b) {
-    return a | b;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::logical_not>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return !a;
-  }
-};
 template <>
 struct scalar_kernel<ir::key<op::select>> {
   template <class Out, class C, class P>
   TAGMA_INLINE static Out apply(const C& condition, const P& a, const P& b) {
     return select(condition, a, b);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::cast>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return convert<typename Out::value_type>(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::broadcast_like>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return a;
-  }
-};
-
-template <>
-struct scalar_kernel<ir::key<op::negate>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return -a;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::abs>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return abs(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::sign>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return sign(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::square>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return a * a;
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::floor>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return floor(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::ceil>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return ceil(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::round>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return round(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::exp>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return exp(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::log>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return log(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::log1p>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return log1p(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::expm1>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return expm1(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::sqrt>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return sqrt(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::rsqrt>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return rsqrt(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::tanh>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return tanh(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::sigmoid>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return sigmoid(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::softplus>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return softplus(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::erf>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return erf(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::sin>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return sin(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::cos>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return cos(a);
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::relu>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& a) {
-    return max(a, splat<P>(typename P::value_type(0)));
-  }
-};
-template <>
-struct scalar_kernel<ir::key<op::relu_gradient>> {
-  template <class Out, class P>
-  TAGMA_INLINE static Out apply(const P& upstream, const P& y) {
-    const P zero = splat<P>(typename P::value_type(0));
-    return select(y > zero, upstream, zero);
   }
 };
 
@@ -19244,18 +19144,6 @@ struct gradient_row {
   const std::byte* from = nullptr;
 };
 
-/// Element `i` of a tensor of indices.
-[[nodiscard]] inline std::int64_t index_at(const runtime::operand& indices, std::int64_t i) {
-  switch (indices.type) {
-    case dtype::int64:
-      return indices.as<const std::int64_t>()[i];
-    case dtype::int32:
-      return indices.as<const std::int32_t>()[i];
-    default:
-      return indices.as<const std::uint8_t>()[i];
-  }
-}
-
 /// Collects the rows of a gradient and sorts them; rows that go to one place stay in the order in which they were
 /// added. Memory is taken once, time is linear.
 class row_sorter final : public runtime::kernel_state {
@@ -19268,7 +19156,7 @@ class row_sorter final : public runtime::kernel_state {
     const std::int64_t count = indices.elements();
     const std::int64_t bytes = count == 0 ? 0 : rows.elements() / count * static_cast<std::int64_t>(size_of(rows.type));
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t row = index_at(indices, i);
+      const std::int64_t row = index_at(indices.data, indices.type, i);
       if (row < 0 || row >= table) {
         count_ = 0;
         fail(status_code::out_of_range,
@@ -19304,60 +19192,83 @@ class row_sorter final : public runtime::kernel_state {
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_SPARSE_ROWS_HPP
+// ---- tagma/device/update_rules.hpp
+#ifndef TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
+#define TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
 
-namespace tagma::device::cpu {
+/// @file
+/// The rules of the optimizers, for kernels of all devices. A rule is written over values of type P: packs of elements
+/// on the CPU, single elements on a GPU.
 
-namespace detail {
+/// Writes `each(Update)` for every update that has a rule.
+#define TAGMA_EACH_UPDATE(each)                                                                           \
+  each(op::apply_sgd) each(op::apply_momentum) each(op::apply_adagrad) each(op::apply_adadelta)           \
+      each(op::apply_rmsprop) each(op::apply_centered_rmsprop) each(op::apply_adam) each(op::apply_adamw) \
+          each(op::apply_ftrl)
 
-/// Numbers of an update, in the element type of the computation.
+namespace tagma::device {
+
+// Of single elements; those of packs are found by their type.
+using scalar_math::abs;
+using scalar_math::pow;
+using scalar_math::select;
+using scalar_math::sqrt;
+
+/// Numbers of an update, in the type of the computation.
 template <class C>
 struct update_numbers {
   C rate{};
   C number[8]{};
 };
 
-/// The rule of an update over packs: `v` the variable, `s` its slots, `g` the gradient.
+TAGMA_FORMULAS_BEGIN
+
+/// The rule of an update: `v` is the variable, `s` its slots, `g` the gradient, and `h` the numbers. What is in between
+/// is an argument of a function, never a variable: nvcc takes no variable with a vector in a function that is also one
+/// of the GPU.
 template <class Update>
 struct update_rule;
 
 template <>
 struct update_rule<op::apply_sgd> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P*, const P& g, const N& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P*, const P& g, const update_numbers<C>& h) {
     v = v - g * h.rate;
   }
 };
 template <>
 struct update_rule<op::apply_momentum> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] * h.number[0] + g;
     v = h.number[1] != 0 ? v - (g + s[0] * h.number[0]) * h.rate : v - s[0] * h.rate;
   }
 };
 template <>
 struct update_rule<op::apply_adagrad> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] + g * g;
     v = v - g * h.rate / sqrt(s[0]);
   }
 };
 template <>
 struct update_rule<op::apply_adadelta> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    const auto rho = h.number[0], rest = 1 - h.number[0], epsilon = h.number[1];
-    s[0] = s[0] * rho + g * g * rest;
-    const P step = sqrt(s[1] + epsilon) / sqrt(s[0] + epsilon) * g;
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
+    s[0] = s[0] * h.number[0] + g * g * (1 - h.number[0]);
+    move(v, s, sqrt(s[1] + h.number[1]) / sqrt(s[0] + h.number[1]) * g, h);
+  }
+  template <class P, class C>
+  TAGMA_DEVICE static void move(P& v, P* s, const P& step, const update_numbers<C>& h) {
     v = v - step * h.rate;
-    s[1] = s[1] * rho + step * step * rest;
+    s[1] = s[1] * h.number[0] + step * step * (1 - h.number[0]);
   }
 };
 template <>
 struct update_rule<op::apply_rmsprop> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] + (g * g - s[0]) * (1 - h.number[0]);
     s[1] = s[1] * h.number[1] + g * h.rate / sqrt(s[0] + h.number[2]);
     v = v - s[1];
@@ -19365,8 +19276,8 @@ struct update_rule<op::apply_rmsprop> {
 };
 template <>
 struct update_rule<op::apply_centered_rmsprop> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] + (g * g - s[0]) * (1 - h.number[0]);
     s[2] = s[2] + (g - s[2]) * (1 - h.number[0]);
     s[1] = s[1] * h.number[1] + g * h.rate / sqrt(s[0] - s[2] * s[2] + h.number[2]);
@@ -19376,8 +19287,8 @@ struct update_rule<op::apply_centered_rmsprop> {
 /// `rate` is lr * sqrt(1 - beta2^t) / (1 - beta1^t).
 template <>
 struct update_rule<op::apply_adam> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     s[0] = s[0] + (g - s[0]) * (1 - h.number[0]);
     s[1] = s[1] + (g * g - s[1]) * (1 - h.number[1]);
     v = v - s[0] * h.rate / (sqrt(s[1]) + h.number[2]);
@@ -19386,29 +19297,86 @@ struct update_rule<op::apply_adam> {
 /// `number[4]` is 1 - lr * weight_decay.
 template <>
 struct update_rule<op::apply_adamw> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
     v = v * h.number[4];
     update_rule<op::apply_adam>::apply(v, s, g, h);
   }
 };
 template <>
 struct update_rule<op::apply_ftrl> {
-  template <class P, class N>
-  TAGMA_INLINE static void apply(P& v, P* s, const P& g, const N& h) {
-    using C = typename P::value_type;
-    const P shrunk = g + v * (2 * h.number[4]);
-    const P next = s[0] + g * g;
-    const P exponent = splat<P>(-h.number[0]);
-    const P power = pow(next, exponent), before = pow(s[0], exponent);
-    s[1] = s[1] + shrunk - (power - before) / splat<P>(h.rate) * v;
-    const P zero = splat<P>(C(0)), l1 = splat<P>(h.number[2]);
-    const P signed_l1 = select(s[1] > zero, l1, select(s[1] < zero, -l1, zero));
-    const P moved = (signed_l1 - s[1]) / (power / splat<P>(h.rate) + splat<P>(2 * h.number[3]));
-    v = select(abs(s[1]) > l1, moved, zero);
+  template <class P, class C>
+  TAGMA_DEVICE static void apply(P& v, P* s, const P& g, const update_numbers<C>& h) {
+    move(v, s, g + v * (2 * h.number[4]), s[0] + g * g, pow(s[0] + g * g, -h.number[0]), h);
+  }
+  template <class P, class C>
+  TAGMA_DEVICE static void move(P& v, P* s, const P& shrunk, const P& next, const P& power,
+                                const update_numbers<C>& h) {
+    s[1] = s[1] + shrunk - (power - pow(s[0], -h.number[0])) / h.rate * v;
+    v = select(abs(s[1]) > h.number[2],
+               select(s[1] > C(0), h.number[2] - s[1], -h.number[2] - s[1]) / (power / h.rate + 2 * h.number[3]), P{});
     s[0] = next;
   }
 };
+
+TAGMA_FORMULAS_END
+
+/// Where the numbers of an update are in memory of the device.
+struct number_places {
+  const double* rate = nullptr;
+  const std::int64_t* step = nullptr;
+  const double* number[8]{};
+  std::int32_t count = 0;
+
+  /// Of an update with `slots` slots; of its inputs, the first `end` count.
+  TAGMA_COLD number_places(const runtime::kernel_args& args, std::size_t slots, std::size_t end) {
+    const std::size_t first = slots + 2;
+    rate = args.in[first].as<const double>();
+    step = args.in[first + 1].as<const std::int64_t>();
+    for (std::size_t i = first + 2; i < end; ++i) number[count++] = args.in[i].as<const double>();
+  }
+};
+
+/// The numbers as a rule uses them.
+template <class Update, class C>
+TAGMA_DEVICE update_numbers<C> read_numbers(const number_places& p) {
+  double learning_rate = *p.rate;
+  const double step = static_cast<double>(*p.step) + 1;
+  update_numbers<C> h;
+  for (int i = 0; i < p.count; ++i) h.number[i] = static_cast<C>(*p.number[i]);
+  if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * *p.number[3]);
+  if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
+    learning_rate *= sqrt(1 - pow(*p.number[1], step)) / (1 - pow(*p.number[0], step));
+  h.rate = static_cast<C>(learning_rate);
+  return h;
+}
+
+/// The operands of an update by a sparse gradient.
+template <class Update>
+struct row_update_operands {
+  using rows_type = op::apply_rows<Update>;
+  const runtime::kernel_args& args;
+
+  [[nodiscard]] std::size_t parts() const { return static_cast<std::size_t>(args.attributes[0]); }
+  [[nodiscard]] const runtime::operand& rows(std::size_t part) const {
+    return args.in[rows_type::rows_input(args.in.size(), parts(), part)];
+  }
+  [[nodiscard]] const runtime::operand& indices(std::size_t part) const {
+    return args.in[rows_type::index_input(args.in.size(), parts(), part)];
+  }
+  [[nodiscard]] number_places numbers() const {
+    return {args, rows_type::slots, rows_type::index_input(args.in.size(), parts(), 0)};
+  }
+  /// Elements of a row of the variable.
+  [[nodiscard]] std::int64_t width() const { return args.out.dims.sub(1, args.out.dims.rank).elements(); }
+};
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
+
+namespace tagma::device::cpu {
+
+namespace detail {
 
 template <class Update, class T>
 struct update_body {
@@ -19442,20 +19410,10 @@ struct update_body {
   }
 };
 
-/// The numbers of an update, which stand behind its gradient; of its inputs, the first `end` count.
+/// The numbers of an update. Optimizing this for speed would cost the compiler more than a run gains.
 template <class Update, class C>
-[[nodiscard]] update_numbers<C> read_numbers(const kernel_args& args, std::size_t end) {
-  constexpr std::size_t first = Update::slots.size() + 2;
-  const auto number = [&](std::size_t i) { return *args.in[first + i].template as<const double>(); };
-  double learning_rate = number(0);
-  const double step = static_cast<double>(*args.in[first + 1].template as<const std::int64_t>()) + 1;
-  update_numbers<C> h;
-  for (std::size_t i = 2; first + i < end; ++i) h.number[i - 2] = static_cast<C>(number(i));
-  if constexpr (std::is_same_v<Update, op::apply_adamw>) h.number[4] = static_cast<C>(1 - learning_rate * number(5));
-  if constexpr (std::is_same_v<Update, op::apply_adam> || std::is_same_v<Update, op::apply_adamw>)
-    learning_rate *= __builtin_sqrt(1 - __builtin_pow(number(3), step)) / (1 - __builtin_pow(number(2), step));
-  h.rate = static_cast<C>(learning_rate);
-  return h;
+[[nodiscard]] TAGMA_COLD update_numbers<C> numbers_at(const number_places& p) {
+  return read_numbers<Update, C>(p);
 }
 
 /// Updates `n` elements from element `at` on, with the gradient of just these elements.
@@ -19474,7 +19432,7 @@ inline constexpr std::int64_t update_task = 65536;
 template <class Update, class T>
 void apply_update(const kernel_args& args, const run_context& context) {
   constexpr std::size_t slots = Update::slots.size();
-  const auto h = read_numbers<Update, compute_t<T>>(args, args.in.size());
+  const auto h = numbers_at<Update, compute_t<T>>({args, slots, args.in.size()});
   const T* g = args.in[1 + slots].template as<const T>();
   const std::int64_t n = args.out.elements();
   const auto some = [&](std::int64_t t) {
@@ -19493,14 +19451,13 @@ void apply_update(const kernel_args& args, const run_context& context) {
 template <class Update, class T>
 class row_updates {
  public:
-  row_updates(const kernel_args& args, const run_context& context)
-      : args_(args),
-        width_(args.out.dims.sub(1, args.out.dims.rank).elements()),
-        table_(args.out.dims[0]),
-        h_(read_numbers<Update, compute_t<T>>(args, op::apply_rows<Update>::index_input(args.in.size(), parts(), 0))) {
+  row_updates(const kernel_args& args, const run_context& context) : args_(args), table_(args.out.dims[0]) {
+    const row_update_operands<Update> given{args};
+    width_ = given.width();
+    h_ = numbers_at<Update, compute_t<T>>(given.numbers());
     if (args.out.elements() == 0) return;
     auto& sorter = static_cast<row_sorter&>(*args.state);
-    for (std::size_t p = 0; p < parts(); ++p) sorter.add(rows_of(args, p), indices_of(args, p), table_);
+    for (std::size_t p = 0; p < given.parts(); ++p) sorter.add(given.rows(p), given.indices(p), table_);
     rows_ = sorter.sorted(table_);
     count_ = static_cast<std::int64_t>(rows_.size());
     if constexpr (Update::moves_all_rows) {
@@ -19515,8 +19472,8 @@ class row_updates {
 
   [[nodiscard]] static owned<kernel_state> prepare(const kernel_args& args, const run_context&) {
     std::int64_t count = 0;
-    for (std::size_t p = 0; p < static_cast<std::size_t>(args.attributes[0]); ++p)
-      count += indices_of(args, p).elements();
+    const row_update_operands<Update> given{args};
+    for (std::size_t p = 0; p < given.parts(); ++p) count += given.indices(p).elements();
     return owned<kernel_state>(new row_sorter(static_cast<std::size_t>(count)));
   }
   static void run(const kernel_args& args, const run_context& context) { row_updates(args, context); }
@@ -19525,15 +19482,6 @@ class row_updates {
   /// Elements of a sum of gradients, or of a gradient of zero, that are made at a time.
   static constexpr std::int64_t piece = 1024;
 
-  [[nodiscard]] static const operand& rows_of(const kernel_args& args, std::size_t part) {
-    return args
-        .in[op::apply_rows<Update>::rows_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
-  }
-  [[nodiscard]] static const operand& indices_of(const kernel_args& args, std::size_t part) {
-    return args
-        .in[op::apply_rows<Update>::index_input(args.in.size(), static_cast<std::size_t>(args.attributes[0]), part)];
-  }
-  [[nodiscard]] std::size_t parts() const { return static_cast<std::size_t>(args_.attributes[0]); }
   [[nodiscard]] const T* gradient(std::int64_t i) const { return reinterpret_cast<const T*>(at(i).from); }
   [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[static_cast<std::size_t>(i)]; }
 
@@ -19594,7 +19542,7 @@ class row_updates {
   }
 
   const kernel_args& args_;
-  std::int64_t width_, table_, count_ = 0;
+  std::int64_t width_ = 0, table_, count_ = 0;
   update_numbers<compute_t<T>> h_;
   array_view<const gradient_row> rows_;
 };
@@ -19618,43 +19566,14 @@ struct row_update_kernel {
 
 }  // namespace detail
 
-template <>
-struct kernel<ir::key<op::apply_sgd>> : detail::update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_sgd>>> : detail::row_update_kernel<op::apply_sgd> {};
-template <>
-struct kernel<ir::key<op::apply_momentum>> : detail::update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_momentum>>> : detail::row_update_kernel<op::apply_momentum> {};
-template <>
-struct kernel<ir::key<op::apply_adagrad>> : detail::update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adagrad>>> : detail::row_update_kernel<op::apply_adagrad> {};
-template <>
-struct kernel<ir::key<op::apply_adadelta>> : detail::update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adadelta>>> : detail::row_update_kernel<op::apply_adadelta> {};
-template <>
-struct kernel<ir::key<op::apply_rmsprop>> : detail::update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_rmsprop>>> : detail::row_update_kernel<op::apply_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_centered_rmsprop>> : detail::update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_centered_rmsprop>>>
-    : detail::row_update_kernel<op::apply_centered_rmsprop> {};
-template <>
-struct kernel<ir::key<op::apply_adam>> : detail::update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adam>>> : detail::row_update_kernel<op::apply_adam> {};
-template <>
-struct kernel<ir::key<op::apply_adamw>> : detail::update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_adamw>>> : detail::row_update_kernel<op::apply_adamw> {};
-template <>
-struct kernel<ir::key<op::apply_ftrl>> : detail::update_kernel<op::apply_ftrl> {};
-template <>
-struct kernel<ir::key<op::apply_rows<op::apply_ftrl>>> : detail::row_update_kernel<op::apply_ftrl> {};
+#define TAGMA_UPDATE_KERNELS(Update)                                 \
+  template <>                                                        \
+  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
+  template <>                                                        \
+  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
+TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
+#undef TAGMA_UPDATE_KERNELS
+
 template <>
 struct kernel<ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
@@ -19998,23 +19917,50 @@ TAGMA_INLINE pack<T, W> random_truncated_normal(const random_key& key, std::uint
 
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_DISTRIBUTIONS_HPP
+// ---- tagma/device/distributions.hpp
+#ifndef TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
+#define TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
+
+/// @file
+/// What kernels of random tensors share on all devices.
+
+namespace tagma::device {
+
+using scalar_math::floor;
+
+/// What random numbers are drawn from; truncated normal ones lie within (-2, 2).
+enum class distribution : unsigned char { uniform, normal, truncated };
+
+namespace detail {
+/// Numbers in [0, 1) that a 16-bit float holds exactly are multiples of 1 / `steps`; 0 for other types.
+template <class T>
+inline constexpr float steps = 0;
+template <>
+inline constexpr float steps<float16> = 2048;
+template <>
+inline constexpr float steps<bfloat16> = 256;
+}  // namespace detail
+
+TAGMA_FORMULAS_BEGIN
+
+/// Rounds uniform numbers down to what elements of type T can hold, so that a number below 1 stays below 1.
+/// @tparam P a number, or a pack of them
+template <class T, class P>
+TAGMA_DEVICE P representable(const P& x) {
+  if constexpr (detail::steps<T> != 0)
+    return floor(x * detail::steps<T>) * (1 / detail::steps<T>);
+  else
+    return x;
+}
+
+TAGMA_FORMULAS_END
+
+}  // namespace tagma::device
+#endif  // TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
 
 namespace tagma::device::cpu {
 
 namespace detail {
-
-enum class distribution : std::uint8_t { uniform, normal, truncated };
-
-/// Rounds down to what the elements can hold, so that a number below 1 stays below 1.
-template <class T, class P>
-TAGMA_INLINE P representable(const P& p) {
-  if constexpr (std::is_same_v<T, float16>)
-    return floor(p * splat<P>(2048.0f)) * splat<P>(1 / 2048.0f);
-  else if constexpr (std::is_same_v<T, bfloat16>)
-    return floor(p * splat<P>(256.0f)) * splat<P>(1 / 256.0f);
-  else
-    return p;
-}
 
 template <class T, distribution Which>
 struct random_body {
@@ -20056,17 +20002,17 @@ void random(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::uniform>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::uniform>};
 };
 template <>
 struct kernel<ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::normal>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::normal>};
 };
 template <>
 struct kernel<ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, detail::distribution::truncated>};
+  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::truncated>};
 };
 
 }  // namespace tagma::device::cpu

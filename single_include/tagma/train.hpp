@@ -139,6 +139,17 @@ void fresh_type(long);
 #define TAGMA_DEVICE TAGMA_INLINE
 #endif
 
+/// Around TAGMA_DEVICE templates that are also used with values of the host alone, such as packs: nvcc warns of the
+/// functions of the host that these call.
+#if defined(__CUDACC__)
+#define TAGMA_FORMULAS_BEGIN \
+  _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 20011") _Pragma("nv_diag_suppress 20014")
+#define TAGMA_FORMULAS_END _Pragma("nv_diagnostic pop")
+#else
+#define TAGMA_FORMULAS_BEGIN
+#define TAGMA_FORMULAS_END
+#endif
+
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 #endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
@@ -941,6 +952,12 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
+  fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
+}
+}  // namespace detail
+
 /// The extents of a tensor, outermost first; each is a number or `dyn`. A structural value, usable as template
 /// argument.
 struct shape {
@@ -948,10 +965,13 @@ struct shape {
   int rank = 0;
 
   constexpr shape() = default;
+  /// Throw `invalid_argument` for more than six extents.
   constexpr shape(std::initializer_list<extent> list) {
+    if (list.size() > max_rank) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
   constexpr explicit shape(array_view<const extent> list) {
+    if (list.size() > static_cast<std::size_t>(max_rank)) detail::fail_rank(list.size());
     for (const extent e : list) push_back(e);
   }
 
@@ -8859,7 +8879,9 @@ class view {
   [[nodiscard]] constexpr T* end() const { return data_ + size(); }
 
   /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] constexpr T& operator[](extent i) const { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const { return data_[i]; }
 
   /// The element at one index for each axis. Throws `invalid_argument` for a wrong number of indices and `out_of_range`
   /// for an index outside its axis.
@@ -8983,6 +9005,9 @@ class tensor {
     allocate();
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
   }
+  /// The same for extents in braces: `tensor<float>({3})` has three elements, and is no copy of the scalar 3.
+  template <std::size_t Rank>
+  explicit tensor(const extent (&dims)[Rank]) : tensor(shape(array_view<const extent>(dims, Rank))) {}
 
   /// A copy of `values`, row by row. Throws `invalid_argument` if there are more or fewer than the shape has elements.
   tensor(const shape& dims, array_view<const T> values) : dims_(dims) {
@@ -9039,8 +9064,12 @@ class tensor {
   operator view<const T>() const noexcept { return {data_, dims_}; }
 
   /// The element at a flat, row-major position, which is not checked.
-  [[nodiscard]] T& operator[](extent i) { return data_[i]; }
-  [[nodiscard]] const T& operator[](extent i) const { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] T& operator[](Index i) { return data_[i]; }
+  template <class Index>
+    requires std::is_integral_v<Index>
+  [[nodiscard]] const T& operator[](Index i) const { return data_[i]; }
 
   /// The element at one index for each axis. Throws as `view::operator()` does.
   template <class... Index>
@@ -9443,6 +9472,75 @@ class file {
 #include <cstddef>
 #include <cstdint>
 
+// ---- tagma/base/scalar_math.hpp
+#ifndef TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+#define TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+
+/// @file
+/// Functions of single numbers, on every device. They are named as functions of packs are, so that a formula is written
+/// once for both: after `using scalar_math::sqrt;`, numbers find these, and packs by their type those of their own.
+
+namespace tagma::scalar_math {
+
+/// Functions of the C library for float and double.
+#define TAGMA_SCALAR_FUNCTION(name, builtin)                             \
+  TAGMA_DEVICE float name(float x) { return __builtin_##builtin##f(x); } \
+  TAGMA_DEVICE double name(double x) { return __builtin_##builtin(x); }
+TAGMA_SCALAR_FUNCTION(abs, fabs)
+TAGMA_SCALAR_FUNCTION(exp, exp)
+TAGMA_SCALAR_FUNCTION(expm1, expm1)
+TAGMA_SCALAR_FUNCTION(log, log)
+TAGMA_SCALAR_FUNCTION(log1p, log1p)
+TAGMA_SCALAR_FUNCTION(sqrt, sqrt)
+TAGMA_SCALAR_FUNCTION(tanh, tanh)
+TAGMA_SCALAR_FUNCTION(erf, erf)
+TAGMA_SCALAR_FUNCTION(sin, sin)
+TAGMA_SCALAR_FUNCTION(cos, cos)
+TAGMA_SCALAR_FUNCTION(floor, floor)
+TAGMA_SCALAR_FUNCTION(ceil, ceil)
+/// The nearest integer, halves to even.
+TAGMA_SCALAR_FUNCTION(round, nearbyint)
+#undef TAGMA_SCALAR_FUNCTION
+
+/// x^y, as the C library has it.
+TAGMA_DEVICE float pow(float x, float y) { return __builtin_powf(x, y); }
+TAGMA_DEVICE double pow(double x, double y) { return __builtin_pow(x, y); }
+
+/// `a` where the condition holds, otherwise `b`.
+template <class T>
+TAGMA_DEVICE T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+/// The larger number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T max(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+/// The smaller number; a NaN if either is one.
+template <class T>
+TAGMA_DEVICE T min(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+/// -1, 0 or 1; a zero and a NaN are themselves.
+template <class T>
+TAGMA_DEVICE T sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+}
+/// 1 / (1 + e^-x), without overflow.
+template <class T>
+TAGMA_DEVICE T sigmoid(T x) {
+  const T e = exp(-abs(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
+/// ln(1 + e^x), without overflow.
+template <class T>
+TAGMA_DEVICE T softplus(T x) {
+  return (x < T(0) ? T(0) : x) + log1p(exp(-abs(x)));
+}
+
+}  // namespace tagma::scalar_math
+#endif  // TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
+
 namespace tagma {
 
 /// Four 32-bit words: a counter, or the bits that Philox makes of one.
@@ -9520,24 +9618,22 @@ TAGMA_DEVICE constexpr void random_words(const random_key& key, std::uint64_t bl
   return static_cast<double>((std::uint64_t{high} << 21) | (low >> 11)) * 0x1p-53;
 }
 
-namespace scalar_math {
-inline double sqrt(double x) { return __builtin_sqrt(x); }
-inline double log(double x) { return __builtin_log(x); }
-inline double cos(double x) { return __builtin_cos(x); }
-}  // namespace scalar_math
+TAGMA_FORMULAS_BEGIN
 
 /// Normal numbers with mean 0 and deviation 1 from two uniform ones in [0, 1), by the method of Box and Muller, "A note
 /// on the generation of random normal deviates" (1958).
 /// @tparam T the type of one number
-/// @tparam N a double, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
+/// @tparam N T itself, or a type with `sqrt`, `log` and `cos` of its own, such as a pack
 /// @param radius,turns from the first the distance from the middle is worked out, the second is the angle
 template <class T, class N>
-TAGMA_INLINE N normal_from(const N& radius, const N& turns) {
+TAGMA_DEVICE N normal_from(const N& radius, const N& turns) {
   using scalar_math::cos;
   using scalar_math::log;
   using scalar_math::sqrt;
   return sqrt(log(T{1} - radius) * T{-2}) * cos(turns * static_cast<T>(6.283185307179586476925L));
 }
+
+TAGMA_FORMULAS_END
 
 /// An integer in [0, bound), by the multiply-and-shift method; the bias is below bound / 2^32.
 [[nodiscard]] constexpr std::uint32_t uniform_below(std::uint32_t bits, std::uint32_t bound) {
