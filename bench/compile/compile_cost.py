@@ -96,19 +96,15 @@ def judge(name, result, program, budgets, clocks):
     return complaints
 
 
-def measure_growth(compiler, growth, work, here, rounds, enough):
+def measure_growth(compiler, growth, work, here, rounds):
     """What the second of two equal steps in size costs beside the first, and the seconds of each size. Differences of
-    times are sensitive to what else the machine does, which only adds: the fastest compilation of each size counts, and
-    up to `rounds` are tried until the answer is at most `enough`."""
+    times are sensitive to what else the machine does, which only adds: the fastest compilation of each size counts."""
     sources = [source_of({"generate": [growth["generate"], str(size)]}, work, here) for size in growth["sizes"]]
     seconds = [float("inf")] * len(sources)
     for _ in range(rounds):
         seconds = [min(before, compiler.compile(source)[0]) for before, source in zip(seconds, sources)]
-        small, middle, large = seconds
-        ratio = (large - middle) / max(middle - small, 1e-3)
-        if ratio <= enough:
-            break
-    return ratio, seconds
+    small, middle, large = seconds
+    return (large - middle) / max(middle - small, 1e-3), seconds
 
 
 COLUMNS = [("time_ratio", "ratio", ".2f"), ("seconds", "seconds", ".2f"), ("memory_mb", "MiB", ".0f"),
@@ -140,12 +136,11 @@ def run(here, flags, arguments, report=print):
             complaints += judge(name, result, program, budgets, not arguments.check_exact)
         growth = budgets.get("growth")
         if growth and ("growth" in arguments.only if arguments.only else not arguments.check_exact):
-            limit = growth["step_ratio"] * budgets["noise"]
-            ratio, seconds = measure_growth(compiler, growth, work, here, min(arguments.pairs, growth["pairs"]), limit)
+            ratio, seconds = measure_growth(compiler, growth, work, here, min(arguments.pairs, growth["pairs"]))
             results["growth"] = {"step_ratio": ratio, "seconds": seconds}
             times = ", ".join(f"{size} in {s:.1f} s" for size, s in zip(growth["sizes"], seconds))
             report(f"growth          {ratio:12.2f}    {times}{growth['step_ratio']:>10}")
-            if ratio > limit:
+            if ratio > growth["step_ratio"] * budgets["noise"]:
                 complaints.append(f"growth: the second step in size costs {ratio:.2f} times the first ({times}); the budget "
                                   f"is {growth['step_ratio']}")
     return results, complaints

@@ -115,7 +115,7 @@ TEST_CASE("the largest of each row") {
 }
 
 TEST_CASE("elements at positions of each row") {
-  std::vector<problem> reads, writes;
+  std::vector<problem> reads, writes, crowded;
   for (const shape& s : shapes)
     for (const extent k : {0, 1, 3, 8, 40}) {
       const auto n = static_cast<double>(last_of(s));
@@ -123,7 +123,7 @@ TEST_CASE("elements at positions of each row") {
       shape at = s;
       at[s.rank - 1] = k;
       reads.push_back({{{s, -9, 9}, {at, 0, n}}, {}, s.elements() <= 100});
-      writes.push_back({{{at, -2, 2}, {at, 0, n}, {s}}, {}, s.elements() <= 100});
+      (k > 8 ? crowded : writes).push_back({{{at, -2, 2}, {at, 0, n}, {s}}, {}, s.elements() <= 100});
     }
   check<op::gather_last>(reads, [](const std::vector<array>& in, const attribute_values&, const tensor_spec& out) {
     array y(out.dims);
@@ -131,16 +131,15 @@ TEST_CASE("elements at positions of each row") {
     for (extent i = 0; i < out.dims.elements(); ++i) y[i] = in[0][i / k * n + static_cast<extent>(in[1][i])];
     return y;
   });
-  // Each addition to an element of 16 bits may round.
-  check<op::scatter_last>(writes,
-                          [](const std::vector<array>& in, const attribute_values&, const tensor_spec& out) {
-                            array y(out.dims);
-                            const extent k = last_of(in[0].dims), n = last_of(out.dims);
-                            for (extent i = 0; i < in[0].dims.elements(); ++i)
-                              y[i / k * n + static_cast<extent>(in[1][i])] += in[0][i];
-                            return y;
-                          },
-                          {.slack = 16});
+  const reference sums = [](const std::vector<array>& in, const attribute_values&, const tensor_spec& out) {
+    array y(out.dims);
+    const extent k = last_of(in[0].dims), n = last_of(out.dims);
+    for (extent i = 0; i < in[0].dims.elements(); ++i) y[i / k * n + static_cast<extent>(in[1][i])] += in[0][i];
+    return y;
+  };
+  // Each addition to an element of 16 bits may round, of which there are up to 8, and then up to 40.
+  check<op::scatter_last>(writes, sums, {.slack = 8});
+  check<op::scatter_last>(crowded, sums, {.slack = 16});
 }
 
 }  // namespace

@@ -16,15 +16,13 @@ import tree
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wold-style-cast", "-Werror"]
 
 
-def command(compiler, include, flags, source, header):
+def command(compiler, include, flags, source):
     if pathlib.Path(compiler).name.startswith("nvcc"):
         flags = [f.replace("-isystem", "-I") for f in flags]  # nvcc knows only -I
         # nvcc hands its host compiler code of its own making, with old-style casts and line directives.
         host = ",".join(w for w in WARNINGS if w not in ("-Wpedantic", "-Wold-style-cast"))
-        # Its code for the device shows whether a header stands alone; what the host compiler thinks is asked of umbrellas.
-        what = "-c" if header.count("/") == 1 else "--ptx"
         return [compiler, "-std=c++20", "-x", "cu", "-Xcompiler", host, "-Werror", "all-warnings", "-I", include, *flags,
-                what, source, "-o", os.devnull]
+                "-c", source, "-o", os.devnull]
     return [compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, "-I", include, *flags, "-x", "c++", source]
 
 
@@ -32,7 +30,7 @@ def compile_alone(compiler, include, flags, header, folder):
     source = pathlib.Path(folder) / (header.replace("/", "_") + ".cpp")
     # Twice: the second must be nothing. The function keeps -Wpedantic from calling the file empty.
     source.write_text(f'#include "{header}"\n#include "{header}"\nint main() {{ return 0; }}\n', encoding="utf-8")
-    run = subprocess.run(command(compiler, include, flags, str(source), header), capture_output=True, text=True, check=False)
+    run = subprocess.run(command(compiler, include, flags, str(source)), capture_output=True, text=True, check=False)
     return header, run.returncode, run.stdout + run.stderr
 
 
