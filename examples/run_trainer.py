@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Runs train_fashion_mnist on a few made-up images: a run that is resumed ends with the bytes of one that was not
-interrupted, and a bad option or file is one sentence and exit status 2."""
+interrupted, a checkpoint has the slots of its optimizer and no others, and a bad option or file is one sentence and exit
+status 2."""
 
+import json
 import pathlib
 import struct
 import subprocess
@@ -19,6 +21,17 @@ def write_data(folder):
                           for i, label in enumerate(labels))
         (folder / f"{part}-images-idx3-ubyte").write_bytes(struct.pack(">4B3I", 0, 0, 8, 3, count, 28, 28) + images)
         (folder / f"{part}-labels-idx1-ubyte").write_bytes(struct.pack(">4BI", 0, 0, 8, 1, count) + labels)
+
+
+SLOTS = {"sgd": set(), "momentum": {"momentum"}, "rmsprop": {"rmsprop_square", "rmsprop_momentum"},
+         "adam": {"adam_m", "adam_v"}}
+
+
+def names(checkpoint):
+    """Of the tensors in a file."""
+    content = checkpoint.read_bytes()
+    (length,) = struct.unpack_from("<Q", content)
+    return set(json.loads(content[8 : 8 + length])) - {"__metadata__"}
 
 
 def main():
@@ -52,6 +65,13 @@ def main():
                 rest = run(*how, "--epochs", 3, "--threads", 1, "--checkpoint", two, "--resume")
                 expect(rest.returncode == 0 and rest.stdout == whole.stdout and same(one, two), "resumed, and other threads", rest)
 
+        for optimizer, slots in SLOTS.items():
+            result = run("--epochs", 1, "--optimizer", optimizer, "--checkpoint", optimizer)
+            model = {f"{layer}/{part}" for layer in ("hidden1", "hidden2", "logits") for part in ("kernel", "bias")}
+            expected = model | {f"{name}/{slot}" for name in model for slot in slots} | {f"{optimizer}/step"}
+            found = names(folder / optimizer / "checkpoint.safetensors")
+            expect(found == expected, f"{optimizer} saved {sorted(found)}", result)
+
         (folder / "cut").mkdir()
         whole = (folder / "mlp-adam-1" / "checkpoint.safetensors").read_bytes()
         (folder / "cut" / "checkpoint.safetensors").write_bytes(whole[:-1])
@@ -67,9 +87,12 @@ def main():
             (("--data", folder / "none"), "none/train-images"), (("--data", short), "truncated"),
             (("--checkpoint", "none", "--resume"), "none/checkpoint.safetensors"),
             (("--checkpoint", "cut", "--resume"), "cut/checkpoint.safetensors"),
-            (("--checkpoint", "mlp-adam-1", "--resume", "--optimizer", "sgd"), "mlp-adam-1/checkpoint.safetensors"),
-            (("--checkpoint", "mlp-adam-1", "--resume", "--model", "cnn"), "conv1/kernel"),
-            (("--checkpoint", "file", "--epochs", "1"), "file"),
+            (("--checkpoint", "mlp-adam-1", "--resume", "--optimizer", "sgd"), "optimizer adam, not with"),
+            (("--checkpoint", "sgd", "--resume", "--optimizer", "adam"), "optimizer sgd, not with"),
+            (("--checkpoint", "mlp-adam-1", "--resume", "--model", "cnn"), "model mlp, not with model cnn"),
+            # Found before the first epoch, or without one.
+            (("--checkpoint", "file", "--epochs", "0"), "file"), (("--checkpoint", "none/new", "--epochs", "0"), "none/new"),
+            (("--trace", "none/trace.json", "--epochs", "0"), "none/trace.json"), (("--trace", "cut", "--epochs", "0"), "cut"),
         ]
         for arguments, mention in mistakes:
             result = run(*arguments)

@@ -7,6 +7,7 @@
 #include <tagma/observe/trace.hpp>
 #include <tagma/tagma.hpp>
 #include <tagma/train/save.hpp>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -116,16 +117,21 @@ tg::safetensors::metadata describe(const settings& s) {
 
 template <class Session>
 int resume(Session& session, const settings& s, const std::string& file) {
-  const auto saved = tg::restore(session, file);
+  const auto saved = tg::safetensors::file(file).metadata();
+  std::string others, ours;
   for (const auto& [name, now] : describe(s)) {
     const auto then = saved.find(name);
     if (then == saved.end()) refuse(file + ": was not saved by this program, it has no text \"" + name + "\"");
-    if (then->second != now) refuse(file + ": was trained with " + name + " " + then->second + ", not " + now);
+    if (then->second == now) continue;
+    others += (others.empty() ? "" : ", ") + name + " " + then->second;
+    ours += (ours.empty() ? "" : ", ") + name + " " + now;
   }
+  if (!ours.empty()) refuse(file + ": was trained with " + others + ", not with " + ours);
   const auto done = saved.find("epoch");
   if (done == saved.end()) refuse(file + ": does not say how many epochs it was trained for");
   int epochs = 0;
   parse(file + ": the text \"epoch\"", done->second, 0, epochs);
+  tg::restore(session, file);
   return epochs;
 }
 
@@ -146,36 +152,31 @@ constexpr auto x = tg::placeholder<"x", float, tg::dyn, 28, 28, 1>();
 constexpr auto y = tg::placeholder<"y", std::uint8_t, tg::dyn>();
 
 /// @param logits a score for each image and class
-template <tg::expression Logits>
+template <class Optimizer, tg::expression Logits>
 void train(const settings& s, const Logits& logits) {
+  if (!s.trace.empty()) tg::trace().save(s.trace);  // so that a bad path is not found after an epoch
   const tg::fashion_mnist_data data = s.data.empty() ? tg::fashion_mnist() : tg::fashion_mnist(s.data);
   const auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, y));
   const auto guess = tg::argmax(logits);
   const double steps = std::ceil(static_cast<double>(data.train.rows()) / s.batch);  // of one epoch
   const tg::exponential_decay rate{s.learning_rate, steps, s.decay};
-  const auto by_sgd = tg::minimize(loss, tg::sgd{.learning_rate = rate});
-  const auto by_momentum = tg::minimize(loss, tg::momentum{.learning_rate = rate});
-  const auto by_rmsprop = tg::minimize(loss, tg::rmsprop{.learning_rate = rate});
-  const auto by_adam = tg::minimize(loss, tg::adam{.learning_rate = rate});
-  const auto program = tg::compile([=] { return tg::outputs(loss, guess, by_sgd, by_momentum, by_rmsprop, by_adam); });
+  const auto update = tg::minimize(loss, Optimizer{.learning_rate = rate});
+  const auto program = tg::compile([=] { return tg::outputs(loss, guess, update); });
 
   tg::session session(program, {.seed = s.seed, .intra_op_threads = s.threads});
   const std::string file = s.checkpoint + "/checkpoint.safetensors";
   const int first = s.resume ? resume(session, s, file) : 0;
   if (!s.checkpoint.empty() && ::mkdir(s.checkpoint.c_str(), 0777) != 0 && errno != EEXIST)
     refuse(s.checkpoint + ": cannot be created: " + std::strerror(errno));
+  if (!s.checkpoint.empty() && ::access((s.checkpoint + "/.").c_str(), W_OK) != 0)
+    refuse(s.checkpoint + ": no checkpoint can be written there: " + std::strerror(errno));
 
   tg::trace timeline;
   int count = 0;
   const auto step = [&](const auto& images, const auto& labels) {
     const bool recorded = !s.trace.empty() && ++count > 10 && count <= 20;  // the first steps prepare
-    const auto run = [&](const auto& by) {
-      return std::get<0>(session.run(tg::fetch(loss, by), x = images, y = labels,
-                                     recorded ? tg::trace_to(timeline) : tg::run_limits{}));
-    };
-    if (s.optimizer == "sgd") return run(by_sgd);
-    if (s.optimizer == "momentum") return run(by_momentum);
-    return s.optimizer == "rmsprop" ? run(by_rmsprop) : run(by_adam);
+    return std::get<0>(session.run(tg::fetch(loss, update), x = images, y = labels,
+                                   recorded ? tg::trace_to(timeline) : tg::run_limits{}));
   };
   for (int epoch = first; epoch < s.epochs; ++epoch) {
     tg::progress_bar bar("epoch " + std::to_string(epoch + 1) + "/" + std::to_string(s.epochs));
@@ -205,6 +206,14 @@ void train(const settings& s, const Logits& logits) {
   report(confusion);
 }
 
+/// One program for each optimizer: a session, and so a checkpoint, has the slots of its program.
+template <tg::expression Logits>
+void train_with_chosen(const settings& s, const Logits& logits) {
+  if (s.optimizer == "sgd") return train<tg::sgd>(s, logits);
+  if (s.optimizer == "momentum") return train<tg::momentum>(s, logits);
+  s.optimizer == "rmsprop" ? train<tg::rmsprop>(s, logits) : train<tg::adam>(s, logits);
+}
+
 auto mlp() {
   const auto hidden = tg::dense<"hidden2", 100>(tg::dense<"hidden1", 300>(tg::flatten(x), tg::relu), tg::relu);
   return tg::dense<"logits", 10>(hidden);
@@ -220,7 +229,7 @@ int main(int argc, char** argv) try {
   for (int i = 1; i < argc; ++i)
     if (std::string_view(argv[i]) == "--help") return std::fputs(usage, stdout) < 0;
   const settings s = parse_options(argc, argv);
-  s.model == "mlp" ? train(s, mlp()) : train(s, cnn());
+  s.model == "mlp" ? train_with_chosen(s, mlp()) : train_with_chosen(s, cnn());
 } catch (const tg::error& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 2;

@@ -8,7 +8,7 @@ library's loops are compiled for in any case: AVX2 and FMA. Beside the ratio: pe
 object, the longest mangled symbol, and how much -g adds in time and size. budgets.json says what is allowed.
 
 A program is a file under programs/, or is printed by a generator: {"generate": ["generate_residual.py", "100"]}. At most
-"pairs" of it are compiled. "growth" compiles a generated program in three sizes with equal steps: what the second step
+"pairs" of it are compiled; a "large" one only where it is asked for. "growth" compiles a generated program in three sizes with equal steps: what the second step
 costs beside the first is 1 if time grows with the size, and more if it grows faster."""
 
 import argparse
@@ -123,7 +123,7 @@ def run(here, flags, arguments, report=print):
     with tempfile.TemporaryDirectory() as work:
         compiler = Compiler(arguments.compiler, flags, work)
         for name, program in budgets["programs"].items():
-            if arguments.only and name not in arguments.only:
+            if name not in arguments.only if arguments.only else program.get("large") and not arguments.large:
                 continue
             source = source_of(program, work, here)
             if not source.exists():
@@ -162,7 +162,7 @@ def self_test(arguments):
         ("slow with -g", dear, {}, {"debug_time_ratio": 0.001}, "with -g"),
         ("grows too fast", dear, {}, {"growth": {**growth, "step_ratio": 0.001}}, "the second step"),
     ]
-    arguments.pairs, arguments.only, arguments.check_exact = 1, None, False
+    arguments.pairs, arguments.only, arguments.check_exact, arguments.large = 1, None, False, False
     for name, text, budget, common, expected in cases:
         with tempfile.TemporaryDirectory() as folder:
             here = pathlib.Path(folder)
@@ -186,6 +186,7 @@ def main():
     parser.add_argument("--math", choices=["onednn", "eigen"], default="onednn", help="whose headers tagma.hpp includes")
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--only", action="append", help="only this program of budgets.json")
+    parser.add_argument("--large", action="store_true", help="with the large models, which take minutes")
     parser.add_argument("--json", type=pathlib.Path, help="write the results there as well")
     parser.add_argument("--check", action="store_true", help="exit with 1 beyond a budget")
     parser.add_argument("--check-exact", action="store_true", help="the same without the clock")

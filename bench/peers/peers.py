@@ -4,7 +4,8 @@
 hits both. The median of the ratios counts (above 1: this library is faster), beside it the spread of the middle half.
 
 Workers are the programs that bench/peers builds, and Python scripts, which run with the Python given by --python (by
-default the one that runs this script). A peer that cannot start is left out and named."""
+default the one that runs this script). A peer that cannot start is left out and named. With --against the peers are our
+own workers of another build, such as one with another compiler or math library."""
 
 import argparse
 import json
@@ -36,7 +37,8 @@ ONE_THREAD = {"eigen_mlp", "tiny_dnn_mlp"}
 
 class Worker:
     def __init__(self, name, work, batch, arguments):
-        binary = arguments.build / name
+        build, _, program = name.rpartition(":")
+        binary = pathlib.Path(build) / program if build else arguments.build / name
         command = [str(binary), str(batch)]
         if (HERE / f"{name}_worker.py").exists():
             command = [arguments.python, str(HERE / f"{name}_worker.py"), work, str(batch)]
@@ -126,6 +128,7 @@ def main():
     parser.add_argument("--gpu", action="store_true", help="the cases of a GPU, with the workers of bench/gpu")
     parser.add_argument("--case", action="append", choices=list({**CASES, **GPU_CASES}))
     parser.add_argument("--peer", action="append")
+    parser.add_argument("--against", type=pathlib.Path, help="where our workers of another build are: the only peers")
     parser.add_argument("--json", type=pathlib.Path, help="write the results there as well")
     arguments = parser.parse_args()
     if arguments.pairs < 2 or arguments.threads < 1 or arguments.seconds <= 0:
@@ -138,6 +141,8 @@ def main():
         if case not in cases:
             parser.error(f"--case {case} is one {'without' if arguments.gpu else 'with'} --gpu")
         work, batch, own, peers = cases[case]
+        if arguments.against:
+            peers = {f"{arguments.against}:{own}": None}
         for peer, wanted in peers.items():
             if arguments.peer and peer not in arguments.peer or arguments.threads > 1 and peer in ONE_THREAD:
                 continue
@@ -147,14 +152,14 @@ def main():
                     workers.append(Worker(name, work, batch, arguments))
                 result = compare(*workers, arguments)
             except (RuntimeError, OSError, ValueError, IndexError) as problem:
-                print(f"{case:10}{peer:18}  left out: {problem}")
+                print(f"{case:10}{peer[-17:]:18}  left out: {problem}")
                 continue
             finally:
                 for worker in workers:
                     worker.close()
             report["results"].setdefault(case, {})[peer] = {**result, "wanted": wanted}
             low, high = result["spread"]
-            print(f"{case:10}{peer:18}{result['ours_us']:12.1f}{result['peer_us']:12.1f}{result['ratio']:8.2f}"
+            print(f"{case:10}{peer[-17:]:18}{result['ours_us']:12.1f}{result['peer_us']:12.1f}{result['ratio']:8.2f}"
                   f"{f'{low:.2f} to {high:.2f}':>16}{wanted or '-':>8}  {result['peer_version']}", flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")

@@ -5,6 +5,10 @@
 /// What every worker of the comparison does: print "ready" and facts about itself after a warm-up; then for each line
 /// with a number n run n steps and print the seconds that they took and the last loss. peers.py drives the workers.
 
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -54,7 +58,7 @@ inline data make_batch(int size, unsigned seed) {
 /// on.
 inline void flush_denormals() {
 #if defined(__SSE2__)
-  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);
+  _mm_setcsr(_mm_getcsr() | 0x8040);
 #endif
 }
 

@@ -8,6 +8,8 @@
 // Before the headers that include them: compilers print the way to a header before its sentences.
 #include "tagma/place/device.hpp"
 
+#include "tagma/expr/name.hpp"
+
 #include "tagma/expr/op/elementwise.hpp"
 
 #include "tagma/expr/op/compare.hpp"

@@ -8,6 +8,8 @@
 
 #include "tagma/place/device.hpp"
 
+#include "tagma/expr/name.hpp"
+
 #include "tagma/expr/placeholder.hpp"
 
 #include "tagma/expr/variable.hpp"

@@ -11,6 +11,8 @@
 #include "tagma/place/device.hpp"
 #include "tagma/place/partition.hpp"
 
+#include "tagma/expr/name.hpp"
+
 #include "tagma/expr/placeholder.hpp"
 
 #include "tagma/expr/variable.hpp"

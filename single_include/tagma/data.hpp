@@ -25,6 +25,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -540,6 +541,80 @@ struct fixed_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+// ---- tagma/base/no_memory.hpp
+#ifndef TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+#define TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+/// @file
+/// What is thrown where the system gives no more memory.
+
+namespace tagma {
+
+/// "1536 bytes", "1.5 GiB (1610612736 bytes)".
+[[nodiscard]] TAGMA_COLD inline std::string bytes_text(std::int64_t bytes) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 2048) return sentence({bytes, " bytes"});
+  std::size_t unit = 0;
+  std::int64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+  for (; tenths >= 10240 && unit < 5; ++unit) tenths /= 1024;
+  return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
+}
+
+/// ResourceExhausted since the host has no memory left. A type of its own for whoever can give some back.
+class no_memory final : public error {
+ public:
+  /// @param purpose what asks for it: a tensor, a variable, a plan
+  TAGMA_COLD no_memory(std::int64_t bytes, std::string_view purpose)
+      : error(status_code::resource_exhausted,
+              sentence({"the host has no room for ", bytes_text(bytes), ", which ", purpose, " asks for"})) {}
+  /// The same error with more to say: `where` stands before it, `held` behind it.
+  TAGMA_COLD no_memory(const no_memory& e, std::string_view where, std::string_view held = {})
+      : error(status_code::resource_exhausted,
+              sentence({where, where.empty() ? "" : ": ", std::string_view(e.what()).substr(code_length), held})) {}
+
+ private:
+  static constexpr std::size_t code_length = to_string(status_code::resource_exhausted).size() + 2;
+};
+
+/// Throws `no_memory` for `count` things of `size` bytes each.
+[[noreturn]] TAGMA_COLD inline void fail_no_memory(std::size_t count, std::size_t size, std::string_view purpose) {
+  constexpr auto most = static_cast<std::size_t>(INT64_MAX);
+  throw no_memory(static_cast<std::int64_t>(count > most / size ? most : count * size), purpose);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+// ---- tagma/tensor/view.hpp
+#ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
+#define TAGMA_SINGLE_TENSOR_VIEW_HPP
+
+/// @file
+/// A view of elements in host memory that somebody else owns: a pointer and a shape.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+// ---- tagma/tensor/size.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SIZE_HPP
+#define TAGMA_SINGLE_TENSOR_SIZE_HPP
+
+/// @file
+/// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
+
+#include <string>
+
+// ---- tagma/tensor/spec.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
+#define TAGMA_SINGLE_TENSOR_SPEC_HPP
+
+/// @file
+/// The type of an edge of the graph, as a C++ type and as a value.
+
+#include <string>
+#include <utility>
+
 // ---- tagma/tensor/dtype.hpp
 #ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
 #define TAGMA_SINGLE_TENSOR_DTYPE_HPP
@@ -547,6 +622,7 @@ struct fixed_array {
 /// @file
 /// Element types: the C++ type, its run-time id, its name and its size.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -649,8 +725,10 @@ enum class dtype : std::uint8_t {
 /// strings moves through a graph as any other tensor does.
 using string_element = std::string_view;
 
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
+/// The element type of a node that has no value, only an effect, such as a group of updates. All of them are equal.
+struct no_value {
+  friend constexpr auto operator<=>(const no_value&, const no_value&) = default;
+};
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
@@ -785,6 +863,23 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+/// What stands for a number of elements, or an extent, that 63 bits do not hold. No tensor has so many.
+inline constexpr extent too_many = INT64_MAX;
+
+/// The sum of two numbers, or `too_many`. One of them may be negative.
+[[nodiscard]] constexpr extent bounded_sum(extent a, extent b) { return b > 0 && a > too_many - b ? too_many : a + b; }
+
+namespace detail {
+[[nodiscard]] TAGMA_COLD constexpr extent product_of_large(extent a, extent b) {
+  return a > 0 && b > too_many / a ? too_many : a * b;
+}
+}  // namespace detail
+
+/// The product of two numbers, or `too_many`. One of them may be a small negative one.
+[[nodiscard]] constexpr extent bounded_product(extent a, extent b) {
+  return ((a | b) >> 31) == 0 ? a * b : detail::product_of_large(a, b);
+}
+
 namespace detail {
 [[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
   fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
@@ -827,10 +922,17 @@ struct shape {
     return true;
   }
 
-  /// The number of elements; 1 for a scalar. Every extent must be known.
+  /// True if no extent is `dyn`, or negative otherwise, which it is of no tensor.
+  [[nodiscard]] constexpr bool is_known() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] < 0) return false;
+    return true;
+  }
+
+  /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
   [[nodiscard]] constexpr extent elements() const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
+    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 
@@ -897,19 +999,49 @@ struct shape {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_TENSOR_SHAPE_HPP
-// ---- tagma/tensor/view.hpp
-#ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
-#define TAGMA_SINGLE_TENSOR_VIEW_HPP
-
-/// @file
-/// A view of elements in host memory that somebody else owns: a pointer and a shape.
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <type_traits>
 
 namespace tagma {
+
+/// Element type and shape as a value.
+struct tensor_spec {
+  dtype type = dtype::none;
+  shape dims;
+
+  friend constexpr bool operator==(const tensor_spec&, const tensor_spec&) = default;
+};
+
+/// Element type and shape as a type; `dyn` (-1) marks an extent that is known only at run time.
+template <class T, extent... Extents>
+struct spec {
+  using element_type = T;
+  static constexpr tensor_spec value{dtype_of<T>, shape{Extents...}};
+};
+
+namespace detail {
+template <tensor_spec const& Value, std::size_t... I>
+constexpr auto spec_type(std::index_sequence<I...>) -> spec<element_of<Value.type>, Value.dims.extents[I]...> {
+  return {};
+}
+}  // namespace detail
+
+/// The type that stands for a value with static storage.
+template <tensor_spec const& Value>
+using spec_of =
+    decltype(detail::spec_type<Value>(std::make_index_sequence<static_cast<std::size_t>(Value.dims.rank)>{}));
+
+/// "float32 [32, 784]".
+[[nodiscard]] TAGMA_COLD inline std::string to_string(const tensor_spec& s) {
+  return sentence({to_string(s.type), " ", to_string(s.dims)});
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SPEC_HPP
+
+namespace tagma {
+
+/// The most bytes that a tensor may have, and that all tensors of a plan may take together: more than any process can
+/// address. Sums of a few extents that keep to it, and sizes that are rounded up, fit 64 bits.
+inline constexpr extent max_bytes = extent{1} << 56;
 
 /// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
 /// of `element_size` bytes, do not fit into 63 bits of bytes.
@@ -929,6 +1061,50 @@ namespace tagma {
   return n;
 }
 
+/// Bytes of a tensor whose extents are all known; `too_many` where 63 bits do not hold them.
+[[nodiscard]] TAGMA_COLD constexpr extent bytes_of(const tensor_spec& s) {
+  return bounded_product(s.dims.elements(), static_cast<extent>(size_of(s.type)));
+}
+
+/// True if the product of all extents, in bytes, is at most `max_bytes`. As in NumPy an extent of 0 counts as 1, so
+/// that products of some of the extents, such as strides, keep to the bound as well. So does one that is not known:
+/// where this is false, the tensor is too large whatever it will be.
+[[nodiscard]] TAGMA_COLD constexpr bool is_addressable(const tensor_spec& s) {
+  extent bytes = static_cast<extent>(size_of(s.type));
+  for (int i = 0; i < s.dims.rank; ++i)
+    if (s.dims.extents[i] > 1) bytes = bounded_product(bytes, s.dims.extents[i]);
+  return bytes <= max_bytes;
+}
+
+/// "float32 [2097152, 2097152, 2097152] of about 2^65 bytes", for one that is not addressable.
+[[nodiscard]] TAGMA_COLD inline std::string size_text(const tensor_spec& s) {
+  double bytes = static_cast<double>(size_of(s.type));
+  for (const extent e : s.dims.span())
+    if (e > 1) bytes *= static_cast<double>(e);
+  int power = 0;
+  for (; bytes >= 1.5; bytes /= 2) ++power;
+  return sentence({to_string(s), " of about 2^", power, " bytes"});
+}
+
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+  if (!s.dims.is_known())
+    fail(status_code::invalid_argument,
+         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+}
+}  // namespace detail
+
+/// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
+TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SIZE_HPP
+
+namespace tagma {
+
 /// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
 /// shape, and valid as long as the memory is.
 template <class T>
@@ -941,8 +1117,8 @@ class view {
   /// A view of nothing: shape [0].
   constexpr view() : dims_{0} {}
 
-  /// Views `dims.elements()` elements that start at `data`.
-  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+  /// Views `dims.elements()` elements that start at `data`. Throws as `check_size` does.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) { check_size({dtype_of<value_type>, dims}); }
 
   /// What may be written may be read.
   template <class U>
@@ -1028,9 +1204,7 @@ struct raw_view {
   shape dims;
 
   /// Bytes that the elements occupy.
-  [[nodiscard]] constexpr std::size_t bytes() const {
-    return static_cast<std::size_t>(dims.elements()) * size_of(type);
-  }
+  [[nodiscard]] constexpr std::size_t bytes() const { return static_cast<std::size_t>(bytes_of({type, dims})); }
 
   /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
   template <element T>
@@ -1059,13 +1233,12 @@ namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 
-[[noreturn]] TAGMA_COLD inline void fail_dims(dtype type, const shape& dims) {
-  for (const extent e : dims.span())
-    if (e < 0)
-      fail(status_code::invalid_argument,
-           {"a tensor cannot be made with shape ", to_string(dims), ": every extent must be known"});
-  fail(status_code::resource_exhausted,
-       {"a tensor of ", to_string(type), " ", to_string(dims), " has more bytes than can be addressed"});
+/// Memory for the elements of a tensor that is no scalar. Throws `no_memory`.
+[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s) {
+  const auto bytes = static_cast<std::size_t>(bytes_of(s));
+  void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+  if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
+  return data;
 }
 }  // namespace detail
 
@@ -1080,8 +1253,8 @@ class tensor {
   /// An empty tensor of shape [0].
   tensor() noexcept : dims_{0} {}
 
-  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
-  /// the number of bytes does not fit into 63 bits.
+  /// All elements zero. Throws InvalidArgument for an extent that is negative or `dyn`, and ResourceExhausted if there
+  /// are more than `max_bytes`, or no memory for them.
   explicit tensor(const shape& dims) : dims_(dims) {
     allocate();
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
@@ -1175,13 +1348,13 @@ class tensor {
 
  private:
   void allocate() {
-    const extent n = count_elements(dims_, sizeof(T));
-    if (n < 0) detail::fail_dims(dtype_of<T>, dims_);
-    size_ = static_cast<std::size_t>(n);
+    const tensor_spec s{dtype_of<T>, dims_};
+    check_size(s);
+    size_ = static_cast<std::size_t>(dims_.elements());
     if (dims_.rank == 0)
       data_ = &scalar_;
     else if (size_ > 0)
-      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+      data_ = static_cast<T*>(detail::allocate_elements(s));
   }
   void copy_from(const T* values) {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
@@ -1303,7 +1476,9 @@ class batches {
     bool drop_remainder = false;
     bool fixed_epoch = false;
 
-    [[nodiscard]] extent count() const { return (data->rows() + (drop_remainder ? 0 : size - 1)) / size; }
+    [[nodiscard]] extent count() const {
+      return data->rows() / size + (!drop_remainder && data->rows() % size != 0 ? 1 : 0);
+    }
   };
 
  public:
@@ -1342,8 +1517,8 @@ class batches {
     next.settings_.drop_remainder = drop_remainder;
     return next;
   }
-  /// Copies up to `count` batches ahead, in a thread of its own; 0 copies each when the loop asks for it. Throws
-  /// `invalid_argument` if `count` is negative.
+  /// Copies up to `count` batches ahead, in a thread of its own; 0 copies each when the loop asks for it, and so does a
+  /// pass for which the system starts no thread. Throws `invalid_argument` if `count` is negative.
   [[nodiscard]] batches prefetch(extent count) const {
     if (count < 0) fail(status_code::invalid_argument, "prefetch: " + std::to_string(count) + " batches");
     batches next = *this;
@@ -1361,17 +1536,15 @@ class batches {
    public:
     pass(const settings& s, std::uint64_t epoch) : settings_(s), count_(s.count()) {
       const auto& data = *s.data;
-      const extent slots = s.prefetch + 1 < count_ ? s.prefetch + 1 : count_;
+      const extent slots = s.prefetch < count_ ? s.prefetch + 1 : count_;
       for (extent i = 0; i < slots; ++i) {
         shape x = data.images.dims(), y = data.labels.dims();
         x[0] = y[0] = s.size < data.rows() ? s.size : data.rows();
         slots_.push_back({tensor<Image>(x), tensor<Label>(y), {}});
       }
       if (s.shuffle_buffer > 0) order_ = shuffled_order(data.rows(), s.shuffle_buffer, s.seed, epoch);
-      if (count_ > 0 && s.prefetch > 0)
-        thread_ = std::thread([this] { run(); });
-      else if (count_ > 0)
-        fill(0);
+      if (count_ > 0 && s.prefetch > 0) start();
+      if (count_ > 0 && !thread_.joinable()) fill(0);
       wait();
     }
     pass(const pass&) = delete;
@@ -1428,6 +1601,13 @@ class batches {
       if (elements == 0) return;
       std::memcpy(static_cast<void*>(to.data() + static_cast<std::size_t>(i) * elements),
                   from.data() + static_cast<std::size_t>(row) * elements, elements * sizeof(T));
+    }
+    /// The pass goes on without a thread where the system has none.
+    void start() {
+      try {
+        thread_ = std::thread([this] { run(); });
+      } catch (const std::system_error&) {
+      }
     }
     void run() {
       for (extent k = 0; k < count_; ++k) {
@@ -1534,18 +1714,15 @@ class batches {
 #define TAGMA_SINGLE_BASE_FILE_HPP
 
 /// @file
-/// Reading files, and replacing one so that a crash leaves either the old file or the new one.
+/// Reading files.
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -1596,12 +1773,16 @@ namespace detail {
 class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { (void)close(); }
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~descriptor() {
+    if (number_ >= 0) (void)::close(number_);
+  }
 
   [[nodiscard]] int get() const { return number_; }
-  [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
  private:
   int number_;
@@ -1649,49 +1830,6 @@ class input_file {
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
   return content;
-}
-
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
-  static std::atomic<unsigned> counter{0};
-  std::string temporary;
-  int number = -1;
-  do {
-    temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-    number = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (number < 0 && errno == EEXIST);
-  if (number < 0) fail_errno(errno, temporary, "created");
-
-  struct remover {
-    const std::string& name;
-    bool armed = true;
-    ~remover() {
-      if (armed) ::unlink(name.c_str());
-    }
-  } guard{temporary};
-  detail::descriptor file(number);
-  for (std::string_view piece : pieces) {
-    while (!piece.empty()) {
-      const auto n = ::write(file.get(), piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, temporary, "written");
-      piece.remove_prefix(static_cast<std::size_t>(n));
-    }
-  }
-  if (::fsync(file.get()) != 0) fail_errno(errno, temporary, "flushed to the disk");
-  if (!file.close()) fail_errno(errno, temporary, "closed");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail_errno(errno, path, "replaced");
-  guard.armed = false;
-
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
-  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // EINVAL: a file system that cannot flush directories, and needs no flush.
-  if (parent.get() < 0 || (::fsync(parent.get()) != 0 && errno != EINVAL))
-    fail_errno(errno, directory, "flushed to the disk");
 }
 
 }  // namespace tagma
@@ -1873,17 +2011,22 @@ inline fashion_mnist_data::split fashion_mnist_split(const std::string& director
 
 }  // namespace detail
 
-/// Where the data set is: the first of $TAGMA_DATA/fashion-mnist, $TAGMA_DATA and the directory of Debian's package
-/// dataset-fashion-mnist that has the training images; empty if none has.
+/// Where the data set is: $TAGMA_DATA/fashion-mnist or $TAGMA_DATA if that variable is set, else the directory of
+/// Debian's package dataset-fashion-mnist; empty if the training images are not there. Throws `not_found` if they are
+/// not where the variable says.
 [[nodiscard]] inline std::string fashion_mnist_directory() {
-  std::string candidates[] = {"", "", "/usr/share/datasets/fashion-mnist"};
+  const auto has_images = [](const std::string& directory) {
+    return !detail::idx_file(directory, "train-images-idx3-ubyte").empty();
+  };
   if (const char* data = std::getenv("TAGMA_DATA"); data != nullptr && *data != '\0') {
-    candidates[0] = std::string(data) + "/fashion-mnist";
-    candidates[1] = data;
+    const std::string direct = data, inside = direct + "/fashion-mnist";
+    if (has_images(inside)) return inside;
+    if (has_images(direct)) return direct;
+    fail(status_code::not_found, {"TAGMA_DATA is '", direct, "', but neither ", inside, " nor ", direct,
+                                  " has train-images-idx3-ubyte or train-images-idx3-ubyte.gz"});
   }
-  for (const std::string& c : candidates)
-    if (!c.empty() && !detail::idx_file(c, "train-images-idx3-ubyte").empty()) return c;
-  return {};
+  const std::string installed = "/usr/share/datasets/fashion-mnist";
+  return has_images(installed) ? installed : std::string();
 }
 
 /// Reads the four IDX files of the data set, plain or with the ending ".gz". Throws `not_found` if one is missing,

@@ -698,12 +698,15 @@ struct merged_device {
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLACE_DEVICE_HPP
 
-// ---- tagma/expr/op/elementwise.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
-#define TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+// ---- tagma/expr/name.hpp
+#ifndef TAGMA_SINGLE_EXPR_NAME_HPP
+#define TAGMA_SINGLE_EXPR_NAME_HPP
 
 /// @file
-/// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
+/// Names of placeholders, variables, constants and layers.
+
+#include <string_view>
+#include <type_traits>
 
 // ---- tagma/base/diagnose.hpp
 #ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
@@ -723,6 +726,53 @@ struct merged_device {
 
 namespace tagma::diagnose {}
 #endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+namespace tagma {
+
+/// True for a name by TensorFlow's grammar: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
+[[nodiscard]] constexpr bool is_name(std::string_view text) {
+  bool first = true;
+  for (const char c : text) {
+    const bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (!begins && (first || (c != '/' && c != '_' && c != '-'))) return false;
+    first = false;
+  }
+  return !first;
+}
+
+namespace diagnose {
+/// A text is a name.
+template <class Text>
+inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+}  // namespace diagnose
+
+namespace detail {
+/// The text as a type if it is no name, else void.
+template <fixed_string Text>
+constexpr auto find_bad_name() {
+  if constexpr (!is_name(Text.view())) return spelled<Text>{};
+}
+template <fixed_string Text>
+using bad_name = decltype(find_bad_name<Text>());
+}  // namespace detail
+
+}  // namespace tagma
+
+/// What has a name needs one. `Who` says who asks.
+#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
+  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
+                "TAGMA-E160 " Who                                                             \
+                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
+                "a letter, a digit or '.'")
+#endif  // TAGMA_SINGLE_EXPR_NAME_HPP
+
+// ---- tagma/expr/op/elementwise.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+#define TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
+
+/// @file
+/// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
+
 // ---- tagma/expr/literal.hpp
 #ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
 #define TAGMA_SINGLE_EXPR_LITERAL_HPP
@@ -740,85 +790,52 @@ namespace tagma::diagnose {}
 #include <type_traits>
 #include <utility>
 
+// ---- tagma/base/located.hpp
+#ifndef TAGMA_SINGLE_BASE_LOCATED_HPP
+#define TAGMA_SINGLE_BASE_LOCATED_HPP
+
+/// @file
+/// Arguments that know the line of the call. A default argument tells the line, but none can stand behind a pack.
+
+namespace tagma {
+
+/// What a class derives from, `class thing : public located<thing>`, so that a parameter of type `located<T>` accepts
+/// every thing: T is deduced from the base, then the constructor is called in the line of the call.
+template <class T>
+class located {
+ public:
+  /// The base of a thing, which knows no line.
+  constexpr located() = default;
+  /// @param value outlives the call
+  constexpr located(const T& value, source_line at = source_line::here()) : value_(&value), at_(at) {}
+
+  /// @name Of a parameter only.
+  /// @{
+  [[nodiscard]] constexpr const T& value() const { return *value_; }
+  [[nodiscard]] constexpr const source_line& at() const { return at_; }
+  /// @}
+
+ private:
+  const T* value_ = nullptr;
+  source_line at_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_LOCATED_HPP
 // ---- tagma/expr/carried.hpp
 #ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
 #define TAGMA_SINGLE_EXPR_CARRIED_HPP
 
 /// @file
 /// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
+///
+/// A handle carries them in the shape of its expression: a value, or a list of what several operands carry; what one
+/// operand alone carries is handed on as it is. The compiler knows the same shape of the types (graph/survey.hpp), so
+/// values need no names: a program finds each by walking both side by side, whichever file of a program made them.
 
 #include <cstdint>
 #include <string>
 #include <utility>
-
-// ---- tagma/base/atomic.hpp
-#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
-#define TAGMA_SINGLE_BASE_ATOMIC_HPP
-
-/// @file
-/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
-/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
-
-namespace tagma {
-
-/// What an access to a shared value orders around it, as in std::memory_order.
-enum class memory_order : int {
-  relaxed = __ATOMIC_RELAXED,
-  acquire = __ATOMIC_ACQUIRE,
-  release = __ATOMIC_RELEASE,
-  acq_rel = __ATOMIC_ACQ_REL,
-  seq_cst = __ATOMIC_SEQ_CST,
-};
-
-/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
-template <class T>
-class atomic {
- public:
-  constexpr atomic(T value = {}) : value_(value) {}
-  atomic(const atomic&) = delete;
-  atomic& operator=(const atomic&) = delete;
-
-  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
-    return __atomic_load_n(&value_, static_cast<int>(order));
-  }
-  void store(T value, memory_order order = memory_order::seq_cst) {
-    __atomic_store_n(&value_, value, static_cast<int>(order));
-  }
-  T exchange(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
-  }
-  /// Puts `value` where `expected` is; false if something else is there.
-  bool replace(T expected, T value) {
-    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  }
-  /// These return the value before.
-  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
-  }
-  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
-  }
-
-  /// Where the value is, for the system.
-  [[nodiscard]] const T* address() const { return &value_; }
-
- private:
-  T value_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
-// ---- tagma/base/shared_bytes.hpp
-#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-
-/// @file
-/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
-/// type costs the compiler again.
-
-#include <cstddef>
-#include <cstring>
-#include <new>
 
 // ---- tagma/base/array_view.hpp
 #ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
@@ -904,6 +921,173 @@ struct fixed_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+// ---- tagma/base/atomic.hpp
+#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
+#define TAGMA_SINGLE_BASE_ATOMIC_HPP
+
+/// @file
+/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
+/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
+
+namespace tagma {
+
+/// What an access to a shared value orders around it, as in std::memory_order.
+enum class memory_order : int {
+  relaxed = __ATOMIC_RELAXED,
+  acquire = __ATOMIC_ACQUIRE,
+  release = __ATOMIC_RELEASE,
+  acq_rel = __ATOMIC_ACQ_REL,
+  seq_cst = __ATOMIC_SEQ_CST,
+};
+
+/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic(T value = {}) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
+    return __atomic_load_n(&value_, static_cast<int>(order));
+  }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    __atomic_store_n(&value_, value, static_cast<int>(order));
+  }
+  T exchange(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// Puts `value` where `expected` is; false if something else is there.
+  bool replace(T expected, T value) {
+    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
+  /// These return the value before.
+  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
+  }
+  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
+  }
+
+  /// Where the value is, for the system.
+  [[nodiscard]] const T* address() const { return &value_; }
+
+ private:
+  T value_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
+// ---- tagma/base/heap_array.hpp
+#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+
+/// @file
+/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
+/// no code: their instantiations are most of what a header of small classes costs a compiler.
+
+#include <cstddef>
+#include <new>
+
+// ---- tagma/base/no_memory.hpp
+#ifndef TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+#define TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+/// @file
+/// What is thrown where the system gives no more memory.
+
+namespace tagma {
+
+/// "1536 bytes", "1.5 GiB (1610612736 bytes)".
+[[nodiscard]] TAGMA_COLD inline std::string bytes_text(std::int64_t bytes) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 2048) return sentence({bytes, " bytes"});
+  std::size_t unit = 0;
+  std::int64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+  for (; tenths >= 10240 && unit < 5; ++unit) tenths /= 1024;
+  return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
+}
+
+/// ResourceExhausted since the host has no memory left. A type of its own for whoever can give some back.
+class no_memory final : public error {
+ public:
+  /// @param purpose what asks for it: a tensor, a variable, a plan
+  TAGMA_COLD no_memory(std::int64_t bytes, std::string_view purpose)
+      : error(status_code::resource_exhausted,
+              sentence({"the host has no room for ", bytes_text(bytes), ", which ", purpose, " asks for"})) {}
+  /// The same error with more to say: `where` stands before it, `held` behind it.
+  TAGMA_COLD no_memory(const no_memory& e, std::string_view where, std::string_view held = {})
+      : error(status_code::resource_exhausted,
+              sentence({where, where.empty() ? "" : ": ", std::string_view(e.what()).substr(code_length), held})) {}
+
+ private:
+  static constexpr std::size_t code_length = to_string(status_code::resource_exhausted).size() + 2;
+};
+
+/// Throws `no_memory` for `count` things of `size` bytes each.
+[[noreturn]] TAGMA_COLD inline void fail_no_memory(std::size_t count, std::size_t size, std::string_view purpose) {
+  constexpr auto most = static_cast<std::size_t>(INT64_MAX);
+  throw no_memory(static_cast<std::int64_t>(count > most / size ? most : count * size), purpose);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+namespace tagma {
+
+template <class T>
+class heap_array {
+ public:
+  heap_array() = default;
+  /// Throws `no_memory`.
+  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
+  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  heap_array& operator=(heap_array&& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
+    return *this;
+  }
+  heap_array(const heap_array&) = delete;
+  heap_array& operator=(const heap_array&) = delete;
+  ~heap_array() { delete[] data_; }
+
+  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* begin() const { return data_; }
+  [[nodiscard]] T* end() const { return data_ + size_; }
+
+ private:
+  [[nodiscard]] static T* make(std::size_t size) {
+    T* const data = size > PTRDIFF_MAX / sizeof(T) ? nullptr : new (std::nothrow) T[size]();
+    if (data == nullptr) fail_no_memory(size, sizeof(T), "a table");
+    return data;
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <cstddef>
+#include <cstring>
+#include <new>
 
 namespace tagma {
 
@@ -911,8 +1095,12 @@ class shared_bytes {
  public:
   shared_bytes() = default;
   /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
-  TAGMA_COLD explicit shared_bytes(std::size_t size)
-      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  /// Throws `no_memory`.
+  TAGMA_COLD explicit shared_bytes(std::size_t size) {
+    void* const memory = ::operator new(sizeof(header) + size, std::nothrow);
+    if (memory == nullptr) fail_no_memory(1, size, "a value that a program carries");
+    block_ = new (memory) header{{1}, size};
+  }
   shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
   }
@@ -978,6 +1166,23 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+/// What stands for a number of elements, or an extent, that 63 bits do not hold. No tensor has so many.
+inline constexpr extent too_many = INT64_MAX;
+
+/// The sum of two numbers, or `too_many`. One of them may be negative.
+[[nodiscard]] constexpr extent bounded_sum(extent a, extent b) { return b > 0 && a > too_many - b ? too_many : a + b; }
+
+namespace detail {
+[[nodiscard]] TAGMA_COLD constexpr extent product_of_large(extent a, extent b) {
+  return a > 0 && b > too_many / a ? too_many : a * b;
+}
+}  // namespace detail
+
+/// The product of two numbers, or `too_many`. One of them may be a small negative one.
+[[nodiscard]] constexpr extent bounded_product(extent a, extent b) {
+  return ((a | b) >> 31) == 0 ? a * b : detail::product_of_large(a, b);
+}
+
 namespace detail {
 [[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
   fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
@@ -1020,10 +1225,17 @@ struct shape {
     return true;
   }
 
-  /// The number of elements; 1 for a scalar. Every extent must be known.
+  /// True if no extent is `dyn`, or negative otherwise, which it is of no tensor.
+  [[nodiscard]] constexpr bool is_known() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] < 0) return false;
+    return true;
+  }
+
+  /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
   [[nodiscard]] constexpr extent elements() const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
+    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 
@@ -1093,7 +1305,7 @@ struct shape {
 
 namespace tagma {
 
-/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
+/// One run-time value: a number, or a few numbers and bytes whose meaning the node that takes it knows.
 struct carried_value {
   double number = 0;         ///< a literal, or the first parameter
   std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
@@ -1107,73 +1319,159 @@ struct carried_value {
   }
 };
 
-/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
-/// handle is one pointer whatever it carries.
+/// What an expression carries: nothing, a value, or parts. Immutable and shared, so that a handle is one pointer
+/// whatever it carries.
 class carried {
  public:
   carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
-  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
-  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  TAGMA_COLD explicit carried(carried_value value) : node_(new node{{1}, std::move(value), {}, nullptr}) {}
+  carried(const carried& other) noexcept : node_(keep(other.node_)) {}
+  carried(carried&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   carried& operator=(carried other) noexcept {
-    entry* const mine = first_;
-    first_ = other.first_;
-    other.first_ = mine;
+    node* const mine = node_;
+    node_ = other.node_;
+    other.node_ = mine;
     return *this;
   }
-  ~carried() { drop(first_); }
+  ~carried() { drop(node_); }
 
-  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
-  /// compiler cannot tell them apart.
-  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    carried all = a;
-    if (a.first_ == b.first_) return all;
-    for (const entry* e = b.first_; e != nullptr; e = e->next) {
-      const carried_value* known = a.find(e->key);
-      if (known == nullptr)
-        all.first_ = new entry{{1}, e->key, e->value, all.first_};
-      else if (!(*known == e->value))
-        conflict(*known, e->value);
-    }
+  /// What several operands carry, in their order.
+  [[nodiscard]] TAGMA_COLD static carried join(array_view<const carried* const> parts) {
+    carried all;
+    all.node_ = new node{{1}, {}, heap_array<carried>(parts.size()), nullptr};
+    for (std::size_t i = 0; i < parts.size(); ++i) all.node_->parts[i] = *parts[i];
     return all;
   }
 
-  /// The value under a key, or nullptr.
-  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    for (const entry* e = first_; e != nullptr; e = e->next)
-      if (e->key == key) return &e->value;
-    return nullptr;
+  /// True if nothing is carried.
+  [[nodiscard]] bool empty() const { return node_ == nullptr; }
+  [[nodiscard]] const carried_value& value() const { return node_->value; }
+  [[nodiscard]] array_view<const carried> parts() const {
+    return node_ == nullptr ? array_view<const carried>() : array_view<const carried>(node_->parts);
   }
+  /// The value of part `i`; nullptr if there is none.
+  [[nodiscard]] const carried_value* find(std::int32_t i) const {
+    const auto all = parts();
+    return i < 0 || static_cast<std::size_t>(i) >= all.size() || all[i].empty() ? nullptr : &all[i].value();
+  }
+  /// Names what is carried; equal for copies.
+  [[nodiscard]] const void* identity() const { return node_; }
 
  private:
-  /// A value in a list whose ends are shared by many lists.
-  struct entry {
+  struct node {
     atomic<std::size_t> owners;
-    const void* key;
     carried_value value;
-    entry* next;
+    heap_array<carried> parts;
+    node* next;  ///< in the list of those that nobody owns any more
   };
 
-  static entry* keep(entry* e) {
-    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
-    return e;
+  static node* keep(node* n) {
+    if (n != nullptr) n->owners.fetch_add(1, memory_order::relaxed);
+    return n;
   }
-  TAGMA_COLD static void drop(entry* e) {
-    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
-      entry* const next = e->next;
-      delete e;
-      e = next;
+  /// True if the last owner went.
+  static bool leave(node* n) { return n != nullptr && n->owners.fetch_sub(1, memory_order::acq_rel) == 1; }
+  /// Without recursion: expressions may be thousands of operations deep.
+  TAGMA_COLD static void drop(node* n) {
+    if (!leave(n)) return;
+    node* unowned = n;
+    while (unowned != nullptr) {
+      node* const gone = unowned;
+      unowned = gone->next;
+      for (carried& part : gone->parts) {
+        if (leave(part.node_)) part.node_->next = unowned, unowned = part.node_;
+        part.node_ = nullptr;
+      }
+      delete gone;
     }
   }
-  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
-    fail(status_code::invalid_argument,
-         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
-          ": the same line built both expressions, so their types are equal; name the value with "
-          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
-  }
 
-  entry* first_ = nullptr;
+  node* node_ = nullptr;
 };
+
+/// A place in the expressions of a program where values meet: a value of its own, or parts that have some.
+struct value_place {
+  std::int32_t first = 0;  ///< of its parts, in a list of places
+  std::int32_t count = 0;  ///< 0: it is a value
+  std::int32_t value = 0;  ///< the number of the value
+  std::string_view name{};
+};
+
+/// How the values of a program are found: the shape of what its outputs carry.
+struct value_places {
+  array_view<const value_place> places;
+  array_view<const std::int32_t> parts;
+  std::int32_t root = -1;  ///< -1: nothing is carried
+  std::size_t values = 0;
+};
+
+/// The values of a program by number: part i is value i.
+/// @param all what the outputs carry
+/// Throws InvalidArgument if one place has two values: the same line built both expressions, so that their types are
+/// equal and the compiler cannot tell them apart.
+[[nodiscard]] TAGMA_COLD inline carried gather_values(const value_places& shape_of, const carried& all) {
+  struct step {
+    std::int32_t place = 0;
+    const carried* what = nullptr;
+  };
+  // What several operands share is walked once.
+  struct seen_set {
+    heap_array<const void*> slots{64};
+    std::size_t count = 0;
+    bool add(const void* p) {
+      if (2 * count >= slots.size()) {
+        heap_array<const void*> old(4 * slots.size());
+        std::swap(old, slots);
+        count = 0;
+        for (const void* const q : old)
+          if (q != nullptr) add(q);
+      }
+      auto i = (reinterpret_cast<std::uintptr_t>(p) * 0x9e3779b97f4a7c15ull >> 20) & (slots.size() - 1);
+      while (slots[i] != nullptr && slots[i] != p) i = (i + 1) & (slots.size() - 1);
+      if (slots[i] == p) return false;
+      slots[i] = p;
+      ++count;
+      return true;
+    }
+  } seen;
+
+  const carried nothing;
+  heap_array<const carried*> found(shape_of.values);
+  for (const carried*& f : found) f = &nothing;
+  if (shape_of.root >= 0) {
+    heap_array<step> stack(64);
+    std::size_t depth = 0;
+    stack[depth++] = {shape_of.root, &all};
+    while (depth > 0) {
+      const step now = stack[--depth];
+      const value_place& place = shape_of.places[now.place];
+      const auto parts = now.what->parts();
+      if (now.what->empty() || parts.size() != static_cast<std::size_t>(place.count))
+        fail(status_code::internal, "an expression lacks its numbers: was a handle moved out of its closure?");
+      if (!seen.add(now.what->identity())) continue;
+      if (place.count == 0) {
+        const carried*& known = found[static_cast<std::size_t>(place.value)];
+        if (!known->empty() && !(known->value() == now.what->value()))
+          fail(status_code::invalid_argument,
+               {"one place of an expression", place.name.empty() ? "" : ", '", place.name,
+                place.name.empty() ? "" : "',", " has two values, ", std::to_string(known->value().number), " and ",
+                std::to_string(now.what->value().number),
+                ": the same line built both expressions, so their types are equal; name the value with "
+                "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+        known = now.what;
+        continue;
+      }
+      if (depth + parts.size() > stack.size()) {
+        heap_array<step> larger(2 * (depth + parts.size()));
+        for (std::size_t i = 0; i < depth; ++i) larger[i] = stack[i];
+        std::swap(larger, stack);
+      }
+      for (std::size_t i = parts.size(); i-- > 0;)
+        stack[depth++] = {shape_of.parts[static_cast<std::size_t>(place.first) + i], &parts[i]};
+    }
+  }
+  return carried::join({found.data(), found.size()});
+}
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
@@ -1246,6 +1544,7 @@ class scratch_array {
 /// @file
 /// Element types: the C++ type, its run-time id, its name and its size.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -1348,8 +1647,10 @@ enum class dtype : std::uint8_t {
 /// strings moves through a graph as any other tensor does.
 using string_element = std::string_view;
 
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
+/// The element type of a node that has no value, only an effect, such as a group of updates. All of them are equal.
+struct no_value {
+  friend constexpr auto operator<=>(const no_value&, const no_value&) = default;
+};
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
@@ -1522,6 +1823,7 @@ enum class op_kind : std::uint8_t {
   control,      ///< no value, only an order
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+  composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
 };
 
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
@@ -1549,6 +1851,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
@@ -1581,6 +1884,7 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
 };
 
 namespace detail {
@@ -1594,6 +1898,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::single; }) info.single = Op::single;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -1614,6 +1919,7 @@ constexpr op_rules make_rules() {
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
   return rules;
 }
 
@@ -1670,7 +1976,7 @@ struct node {
   std::int16_t attribute_count = 0;
   std::string_view name;       ///< of a placeholder or variable; of a slot, the variable it belongs to
   std::string_view suffix;     ///< of a slot: "/adam_m"
-  const void* key = nullptr;   ///< names a run-time value that the program carries
+  std::int32_t value = -1;     ///< the number of the run-time value that it takes, if it takes one
   std::int16_t request = 0;    ///< what its scopes ask for: a position in the list of requests, 0 if nothing
   std::int16_t colocated = 0;  ///< nodes on whose device it runs, listed behind its control dependencies
 };
@@ -1686,7 +1992,7 @@ struct node_extras {
   array_view<const node_id> controls{};
   std::string_view name{};
   std::string_view suffix{};
-  const void* key = nullptr;
+  std::int32_t value = -1;
   std::int16_t request = 0;
   array_view<const node_id> colocated{};
 };
@@ -1781,7 +2087,7 @@ class graph {
     n.attribute_count = static_cast<std::int16_t>(attributes.size());
     n.name = extras.name;
     n.suffix = extras.suffix;
-    n.key = extras.key;
+    n.value = extras.value;
     n.request = request;
     n.colocated = static_cast<std::int16_t>(extras.colocated.size());
     for (const node_id i : inputs) edges_[edge_count_++] = i;
@@ -1806,7 +2112,7 @@ class graph {
                                      const node_extras& extras, std::int16_t request) const {
     const node& n = (*this)[id];
     if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
-        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
+        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.value != extras.value)
       return false;
     const auto theirs = this->inputs(id);
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -1894,11 +2200,31 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
   return args.result;
 }
 
+/// Adds nodes: what gradients and expansions do.
+struct node_writer {
+  graph& g;
+
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
+  template <class Op, class... Node>
+  constexpr node_id emit(Op, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)});
+  }
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) const {
+    return g.emit(rules<Op>, inputs, attributes);
+  }
+};
+
 /// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
 /// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
 /// have the operation, not wherever its header is included.
-struct gradient_args {
-  graph& g;
+struct gradient_args : node_writer {
   node_id self;
   node_id upstream;            ///< gradient of the loss by this node's output
   array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
@@ -1908,21 +2234,6 @@ struct gradient_args {
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
-  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
-  template <class Op, class... Node>
-  constexpr node_id emit(Op, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)});
-  }
-  template <class Op, class... Node>
-  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
-  }
-  template <class Op>
-  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
-    return g.emit(rules<Op>, inputs, attributes);
-  }
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
 
@@ -1935,20 +2246,19 @@ struct variable_gradient {
   node_id gradient = no_node;
 };
 
-/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
-struct expand_args {
-  graph& g;
+/// What `op::expand` sees: a node that is replaced by others, of which it names one as the result. For optimizers, the
+/// gradients are at hand. The compositions of the library take it as `auto& e`, for the reason above.
+struct expand_args : node_writer {
   array_view<const node_id> inputs;
   attribute_list attributes;
-  std::string_view name;
   array_view<const variable_gradient> gradients;
   node_id result = no_node;
 
-  template <class Op, class... Node>
-  constexpr node_id emit(Node... ids) {
-    const node_id list[] = {ids...};
-    return g.emit(rules<Op>, {list, sizeof...(Node)});
-  }
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
+  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
+  [[nodiscard]] constexpr attribute attr(int i) const { return attributes[i]; }
+  /// A scalar of the type of input 0.
+  constexpr node_id constant(double value) const { return emit_constant(g, in_spec(0).type, value); }
 };
 
 }  // namespace tagma::ir
@@ -1966,6 +2276,81 @@ struct expand_args {
 
 /// @file
 /// Functions that decide for each node where it shall run. The compiler calls them while it builds the graph.
+
+// ---- tagma/tensor/size.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SIZE_HPP
+#define TAGMA_SINGLE_TENSOR_SIZE_HPP
+
+/// @file
+/// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
+
+#include <string>
+
+namespace tagma {
+
+/// The most bytes that a tensor may have, and that all tensors of a plan may take together: more than any process can
+/// address. Sums of a few extents that keep to it, and sizes that are rounded up, fit 64 bits.
+inline constexpr extent max_bytes = extent{1} << 56;
+
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
+[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
+  bool empty = false;
+  for (const extent e : dims.span()) {
+    if (e < 0) return -1;
+    empty = empty || e == 0;
+  }
+  if (empty) return 0;
+  const extent limit = INT64_MAX / static_cast<extent>(element_size);
+  extent n = 1;
+  for (const extent e : dims.span()) {
+    if (e > limit / n) return -1;
+    n *= e;
+  }
+  return n;
+}
+
+/// Bytes of a tensor whose extents are all known; `too_many` where 63 bits do not hold them.
+[[nodiscard]] TAGMA_COLD constexpr extent bytes_of(const tensor_spec& s) {
+  return bounded_product(s.dims.elements(), static_cast<extent>(size_of(s.type)));
+}
+
+/// True if the product of all extents, in bytes, is at most `max_bytes`. As in NumPy an extent of 0 counts as 1, so
+/// that products of some of the extents, such as strides, keep to the bound as well. So does one that is not known:
+/// where this is false, the tensor is too large whatever it will be.
+[[nodiscard]] TAGMA_COLD constexpr bool is_addressable(const tensor_spec& s) {
+  extent bytes = static_cast<extent>(size_of(s.type));
+  for (int i = 0; i < s.dims.rank; ++i)
+    if (s.dims.extents[i] > 1) bytes = bounded_product(bytes, s.dims.extents[i]);
+  return bytes <= max_bytes;
+}
+
+/// "float32 [2097152, 2097152, 2097152] of about 2^65 bytes", for one that is not addressable.
+[[nodiscard]] TAGMA_COLD inline std::string size_text(const tensor_spec& s) {
+  double bytes = static_cast<double>(size_of(s.type));
+  for (const extent e : s.dims.span())
+    if (e > 1) bytes *= static_cast<double>(e);
+  int power = 0;
+  for (; bytes >= 1.5; bytes /= 2) ++power;
+  return sentence({to_string(s), " of about 2^", power, " bytes"});
+}
+
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+  if (!s.dims.is_known())
+    fail(status_code::invalid_argument,
+         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+}
+}  // namespace detail
+
+/// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
+TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SIZE_HPP
 
 namespace tagma {
 
@@ -2044,7 +2429,7 @@ struct replica_device_setter {
     int least = 0;
     for (int t = 1; t < ps_tasks; ++t)
       if (counts.load[t] < counts.load[least]) least = t;
-    counts.load[least] += op.spec.dims.elements() * static_cast<std::int64_t>(size_of(op.spec.type));
+    counts.load[least] = bounded_sum(counts.load[least], bytes_of(op.spec));
     return least;
   }
 };
@@ -2101,11 +2486,38 @@ struct record {
   array_view<const record* const> controls;  ///< control dependencies: run before this node
   attribute_list attributes;
   std::string_view name;                        ///< of a placeholder or variable
-  const void* key = nullptr;                    ///< names a run-time value that the program carries
+  bool valued = false;                          ///< takes a run-time value that the program carries
+  bool carries = false;                         ///< so does it, or a record behind it
   const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
   const record* bare = nullptr;                 ///< the same node without them
   array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
+  const record* copied = nullptr;               ///< the record that this one repeats, with a scope or more to wait for
+
+  /// The record whose value a valued record takes.
+  [[nodiscard]] constexpr const record& value_owner() const {
+    const record* r = this;
+    while (r->copied != nullptr) r = r->copied;
+    return *r;
+  }
 };
+
+/// True if two records stand for one node: the same structure down to the same numbers written in place. What has an
+/// effect or draws random numbers is one node with itself alone.
+[[nodiscard]] constexpr bool is_one_node(const record& a, const record& b) {
+  if (&a == &b) return true;
+  if (a.hash != b.hash || a.op != b.op || a.op->info->stateful || a.valued != b.valued || a.name != b.name ||
+      !(a.spec == b.spec) || a.scopes != b.scopes || a.attributes.size() != b.attributes.size())
+    return false;
+  if (a.valued && &a.value_owner() != &b.value_owner()) return false;
+  for (std::size_t i = 0; i < a.attributes.size(); ++i)
+    if (a.attributes[i] != b.attributes[i]) return false;
+  const auto are_one = [](array_view<const record* const> x, array_view<const record* const> y) {
+    bool one = x.size() == y.size();
+    for (std::size_t i = 0; one && i < x.size(); ++i) one = is_one_node(*x[i], *y[i]);
+    return one;
+  };
+  return are_one(a.inputs, b.inputs) && are_one(a.controls, b.controls) && are_one(a.colocated, b.colocated);
+}
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_IR_RECORD_HPP
@@ -2156,10 +2568,6 @@ inline constexpr bool is_structural = false;
 template <std::uint64_t Hash>
 inline constexpr bool is_structural<structural_id<Hash>> = true;
 
-/// The address that names a run-time value.
-template <class Id>
-inline constexpr char value_key = 0;
-
 struct no_values {};
 
 }  // namespace detail
@@ -2169,7 +2577,8 @@ struct expr;
 
 /// A value bound to a node for one run: `x = images`.
 template <class Id, class Value>
-struct feed {
+struct feed : located<feed<Id, Value>> {
+  constexpr explicit feed(const Value& v) : value(v) {}
   const Value& value;
 };
 
@@ -2199,7 +2608,7 @@ struct expr {
   /// Feeds this node in one run. The value must outlive the call of `run`.
   template <class Value>
     requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return feed<Id, Value>(value); }
 };
 
 namespace detail {
@@ -2209,23 +2618,23 @@ inline constexpr bool any_carries = (false || ... || E::carries);
 template <class... E>
 inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
 
+/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
-[[nodiscard]] carried merge_values(const E&... e) {
-  carried all;
-  const auto take = [&all](const auto& one) {
-    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
-  };
-  (take(e), ...);
-  return all;
-}
-
-/// The run-time values of all operands.
-template <class... E>
-[[nodiscard]] constexpr auto gather_values(const E&... e) {
-  if constexpr (any_carries<E...>) {
-    return merge_values(e...);
-  } else {
+[[nodiscard]] constexpr auto join_values(const E&... e) {
+  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
+  if constexpr (count == 0) {
     return no_values{};
+  } else {
+    const carried* parts[count]{};
+    std::size_t n = 0;
+    const auto take = [&](const auto& one) {
+      if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
+    };
+    (take(e), ...);
+    if constexpr (count == 1)
+      return carried(*parts[0]);
+    else
+      return carried::join(parts);
   }
 }
 
@@ -2261,7 +2670,10 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     return h;
   }
   static constexpr tensor_spec spec = infer().out;
-  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
+  static constexpr bool carries =
+      (false || ... || find_record<Inputs>()->carries) || (false || ... || find_record<Controls>()->carries);
+  static constexpr ir::record value{&ir::rules<Op>,    hash(), spec,  inputs, controls,
+                                    attributes.list(), {},     false, carries};
 };
 
 /// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
@@ -2281,9 +2693,9 @@ template <class Definition, class Place, class... E>
   using spec_type = spec_of<Definition::spec>;
   if constexpr (structural || std::is_void_v<Place>)
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        gather_values(operands...));
+        join_values(operands...));
   else
-    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(join_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -2324,20 +2736,28 @@ struct literal {
 
 namespace detail {
 
-template <class T, std::uint64_t Hash, class Key>
+template <class T, std::uint64_t Hash, class Id>
 struct literal_definition {
   static constexpr tensor_spec spec{dtype_of<T>, {}};
-  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, true, true};
+};
+/// The same with a name.
+template <class T, fixed_string Name>
+struct named_literal_definition {
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_combine(hash_text("literal"), hash_text(Name.view())), static_cast<std::uint64_t>(dtype_of<T>));
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, hash, spec, {}, {}, {}, Name.view(), true, true};
 };
 
 /// The handle of a scalar of type `T` that is told apart by `Id`.
-template <class T, class Id, std::uint64_t Hash, class S>
+template <class T, class Id, class Definition, class S>
 [[nodiscard]] auto make_literal(S value) {
-  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
+  using id = typename binding<Id, Definition>::id;
   carried_value v;
   v.number = static_cast<double>(value);
   v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
+  return expr<spec<T>, id, true>{carried(std::move(v))};
 }
 
 template <class T, class Place, int Index, class S>
@@ -2345,7 +2765,14 @@ template <class T, class Place, int Index, class S>
   constexpr std::uint64_t hash = hash_combine(
       hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
   using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
-  return make_literal<T, id, hash>(value);
+  return make_literal<T, id, literal_definition<T, hash, id>>(value);
+}
+
+/// The handle of a scalar of type `T` that is told apart by its name.
+template <fixed_string Name, class T, class S>
+[[nodiscard]] auto named_literal(S value) {
+  using definition = named_literal_definition<T, Name>;
+  return make_literal<T, structural_id<definition::hash>, definition>(value);
 }
 
 /// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
@@ -2384,10 +2811,11 @@ struct common_element<A, B, C...> {
 }  // namespace detail
 
 /// A scalar with a name: its value is given when the program runs, and equal names are one node.
+/// Raises TAGMA-E160.
 template <fixed_string Name, class T>
 [[nodiscard]] auto constant(T value) {
-  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
-  return detail::make_literal<T, structural_id<hash>, hash>(value);
+  TAGMA_NEEDS_NAME("constant", Name);
+  return detail::named_literal<Name, T>(value);
 }
 
 }  // namespace tagma
@@ -2749,12 +3177,12 @@ inline constexpr bool element_counts_agree = [] {
   if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
   extent known = 1;
   int open = 0;
-  ((To == dyn ? void(++open) : void(known *= To)), ...);
+  ((To == dyn ? void(++open) : void(known = bounded_product(known, To))), ...);
   if (open > 1) return false;
   if (!From::value.dims.is_static()) {
     extent part = 1;
     for (int i = 0; i < From::value.dims.rank; ++i)
-      if (From::value.dims[i] != dyn) part *= From::value.dims[i];
+      if (From::value.dims[i] != dyn) part = bounded_product(part, From::value.dims[i]);
     return open == 1 ? known != 0 : part == 0 || known % part == 0;
   }
   const extent total = From::value.dims.elements();
@@ -2793,11 +3221,13 @@ struct reshape {
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
+    const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
       a.out.dims = a.in[1].dims;
-      return nullptr;
+      return from.is_static() && a.out.dims.is_static() && from.elements() != a.out.dims.elements()
+                 ? "the new shape has another number of elements"
+                 : nullptr;
     }
-    const shape& from = a.in[0].dims;
     extent known = 1;
     int open = -1;
     a.out.dims = {};
@@ -2806,7 +3236,7 @@ struct reshape {
       if (e == dyn)
         open = static_cast<int>(i);
       else
-        known *= e;
+        known = bounded_product(known, e);
       a.out.dims.push_back(e);
     }
     if (!from.is_static()) return nullptr;
@@ -2959,6 +3389,33 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @file
 /// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
+// ---- tagma/expr/op/composition.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+#define TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+
+/// @file
+/// Compositions: one node for the C++ compiler, several for the graph compiler. A layer that is used a hundred times
+/// costs a hundred handles, not thousands; the flat graph, its gradients and its loops are those of the parts.
+
+namespace tagma::op {
+
+/// Base of the tags of compositions. A tag has `infer`, as every operation, and `expand`, which adds the nodes and sets
+/// `result`.
+/// @tparam Weight how many nodes it becomes, roughly
+template <int Weight>
+struct composition {
+  static constexpr ir::op_kind kind = ir::op_kind::composition;
+  static constexpr int weight(ir::attribute_list) { return Weight; }
+};
+
+/// Base of those whose result has the type of their first input.
+template <int Weight>
+struct elementwise_composition : composition<Weight> {
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
 // ---- tagma/expr/op/math.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
 #define TAGMA_SINGLE_EXPR_OP_MATH_HPP
@@ -3398,13 +3855,24 @@ struct fraction {
   static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : bounded_product(count, dims[i]);
     return count;
   }
   static constexpr void fold(ir::fold_args& f) {
     const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
+};
+
+/// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
+struct mean : composition<3> {
+  static constexpr const char* name = "mean";
+  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
+    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
+    return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.attr(0), e.attr(1)); }
 };
 
 /// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
@@ -3490,17 +3958,6 @@ inline constexpr op::attribute_mask axis_mask = [] {
   return mask;
 }();
 
-/// The sum times one over the number of elements that it joins.
-template <bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
-    constexpr auto mask = axis_mask<E::rank, Axes...>;
-    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
-    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
-    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
-  }
-}
-
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
   if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
@@ -3567,13 +4024,13 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<false, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<true, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
 /// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
@@ -3647,6 +4104,8 @@ struct after_definition {
     ir::record r = *origin;
     r.controls = controls;
     r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<Controls>()->carries);
     r.hash = hash_combine(hash_text("after"), r.hash);
     for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
     return r;
@@ -3779,6 +4238,7 @@ struct scoped_definition {
     ir::record r = *origin;
     r.scopes = &scope;
     if (r.bare == nullptr) r.bare = origin;
+    r.copied = origin;
     r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), Layer::hash);
     for (const ir::record* o : outside) r.hash = hash_combine(r.hash, o->hash);
     return r;
@@ -3894,6 +4354,8 @@ struct colocated_definition {
     r.colocated = colocated;
     r.scopes = &scope;
     r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<With>()->carries);
     r.hash = hash_combine(hash_text("colocate_with"), r.hash);
     for (const ir::record* c : colocated) r.hash = hash_combine(r.hash, c->hash);
     return r;
@@ -4005,7 +4467,7 @@ enum class build_problem : std::uint8_t {
   nothing_to_train,
   too_large,
   malformed_device,  ///< a device function returned a text that names no device
-  has_scopes,        ///< the graph must be built with scopes
+  oversized,         ///< a tensor has more bytes than can be addressed
 };
 
 /// A problem and the things it is about.
@@ -4067,7 +4529,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     const array_view<node_id> parts = scratch_parts.view();
     for (node_id& part : parts) part = no_node;
     g.follow(i);
-    gradient_args args{g, i, upstream, parts};
+    gradient_args args{{g}, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
@@ -4092,7 +4554,23 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
 
-namespace tagma::ir::detail {
+namespace tagma::ir {
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful || op.single;
+  }
+}
+
+namespace detail {
 
 /// A position in the list of chains: the scopes around a node, innermost first.
 using chain_id = std::int16_t;
@@ -4243,24 +4721,235 @@ class scope_context : public request_source {
   chain_id ambient_ = 0;
 };
 
-/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
-[[nodiscard]] constexpr bool is_single(const op_info& op) {
-  switch (op.kind) {
-    case op_kind::optimizer:
-    case op_kind::placeholder:
-    case op_kind::variable:
-    case op_kind::literal:
-    case op_kind::constant:
-      return true;
-    default:
-      return op.stateful;
-  }
-}
-
-}  // namespace tagma::ir::detail
+}  // namespace detail
+}  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
+// ---- tagma/graph/survey.hpp
+#ifndef TAGMA_SINGLE_GRAPH_SURVEY_HPP
+#define TAGMA_SINGLE_GRAPH_SURVEY_HPP
+
+/// @file
+/// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has device
+/// scopes, and in which shape its handles carry the numbers of the running program.
 
 namespace tagma::ir {
+
+/// What a walk found.
+struct survey_result {
+  std::size_t weight = 0;  ///< nodes before gradients and updates, roughly
+  std::size_t places = 0;
+  std::size_t parts = 0;
+  std::size_t values = 0;
+  std::size_t gradients = 0;
+  bool scoped = false;
+  bool trains = false;
+};
+
+namespace detail {
+
+/// An array that grows while the compiler evaluates a function.
+template <class T>
+class growing_array {
+ public:
+  constexpr explicit growing_array(std::size_t room) : data_(new T[room]()), room_(room) {}
+  growing_array(const growing_array&) = delete;
+  growing_array& operator=(const growing_array&) = delete;
+  constexpr ~growing_array() { delete[] data_; }
+
+  constexpr void push(const T& value) {
+    if (size_ == room_) {
+      room_ = 4 * room_ + 4;
+      T* const larger = new T[room_]();
+      for (std::size_t i = 0; i < size_; ++i) larger[i] = data_[i];
+      delete[] data_;
+      data_ = larger;
+    }
+    data_[size_++] = value;
+  }
+  constexpr T& pop() { return data_[--size_]; }
+  constexpr void clear() { size_ = 0; }
+  [[nodiscard]] constexpr T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
+
+ private:
+  T* data_;
+  std::size_t room_;
+  std::size_t size_ = 0;
+};
+
+/// The walk: each record once, behind what it needs.
+class surveyor {
+ public:
+  static constexpr std::int32_t none = -1;
+
+  constexpr std::int32_t visit(const record& root) {
+    stack_.push(&root);
+    while (stack_.size() > 0) {
+      const record& r = *stack_[stack_.size() - 1];
+      const std::size_t at = find(r);
+      if (slots_[at].what == nullptr) {
+        slots_[at].what = &r;
+        if (2 * ++count_ > size_) grow();
+        push(r.inputs), push(r.controls), push(r.colocated);
+        if (r.copied != nullptr && r.carries) push_one(*r.copied);
+        continue;
+      }
+      stack_.pop();
+      if (slots_[at].done) continue;
+      slots_[at].done = true;
+      slots_[at].place = note(r);
+    }
+    return place_of(root);
+  }
+  /// The place of what several records carry, in their order.
+  constexpr std::int32_t join(array_view<const record* const> list) {
+    taken_.clear();
+    take(list);
+    return join_taken();
+  }
+
+  survey_result found;
+  growing_array<value_place> places{16};
+  growing_array<std::int32_t> parts{16};
+  growing_array<const record*> owners{16};  ///< of each value
+  growing_array<const record*> gradients{16};
+
+ private:
+  struct slot {
+    const record* what = nullptr;
+    std::int32_t place = none;
+    bool done = false;
+  };
+  constexpr std::size_t find(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i].what != nullptr && slots_[i].what != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+  constexpr void grow() {
+    slot* const old = slots_;
+    const std::size_t before = size_;
+    size_ *= 4;
+    slots_ = new slot[size_]();
+    for (std::size_t i = 0; i < before; ++i)
+      if (old[i].what != nullptr) slots_[find(*old[i].what)] = old[i];
+    delete[] old;
+  }
+  constexpr void push_one(const record& r) {
+    if (slots_[find(r)].what == nullptr) stack_.push(&r);
+  }
+  constexpr void push(array_view<const record* const> list) {
+    for (std::size_t i = list.size(); i-- > 0;) push_one(*list[i]);
+  }
+  [[nodiscard]] constexpr std::int32_t place_of(const record& r) const { return slots_[find(r)].place; }
+
+  /// Counts a record and finds the place of what it carries.
+  constexpr std::int32_t note(const record& r) {
+    const op_info& info = *r.op->info;
+    found.weight += r.op->weight == nullptr ? 1 : static_cast<std::size_t>(r.op->weight(r.attributes));
+    found.scoped = found.scoped || r.scopes != nullptr || !r.colocated.empty();
+    found.trains = found.trains || info.is(op_kind::gradient) || info.is(op_kind::optimizer);
+    if (info.is(op_kind::gradient)) gradients.push(&r), ++found.gradients;
+    if (!r.carries) return none;
+    taken_.clear();
+    if (r.copied != nullptr) {  // the handle was made of the one before, and of what was added
+      take_one(*r.copied);
+      take(r.controls.subspan(r.copied->controls.size()));
+      take(r.colocated.subspan(r.copied->colocated.size()));
+    } else if (r.valued) {
+      places.push({0, 0, static_cast<std::int32_t>(found.values++), r.name});
+      owners.push(&r);
+      return static_cast<std::int32_t>(found.places++);
+    } else {
+      take(r.inputs), take(r.controls);
+    }
+    return join_taken();
+  }
+  constexpr void take_one(const record& r) {
+    if (r.carries) taken_.push(place_of(r));
+  }
+  constexpr void take(array_view<const record* const> list) {
+    for (const record* r : list) take_one(*r);
+  }
+  constexpr std::int32_t join_taken() {
+    const std::size_t count = taken_.size();
+    if (count == 0) return none;
+    if (count == 1) return taken_[0];
+    places.push({static_cast<std::int32_t>(found.parts), static_cast<std::int32_t>(count), 0, {}});
+    for (std::size_t i = 0; i < count; ++i) parts.push(taken_[i]);
+    found.parts += count;
+    return static_cast<std::int32_t>(found.places++);
+  }
+
+  std::size_t size_ = 256;
+  slot* slots_ = new slot[256]();
+  std::size_t count_ = 0;
+  growing_array<const record*> stack_{64};
+  growing_array<std::int32_t> taken_{64};
+
+ public:
+  constexpr surveyor() = default;
+  surveyor(const surveyor&) = delete;
+  surveyor& operator=(const surveyor&) = delete;
+  constexpr ~surveyor() { delete[] slots_; }
+};
+
+}  // namespace detail
+
+/// Counts what is behind the outputs of a program.
+/// @param roots as they are placed; @param named the same as their handles name them
+[[nodiscard]] constexpr survey_result survey(array_view<const record* const> roots,
+                                             array_view<const record* const> named) {
+  detail::surveyor s;
+  for (const record* r : roots) s.visit(*r);
+  for (const record* r : named) s.visit(*r);
+  s.join(named);
+  return s.found;
+}
+
+/// Room for the graph: a power of two. Gradients and updates multiply the nodes by three to five.
+[[nodiscard]] constexpr std::size_t expected_nodes(const survey_result& s, std::size_t most) {
+  std::size_t room = 64;
+  while (room < (s.trains ? 4 * s.weight + 64 : s.weight + 16)) room *= 2;
+  return room < most ? room : most;
+}
+
+/// How a program finds its numbers, whose they are, and which gradients it asks for.
+template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t Gradients>
+struct survey_tables {
+  fixed_array<value_place, Places> places{};
+  fixed_array<std::int32_t, Parts> parts{};
+  fixed_array<const record*, Values> owners{};
+  fixed_array<const record*, Gradients> gradients{};
+  std::int32_t root = -1;
+};
+
+/// The same as tables of exact size.
+template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t Gradients>
+[[nodiscard]] constexpr auto write_survey(array_view<const record* const> roots,
+                                          array_view<const record* const> named) {
+  survey_tables<Places, Parts, Values, Gradients> tables;
+  detail::surveyor s;
+  for (const record* r : roots) s.visit(*r);
+  for (const record* r : named) s.visit(*r);
+  tables.root = s.join(named);
+  for (std::size_t i = 0; i < Places; ++i) tables.places[i] = s.places[i];
+  for (std::size_t i = 0; i < Parts; ++i) tables.parts[i] = s.parts[i];
+  for (std::size_t i = 0; i < Values; ++i) tables.owners[i] = s.owners[i];
+  for (std::size_t i = 0; i < Gradients; ++i) tables.gradients[i] = s.gradients[i];
+  return tables;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_SURVEY_HPP
+
+namespace tagma::ir {
+
+/// The node that a record became where it was reached.
+struct node_of_record {
+  const record* what = nullptr;
+  node_id node = no_node;
+};
 
 /// Storage of a graph under construction and what became of it.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
@@ -4271,6 +4960,8 @@ struct built_graph {
   int attributes = 0;
   node_id roots[Roots > 0 ? Roots : 1]{};
   build_status status;
+  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
+  int record_count = 0;
   int request_count = 0;
   device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
 };
@@ -4348,10 +5039,36 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     status.problem = build_problem::nothing_to_train;
     return 0;
   }
-  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
   r.op->expand(args);
   return args.result;
 }
+
+/// The numbers of the records that take a value of the running program.
+class value_numbers {
+ public:
+  constexpr explicit value_numbers(array_view<const record* const> owners) : owners_(owners) {
+    while (size_ < 2 * owners.size()) size_ *= 2;
+    slots_ = new std::int32_t[size_]();
+    for (std::size_t i = 0; i < owners.size(); ++i) slots_[slot(*owners[i])] = static_cast<std::int32_t>(i) + 1;
+  }
+  value_numbers(const value_numbers&) = delete;
+  value_numbers& operator=(const value_numbers&) = delete;
+  constexpr ~value_numbers() { delete[] slots_; }
+
+  [[nodiscard]] constexpr std::int32_t number(const record& owner) const { return slots_[slot(owner)] - 1; }
+
+ private:
+  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i] != 0 && owners_[slots_[i] - 1] != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+
+  array_view<const record* const> owners_;
+  std::size_t size_ = 1;
+  std::int32_t* slots_ = nullptr;
+};
 
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
@@ -4372,8 +5089,16 @@ struct no_scopes {
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 class graph_builder {
  public:
-  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
-      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+  /// @param owners of the numbers of the running program
+  /// @param gradients that are asked for
+  constexpr graph_builder(built_graph<Nodes, Roots, Scoped>& built, array_view<const record* const> owners,
+                          array_view<const record* const> asked)
+      : built_(built),
+        status_(built.status),
+        g_(built.storage.view()),
+        scopes_(g_, built.status),
+        values_(owners),
+        asked_(asked) {
     if constexpr (Scoped) g_.ask(&scopes_);
   }
 
@@ -4388,12 +5113,6 @@ class graph_builder {
       if (at.id != no_node) {
         --depth;
         continue;
-      }
-      if constexpr (!Scoped) {
-        if (r.scopes != nullptr || !r.colocated.empty()) {
-          status_.problem = build_problem::has_scopes;
-          return 0;
-        }
       }
       const std::size_t before = depth;
       if constexpr (Scoped) push(r.colocated, 0, depth);
@@ -4496,9 +5215,18 @@ class graph_builder {
       if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
       if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
       if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+      if (&key != &r) note(key, id);
     } else {
       memo_.set(r, 0, id);
     }
+    note(r, id);
+  }
+  constexpr void note(const record& r, node_id id) {
+    if (built_.record_count == static_cast<int>(2 * Nodes)) {
+      status_.problem = build_problem::too_large;
+      return;
+    }
+    built_.records[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
@@ -4511,15 +5239,12 @@ class graph_builder {
     const array_view<const node_id> in = inputs.view(), after = controls.view();
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
-      case op_kind::gradient: {
-        node_id result = no_node;
-        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
-        if (result == no_node && good())
-          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
-        return result == no_node ? 0 : result;
-      }
+      case op_kind::gradient:
+        return add_gradient(r, in);
       case op_kind::optimizer:
         return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::composition:
+        return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
       case op_kind::variable: {
         const record& owner = memo_.owner_of_name(r);
@@ -4530,7 +5255,7 @@ class graph_builder {
       default:
         break;
     }
-    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    node_extras extras{after, r.name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
@@ -4546,10 +5271,47 @@ class graph_builder {
     }
   }
 
+  /// The gradient `r`, and with it all gradients of the same node that are asked for: they share a walk backwards.
+  constexpr node_id add_gradient(const record& r, array_view<const node_id> in) {
+    scratch_array<const record*, 8> records(asked_.size() + 1);
+    scratch_array<node_id, 8> by(asked_.size() + 1), results(asked_.size() + 1);
+    records[0] = &r, by[0] = in[1], results[0] = no_node;
+    std::size_t count = 1;
+    if constexpr (!Scoped)  // in a scope, each is asked for by its own
+      for (const record* other : asked_) {
+        if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
+        const node_id x = memo_.find(*other->inputs[1], 0);
+        if (x == no_node || memo_.find(*other, 0) != no_node) continue;
+        records[count] = other, by[count] = x, results[count++] = no_node;
+      }
+    differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
+    if (!good()) return 0;
+    if (results[0] == no_node) {
+      status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+      return 0;
+    }
+    for (std::size_t i = 1; i < count; ++i)
+      if (results[i] != no_node) set(*records[i], {}, results[i]);
+    return results[0];
+  }
+
+  /// The nodes of a composition. What it waits for, or runs beside, is for its result.
+  constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
+                            array_view<const node_id> colocated) {
+    expand_args args{{g_}, in, r.attributes, {}};
+    r.op->expand(args);
+    if (g_.overflow() || (after.empty() && colocated.empty())) return args.result;
+    const node bound = g_[args.result];
+    return g_.emit_as(*bound.op, bound.spec, g_.inputs(args.result), g_.attributes(args.result),
+                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+  }
+
   built_graph<Nodes, Roots, Scoped>& built_;
   build_status& status_;
   graph g_;
   std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  value_numbers values_;
+  array_view<const record* const> asked_;
   const record* memo_records_[4 * Nodes]{};
   const record* memo_names_[2 * Nodes]{};
   node_id memo_nodes_[4 * Nodes]{};
@@ -4565,16 +5327,26 @@ class graph_builder {
 }  // namespace detail
 
 /// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+/// @tparam Scoped whether some record has a device scope, as `survey` says
+/// @param owners whose numbers the running program has, in their order
+/// @param gradients that are asked for somewhere behind the roots
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots,
+                                                                      array_view<const record* const> owners = {},
+                                                                      array_view<const record* const> gradients = {}) {
   built_graph<Nodes, Roots, Scoped> built;
-  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
     if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
+}
+
+/// Which record became which node.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
+  return {built.records, static_cast<std::size_t>(built.record_count)};
 }
 
 /// A finished flat graph, exactly as large as it must be.
@@ -5186,6 +5958,58 @@ template <class Graph>
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+// ---- tagma/graph/names.hpp
+#ifndef TAGMA_SINGLE_GRAPH_NAMES_HPP
+#define TAGMA_SINGLE_GRAPH_NAMES_HPP
+
+/// @file
+/// Variables of one name that are two: a file of all variables could not have both.
+
+namespace tagma::ir {
+
+/// A name that two variables of a finished graph have; empty if there is none. A slot of an optimizer is called like
+/// its variable with "/adam_m" behind, and so may be another variable. A variable has two slots of one name if two
+/// optimizers of a kind give them initial values of their own. A variable may be called like the step of an optimizer
+/// and begin in another way. Variables of one name and several types are refused earlier.
+[[nodiscard]] constexpr std::string_view find_shared_name(const graph_view& g) {
+  scratch_array<node_id, 1> found(g.nodes.size());
+  std::size_t count = 0;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(op_kind::variable)) found[count++] = i;
+  const auto variables = found.view().first(count);
+
+  struct slots {
+    std::string_view suffix;
+    std::int32_t value = -1;  // the initial one, where the optimizer gives it
+  };
+  slots kinds[16]{};
+  std::size_t kind_count = 0;
+  for (const node_id i : variables) {
+    std::size_t k = 0;
+    while (k < kind_count && (kinds[k].suffix != g[i].suffix || kinds[k].value != g[i].value)) ++k;
+    if (!g[i].suffix.empty() && k == kind_count && k < 16) kinds[kind_count++] = {g[i].suffix, g[i].value};
+  }
+  for (const node_id i : variables) {
+    const node& n = g[i];
+    for (std::size_t k = 0; k < kind_count; ++k) {
+      const auto [suffix, value] = kinds[k];
+      std::string_view owner = n.name;
+      if (n.suffix.empty() && n.name.ends_with(suffix))
+        owner.remove_suffix(suffix.size());
+      else if (n.suffix != suffix || n.value == value)
+        continue;
+      for (const node_id j : variables)
+        if (g[j].suffix == suffix && g[j].value == value && g[j].name == owner) return n.name;
+    }
+    if (!n.suffix.empty() || n.spec.type != dtype::int64 || !n.name.ends_with("/step")) continue;
+    for (const node_id j : variables)
+      if (j != i && g[j].suffix.empty() && g[j].name == n.name) return n.name;
+  }
+  return {};
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_NAMES_HPP
 // ---- tagma/plan/transfer.hpp
 #ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
 #define TAGMA_SINGLE_PLAN_TRANSFER_HPP
@@ -5238,7 +6062,7 @@ struct plan_node {
   std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
-  const void* key = nullptr;
+  std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
@@ -5275,9 +6099,9 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
-  std::int16_t device = 0;    ///< a position in the devices of the program
-  double number = 0;          ///< of a derived initializer
-  const void* key = nullptr;  ///< of a carried initializer
+  std::int16_t device = 0;  ///< a position in the devices of the program
+  double number = 0;        ///< of a derived initializer
+  std::int32_t value = -1;  ///< the number of a carried initializer
   std::int32_t source = 0;
 };
 
@@ -5326,8 +6150,8 @@ inline constexpr std::int64_t alignment = 64;
 }
 
 /// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
-/// arena.
-/// @param bytes size of each block
+/// arena, or `too_many` if they are more than `max_bytes`.
+/// @param bytes size of each block, at most `max_bytes`
 /// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
@@ -5356,6 +6180,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
       place = kept;
       offset = end;
     }
+    if (size > max_bytes - offset) return too_many;
     for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
     live[place] = static_cast<std::int32_t>(b);
     count = kept + 1;
@@ -5754,7 +6579,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            slot,
            n.name,
            n.suffix,
-           n.key};
+           n.value};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
@@ -6035,7 +6860,7 @@ class transfer_pass {
     n.inputs = 1;
     n.attribute_count = n.controls = 0;
     n.storage = storage_kind::none;
-    n.key = nullptr;
+    n.value = -1;
     n.step = s;
     n.device = device;
     to_.inputs[to_.sizes.inputs++] = i;
@@ -6151,9 +6976,15 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+/// No tensor has more bytes than can be addressed, and so not the result of `Operation`.
+template <ir::build_problem Problem, class Operation, class Result>
+inline constexpr bool tensors_are_addressable = Problem != ir::build_problem::oversized;
 /// What a device function returned for `Operation` is the name of a device.
 template <ir::build_problem Problem, class Operation, class Text>
 inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
+/// There is no name that two variables have.
+template <class Text>
+inline constexpr bool names_are_of_one_variable = std::is_void_v<Text>;
 }  // namespace diagnose
 
 namespace detail {
@@ -6170,24 +7001,35 @@ struct output_traits<output_list<E...>> {
   static constexpr int position() {
     int at = -1, i = 0;
     ((at = at < 0 && std::is_same_v<typename E::id, Id> ? i : at, ++i), ...);
+    // An expression with a number in it that is written again has an identity of its own.
+    if constexpr (!is_structural<Id>)
+      for (i = 0; at < 0 && i < static_cast<int>(records.size()); ++i)
+        if (ir::is_one_node(*records[static_cast<std::size_t>(i)], *find_record<Id>())) at = i;
     return at;
   }
+  /// The records of the handles themselves.
+  static constexpr const auto& named = records;
+
+  /// What the handles carry.
   template <class Closure>
   static carried values(const Closure& closure) {
-    return std::apply([](const E&... e) { return merge_values(e...); }, closure().handles);
+    return joined(std::apply([](const E&... e) { return join_values(e...); }, closure().handles));
   }
+  static carried joined(carried values) { return values; }
+  static carried joined(no_values) { return {}; }
 };
 template <expression E>
 struct output_traits<E> : output_traits<output_list<E>> {
   template <class Closure>
   static carried values(const Closure& closure) {
-    return merge_values(closure());
+    return output_traits<output_list<E>>::joined(join_values(closure()));
   }
 };
 
 template <class Named, class Scoped>
 struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
   static constexpr const auto& records = output_traits<Scoped>::records;
+  static constexpr const auto& named = output_traits<Named>::records;
 
   template <class Closure>
   static carried values(const Closure& closure) {
@@ -6218,6 +7060,13 @@ inline constexpr bool is_placed_softly = false;
 template <class Closure>
 inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
 
+/// What is wrong with a graph that was built: what its builder found, or else the first tensor that is too large.
+[[nodiscard]] constexpr ir::build_status status_of(const ir::build_status& built, const ir::graph_view& g) {
+  for (int i = 0; i < g.size() && built.good(); ++i)
+    if (!is_addressable(g[i].spec)) return {ir::build_problem::oversized, g[i].op->info, g[i].spec, {}, {}};
+  return built;
+}
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -6225,29 +7074,25 @@ struct compiled_graph {
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
-  template <std::size_t Capacity, bool Scoped>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
-  template <std::size_t Capacity, bool Scoped>
+  static constexpr ir::survey_result survey = ir::survey(traits::records, traits::named);
+  static constexpr auto surveyed =
+      ir::write_survey<survey.places, survey.parts, survey.values, survey.gradients>(traits::records, traits::named);
+  static constexpr value_places places{surveyed.places, surveyed.parts, surveyed.root, survey.values};
+
+  template <std::size_t Capacity>
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, survey.scoped>(traits::records,
+                                                                                          surveyed.owners,
+                                                                                          surveyed.gradients);
+  template <std::size_t Capacity>
   static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES &&
-                  built_at<Capacity, Scoped>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<4 * Capacity, Scoped>();
+    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
+      return choose_capacity<2 * Capacity>();
     else
       return Capacity;
   }
-  static constexpr std::size_t unscoped = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256), false>();
-  static constexpr bool has_scopes = built_at<unscoped, false>.status.problem == ir::build_problem::has_scopes;
-  static constexpr std::size_t capacity = choose_capacity<unscoped, has_scopes>();
-  static constexpr const auto& built = built_at<capacity, has_scopes>;
-
-  static constexpr ir::build_problem problem = built.status.problem;
-  static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
-  static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
-  using operation_type = decltype(find_operation_name<&operation>());
-  static constexpr std::string_view text = built.status.text;
-  using first_type = spec_of<first_spec>;
-  using second_type = spec_of<second_spec>;
-  using text_type = decltype(find_operation_name<&text>());
+  static constexpr std::size_t expected = ir::expected_nodes(survey, TAGMA_MAX_NODES);
+  static constexpr std::size_t capacity = choose_capacity<expected>();
+  static constexpr const auto& built = built_at<capacity>;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -6255,6 +7100,19 @@ struct compiled_graph {
   static constexpr std::size_t requests = static_cast<std::size_t>(built.request_count);
   static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+
+  static constexpr ir::build_status status = status_of(built.status, view);
+  static constexpr ir::build_problem problem = status.problem;
+  static constexpr tensor_spec first_spec = status.first, second_spec = status.second;
+  static constexpr std::string_view operation = status.op == nullptr ? std::string_view{} : status.op->name;
+  using operation_type = decltype(find_operation_name<&operation>());
+  static constexpr std::string_view text = status.text;
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
+  using text_type = decltype(find_operation_name<&text>());
+
+  static constexpr std::string_view shared_name = ir::find_shared_name(view);
+  using shared_name_type = decltype(find_operation_name<&shared_name>());
 };
 
 /// Where the nodes of a program run, worked out when the first run or its session asks.
@@ -6347,7 +7205,8 @@ struct compiled_plan {
                                         where::devices, where::placed.reasons()};
 };
 
-/// Bytes of the arenas of a plan when every dynamic extent has one value.
+/// Bytes of the arenas of a plan when every dynamic extent has one value. Throws InvalidArgument if an operation does
+/// not take such extents, and ResourceExhausted for more than `max_bytes`.
 template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
@@ -6355,6 +7214,7 @@ template <class Plan>
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
+    check_size(specs[i]);
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
     scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
@@ -6364,20 +7224,23 @@ template <class Plan>
         ir::attribute_list(Plan::attributes)
             .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
         {}};
-    if (const char* problem = node.op->infer(args)) throw problem;
+    if (const char* problem = node.op->infer(args))
+      fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
     specs[i] = args.out;
+    check_size(specs[i]);
   }
   constexpr std::size_t blocks = Plan::blocks.size();
   fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
   fixed_array<std::int32_t, blocks + 1> live{};
   for (std::size_t b = 0; b < blocks; ++b) {
-    const tensor_spec& s = specs[Plan::blocks[b].node];
-    bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
+    bytes[b] = bytes_of(specs[Plan::blocks[b].node]);
   }
   std::int64_t sum = 0;
   for (std::size_t d = 0; d < Plan::where::device_count; ++d)
-    sum += plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks},
-                             static_cast<std::int16_t>(d));
+    sum = bounded_sum(sum, plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks},
+                                             {live.data(), blocks}, static_cast<std::int16_t>(d)));
+  if (sum > max_bytes)
+    fail(status_code::resource_exhausted, "peak_bytes: the tensors have more bytes than a process can address");
   return sum;
 }
 
@@ -6395,19 +7258,22 @@ class program {
   using graph = detail::compiled_graph<Closure>;
   using full_plan = decltype(detail::plan_of_all<graph>(std::make_index_sequence<graph::output_count>{}));
 
-  explicit program(const Closure& closure) : values_(graph::traits::values(closure)) {}
+  /// Gathers the numbers written into the expressions. Throws InvalidArgument if one place has two.
+  explicit program(const Closure& closure) : values_(gather_values(graph::places, graph::traits::values(closure))) {}
 
-  /// The run-time values written into the expressions.
+  /// The run-time values written into the expressions, by number.
   [[nodiscard]] const carried& values() const { return values_; }
 
   /// Nodes of the whole graph, gradients and updates included.
   static constexpr std::size_t node_count() { return graph::nodes; }
 
-  /// Bytes that a run of all outputs needs for intermediate tensors, a constant of the compiler.
+  /// Bytes that one run of all outputs needs for intermediate tensors, a constant of the compiler. A run whose steps
+  /// share threads or use streams may take more. A session has this for each run under way and, in its cache
+  /// (`session_options::plan_cache_bytes`), for runs with other extents or of other outputs; variables come on top.
   /// @param batch the value of every dynamic extent
   static constexpr std::int64_t peak_bytes(extent batch = 1) { return detail::peak_bytes<full_plan>(batch); }
 
-  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every
+  /// A hash of the flat graph (operations, types, shapes, names, edges, outputs), equal in every process and with every
   /// compiler.
   static constexpr std::uint64_t fingerprint() {
     constexpr std::uint64_t value = [] {
@@ -6415,6 +7281,9 @@ class program {
       for (int i = 0; i < graph::view.size(); ++i) {
         const ir::node& n = graph::view[i];
         h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
+        // Lists are told apart by their lengths.
+        const int lengths[] = {n.spec.dims.rank, n.inputs, n.controls, n.attribute_count, n.colocated};
+        for (const int length : lengths) h = hash_combine(h, static_cast<std::uint64_t>(length));
         for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
         for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
         for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
@@ -6423,6 +7292,7 @@ class program {
         h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
         for (const auto at : graph::view.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
       }
+      for (const ir::node_id root : graph::view.roots) h = hash_combine(h, static_cast<std::uint64_t>(root));
       return h;
     }();
     return value;
@@ -6435,10 +7305,11 @@ class program {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080 and E146.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146 and E161.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
-          class Second = typename Graph::second_type, class Text = typename Graph::text_type>
+          class Second = typename Graph::second_type, class Text = typename Graph::text_type,
+          class Shared = typename Graph::shared_name_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
@@ -6450,9 +7321,14 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::tensors_are_addressable<Graph::problem, Operation, First>,
+                "TAGMA-E081 compile: a tensor has at most 2^56 bytes");
   static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
                 "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"");
-  if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
+  static_assert(
+      diagnose::names_are_of_one_variable<Shared>,
+      "TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer");
+  if constexpr (Graph::problem == ir::build_problem::none && std::is_void_v<Shared>) return program<Closure>(closure);
 }
 
 /// An option of `compile`.
@@ -7829,26 +8705,26 @@ TAGMA_INLINE pack<T, W> ceil_part(const pack<T, W>& x) {
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
-#if defined(__x86_64__)
-  if constexpr (static_cast<int>(sizeof(T)) * W > 16) {
+#if __has_builtin(__builtin_elementwise_sqrt)  // clang since 17
+  return {__builtin_elementwise_sqrt(x.v)};
+#else
+#if __has_builtin(__builtin_ia32_sqrtps)  // documented by g++ for x86, and in clang before 22
+  if constexpr (static_cast<int>(sizeof(T)) * W > 16)
     return join(sqrt_part(low_half(x)), sqrt_part(high_half(x)));
-  } else if constexpr (static_cast<int>(sizeof(T)) * W == 16) {
-    if constexpr (same<T, float>)
-      return {__builtin_ia32_sqrtps(x.v)};
-    else
-      return {__builtin_ia32_sqrtpd(x.v)};
-  } else
+  else if constexpr (static_cast<int>(sizeof(T)) * W == 16 && same<T, float>)
+    return {__builtin_ia32_sqrtps(x.v)};
+  else if constexpr (static_cast<int>(sizeof(T)) * W == 16)
+    return {__builtin_ia32_sqrtpd(x.v)};
 #endif
-  {
-    pack<T, W> r = x;
-    for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>)
-        set_lane(r, i, __builtin_sqrtf(lane(x, i)));
-      else
-        set_lane(r, i, __builtin_sqrt(lane(x, i)));
-    }
-    return r;
+  pack<T, W> r = x;
+  for (int i = 0; i < W; ++i) {
+    if constexpr (same<T, float>)
+      set_lane(r, i, __builtin_sqrtf(lane(x, i)));
+    else
+      set_lane(r, i, __builtin_sqrt(lane(x, i)));
   }
+  return r;
+#endif
 }
 
 template <class T, int W>
@@ -7997,7 +8873,6 @@ using scalar_math::sign;
 #include <dlfcn.h>
 #include <dnnl.h>
 #elif __has_include(<Eigen/Core>)
-#define TAGMA_HAS_EIGEN 1
 #ifndef EIGEN_MPL2_ONLY
 #define EIGEN_MPL2_ONLY
 #endif
@@ -8113,10 +8988,10 @@ void library_gemm(const gemm_args<T>& g) {
 
 }  // namespace detail
 
-/// The name of the library behind float products, for `build_info`.
+/// The library behind float products, for `build_info`.
 [[nodiscard]] constexpr std::string_view gemm_library() {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
-  return "oneDNN";
+  return "oneDNN " TAGMA_TEXT(DNNL_VERSION_MAJOR) "." TAGMA_TEXT(DNNL_VERSION_MINOR);
 #else
   return "Eigen";
 #endif
@@ -8288,13 +9163,13 @@ namespace tagma {
 [[nodiscard]] inline std::string build_info() {
   std::string text = "tagma " TAGMA_VERSION ", " TAGMA_COMPILER;
   text += ", matrix products by " + std::string(device::cpu::gemm_library());
-#if TAGMA_CPU_V3
-  text += device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA" : ", loops for the baseline";
-#elif defined(__AVX2__) && defined(__FMA__)
-  text += ", loops for AVX2 and FMA";
+#if defined(__AVX2__) && defined(__FMA__)
+  constexpr bool everywhere = true;
 #else
-  text += ", loops for the baseline";
+  constexpr bool everywhere = false;
 #endif
+  text += everywhere || device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA"
+                                                                            : ", loops for the baseline";
   const int threads = device::cpu::available_cpus();
   text += ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   std::string parts;
@@ -8604,9 +9479,7 @@ class plan_printer {
     while (shares_bytes(i)) i = at(input(plan_.nodes[i], 0));
     return i;
   }
-  [[nodiscard]] std::int64_t bytes_of(std::size_t i) const {
-    return specs_[i].dims.elements() * static_cast<std::int64_t>(size_of(specs_[i].type));
-  }
+  [[nodiscard]] std::int64_t bytes_of(std::size_t i) const { return tagma::bytes_of(specs_[i]); }
 
   void infer_extents() {
     std::vector<tensor_spec> in;
@@ -8625,6 +9498,7 @@ class plan_printer {
                                                   problem);
         out = args.out;
       }
+      check_size(out);
       specs_.push_back(out);
     }
   }
@@ -8646,8 +9520,12 @@ class plan_printer {
     std::vector<std::int32_t> live(count);
     offsets_.resize(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(at(plan_.blocks[b].node));
-    for (std::size_t d = 0; d < plan_.devices.size(); ++d)
+    for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
       arena_.push_back(plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d)));
+      if (arena_.back() == too_many)
+        fail(status_code::resource_exhausted,
+             {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
+    }
   }
 
   [[nodiscard]] bool in_loop(std::size_t i) const {
@@ -8732,13 +9610,13 @@ class plan_printer {
     std::int64_t separate = 0, variables = 0, copied = 0;
     int fused = 0, copies = 0;
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-      if (is_transfer(i)) ++copies, copied += bytes_of(i);
-      if (step_of_[i] >= 0 && !shares_bytes(i)) separate += bytes_of(i);
+      if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
+      if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
       if (in_loop(i)) {
         ++fused;
-        if (step_of_[i] < 0) separate += bytes_of(i);
+        if (step_of_[i] < 0) separate = bounded_sum(separate, bytes_of(i));
       }
-      if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables += bytes_of(i);
+      if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables = bounded_sum(variables, bytes_of(i));
     }
     return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
            std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +
@@ -8876,24 +9754,6 @@ template <class Closure>
 
 namespace tagma {
 
-/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
-/// of `element_size` bytes, do not fit into 63 bits of bytes.
-[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
-  bool empty = false;
-  for (const extent e : dims.span()) {
-    if (e < 0) return -1;
-    empty = empty || e == 0;
-  }
-  if (empty) return 0;
-  const extent limit = INT64_MAX / static_cast<extent>(element_size);
-  extent n = 1;
-  for (const extent e : dims.span()) {
-    if (e > limit / n) return -1;
-    n *= e;
-  }
-  return n;
-}
-
 /// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
 /// shape, and valid as long as the memory is.
 template <class T>
@@ -8906,8 +9766,8 @@ class view {
   /// A view of nothing: shape [0].
   constexpr view() : dims_{0} {}
 
-  /// Views `dims.elements()` elements that start at `data`.
-  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+  /// Views `dims.elements()` elements that start at `data`. Throws as `check_size` does.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) { check_size({dtype_of<value_type>, dims}); }
 
   /// What may be written may be read.
   template <class U>
@@ -8993,9 +9853,7 @@ struct raw_view {
   shape dims;
 
   /// Bytes that the elements occupy.
-  [[nodiscard]] constexpr std::size_t bytes() const {
-    return static_cast<std::size_t>(dims.elements()) * size_of(type);
-  }
+  [[nodiscard]] constexpr std::size_t bytes() const { return static_cast<std::size_t>(bytes_of({type, dims})); }
 
   /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
   template <element T>
@@ -9024,13 +9882,12 @@ namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 
-[[noreturn]] TAGMA_COLD inline void fail_dims(dtype type, const shape& dims) {
-  for (const extent e : dims.span())
-    if (e < 0)
-      fail(status_code::invalid_argument,
-           {"a tensor cannot be made with shape ", to_string(dims), ": every extent must be known"});
-  fail(status_code::resource_exhausted,
-       {"a tensor of ", to_string(type), " ", to_string(dims), " has more bytes than can be addressed"});
+/// Memory for the elements of a tensor that is no scalar. Throws `no_memory`.
+[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s) {
+  const auto bytes = static_cast<std::size_t>(bytes_of(s));
+  void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+  if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
+  return data;
 }
 }  // namespace detail
 
@@ -9045,8 +9902,8 @@ class tensor {
   /// An empty tensor of shape [0].
   tensor() noexcept : dims_{0} {}
 
-  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
-  /// the number of bytes does not fit into 63 bits.
+  /// All elements zero. Throws InvalidArgument for an extent that is negative or `dyn`, and ResourceExhausted if there
+  /// are more than `max_bytes`, or no memory for them.
   explicit tensor(const shape& dims) : dims_(dims) {
     allocate();
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
@@ -9140,13 +9997,13 @@ class tensor {
 
  private:
   void allocate() {
-    const extent n = count_elements(dims_, sizeof(T));
-    if (n < 0) detail::fail_dims(dtype_of<T>, dims_);
-    size_ = static_cast<std::size_t>(n);
+    const tensor_spec s{dtype_of<T>, dims_};
+    check_size(s);
+    size_ = static_cast<std::size_t>(dims_.elements());
     if (dims_.rank == 0)
       data_ = &scalar_;
     else if (size_ > 0)
-      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+      data_ = static_cast<T*>(detail::allocate_elements(s));
   }
   void copy_from(const T* values) {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
@@ -9319,23 +10176,403 @@ std::ostream& operator<<(std::ostream& to, const tensor<T>& t) {
 #include <string>
 #include <vector>
 
-// ---- tagma/base/file.hpp
-#ifndef TAGMA_SINGLE_BASE_FILE_HPP
-#define TAGMA_SINGLE_BASE_FILE_HPP
+// ---- tagma/base/json.hpp
+#ifndef TAGMA_SINGLE_BASE_JSON_HPP
+#define TAGMA_SINGLE_BASE_JSON_HPP
 
 /// @file
-/// Reading files, and replacing one so that a crash leaves either the old file or the new one.
+/// A strict reader of JSON (RFC 8259) for the headers of files, and the quoting of strings for writers. It builds
+/// nothing: whoever reads asks for one value after the other, so that a text of millions of values takes no memory
+/// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
+/// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace tagma::json {
+
+/// What a value is. `none` stands where there is no value.
+enum class kind : std::uint8_t { none, null, boolean, number, string, array, object };
+
+/// "nothing", "null", "a boolean", "a number", "a string", "an array" or "an object".
+[[nodiscard]] constexpr std::string_view to_string(kind k) {
+  constexpr std::string_view names[] = {"nothing",  "null",     "a boolean", "a number",
+                                        "a string", "an array", "an object"};
+  return names[static_cast<std::size_t>(k)];
+}
+
+/// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
+[[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto in = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  if (text.empty()) return 0;
+  if (in(0, 0x00, 0x7f)) return 1;
+  if (in(0, 0xc2, 0xdf)) return in(1, 0x80, 0xbf) ? 2 : 0;
+  if (in(0, 0xe0, 0xef)) {
+    const unsigned low = byte(0) == 0xe0 ? 0xa0 : 0x80, high = byte(0) == 0xed ? 0x9f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) ? 3 : 0;
+  }
+  if (in(0, 0xf0, 0xf4)) {
+    const unsigned low = byte(0) == 0xf0 ? 0x90 : 0x80, high = byte(0) == 0xf4 ? 0x8f : 0xbf;
+    return in(1, low, high) && in(2, 0x80, 0xbf) && in(3, 0x80, 0xbf) ? 4 : 0;
+  }
+  return 0;
+}
+
+/// Whether all of a text is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+/// Reads a text from its beginning to its end. Each function takes the value that comes next and returns true, or
+/// returns false: then `position()` and `reason()` say where and why the text is not what was asked for, and every
+/// later call returns false.
+///
+///     json::reader r(text);
+///     const bool good = r.members([&](std::string_view name) { return name == "x" ? r.string(x) : r.skip(); }) &&
+///     r.end();
+class reader {
+ public:
+  /// @param text shorter than 4 GiB
+  /// @param depth of nested arrays and objects at most
+  explicit reader(std::string_view text, int depth = 64) : text_(text), depth_left_(depth), depth_(depth) {
+    if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
+  }
+
+  /// What the next value is, as far as its first character tells.
+  [[nodiscard]] kind next() {
+    blanks();
+    if (!good() || at_ == text_.size()) return kind::none;
+    switch (text_[at_]) {
+      case '{':
+        return kind::object;
+      case '[':
+        return kind::array;
+      case '"':
+        return kind::string;
+      case 't':
+      case 'f':
+        return kind::boolean;
+      case 'n':
+        return kind::null;
+      default:
+        return peek('-') || peek_digit() ? kind::number : kind::none;
+    }
+  }
+
+  /// The text of a string, its escape sequences replaced.
+  bool string(std::string& out) {
+    out.clear();
+    return expect(kind::string) && characters(&out);
+  }
+
+  /// A number as it is written: "-12", "0.5e3". Of any size and precision.
+  bool number(std::string_view& digits) {
+    if (!expect(kind::number)) return false;
+    const std::size_t first = at_;
+    const auto some = [&] {
+      if (!peek_digit()) return stop("expected a digit");
+      while (peek_digit()) ++at_;
+      return true;
+    };
+    accept('-');
+    if (!accept('0') && !some()) return false;
+    if (accept('.') && !some()) return false;
+    if (accept('e') || accept('E')) {
+      if (!accept('+')) accept('-');
+      if (!some()) return false;
+    }
+    digits = text_.substr(first, at_ - first);
+    return true;
+  }
+
+  /// An array: `element()` takes one value of it, and returns whether to go on.
+  template <class Element>
+  bool elements(Element&& element) {
+    if (!open(kind::array)) return false;
+    if (!accept(']')) {
+      do {
+        if (!element()) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept(']')) return stop("expected ',' or ']'");
+    }
+    return close();
+  }
+
+  /// An object: `member(name)` takes the value of that name, and returns whether to go on. That a name appears twice is
+  /// found at the end of the object.
+  template <class Member>
+  bool members(Member&& member) {
+    if (!open(kind::object)) return false;
+    std::vector<std::uint32_t> positions;
+    std::string name;
+    if (!accept('}')) {
+      do {
+        blanks();
+        positions.push_back(static_cast<std::uint32_t>(at_));
+        if (!peek('"')) return stop("expected a name in quotes");
+        if (!characters(&name)) return false;
+        blanks();
+        if (!accept(':')) return stop("expected ':'");
+        if (!member(std::string_view(name))) return false;
+        blanks();
+      } while (accept(','));
+      if (!accept('}')) return stop("expected ',' or '}'");
+    }
+    return unique(positions) && close();
+  }
+
+  /// Any value, checked and forgotten.
+  bool skip() {
+    std::string_view ignored;
+    switch (next()) {
+      case kind::object:
+        return members([this](std::string_view) { return skip(); });
+      case kind::array:
+        return elements([this] { return skip(); });
+      case kind::string:
+        return characters(nullptr);
+      case kind::number:
+        return number(ignored);
+      case kind::none:
+        break;
+      default:
+        for (const std::string_view word : {"true", "false", "null"})
+          if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
+    }
+    return stop("expected a value");
+  }
+
+  /// Nothing but blanks until the end of the text.
+  bool end() {
+    blanks();
+    return good() && (at_ == text_.size() || stop("expected the end of the text"));
+  }
+
+  /// The byte at which reading stopped, and why; no reason if it has not.
+  [[nodiscard]] std::size_t position() const { return at_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  [[nodiscard]] bool good() const { return reason_.empty(); }
+  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  bool accept(char c) { return peek(c) && (++at_, true); }
+  void blanks() {
+    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+  }
+  TAGMA_COLD bool stop(std::string reason) {
+    if (good()) reason_ = std::move(reason);
+    return false;
+  }
+  bool expect(kind wanted) {
+    const kind found = next();
+    if (found == wanted) return true;
+    return stop(found == kind::none ? std::string("expected a value")
+                                    : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
+  }
+  bool open(kind wanted) {
+    if (!expect(wanted)) return false;
+    if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
+    --depth_left_;
+    ++at_;
+    blanks();
+    return true;
+  }
+  bool close() { return (++depth_left_, true); }
+
+  /// A string in quotes; its text goes to `out` unless that is null.
+  bool characters(std::string* out) {
+    if (out != nullptr) out->clear();
+    ++at_;
+    while (at_ < text_.size()) {
+      const auto c = static_cast<unsigned char>(text_[at_]);
+      if (c == '"') return (++at_, true);
+      if (c < 0x20) return stop("a control character in a string");
+      if (c == '\\') {
+        std::uint32_t code = 0;
+        std::size_t length = 0;
+        if (const char* problem = escape(at_, code, length)) return stop(problem);
+        if (out != nullptr) append_utf8(*out, code);
+        at_ += length;
+        continue;
+      }
+      const std::size_t length = utf8_sequence(text_.substr(at_));
+      if (length == 0) return stop("invalid UTF-8");
+      if (out != nullptr) out->append(text_.substr(at_, length));
+      at_ += length;
+    }
+    return stop("a string without closing quote");
+  }
+
+  /// The code point and the length of an escape sequence, or what is wrong with it.
+  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
+    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+    const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
+    if (const std::size_t i = letters.find(c); i != letters.npos) {
+      code = static_cast<unsigned char>(meanings[i]);
+      length = 2;
+      return nullptr;
+    }
+    std::uint32_t low = 0;
+    if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
+    length = 6;
+    if (code >= 0xd800 && code <= 0xdbff) {
+      if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
+      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+      length = 12;
+    }
+    return nullptr;
+  }
+
+  bool hex4(std::size_t at, std::uint32_t& code) const {
+    if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
+    const char* first = text_.data() + at + 2;
+    const auto [last, error] = std::from_chars(first, first + 4, code, 16);
+    return error == std::errc() && last == first + 4;
+  }
+
+  static void append_utf8(std::string& out, std::uint32_t code) {
+    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+    if (code < 0x80) return put(code);
+    const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+    put(lead[tail] | code >> (6 * tail));
+    for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
+  }
+
+  bool unique(std::vector<std::uint32_t>& positions) {
+    std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const int order = compare_names(a, b);
+      return order != 0 ? order < 0 : a < b;
+    });
+    std::size_t first = text_.size();
+    for (std::size_t i = 1; i < positions.size(); ++i)
+      if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
+    if (first == text_.size()) return true;
+    std::string name;
+    at_ = first;
+    characters(&name);
+    at_ = first;
+    return stop(sentence({"the name \"", name, "\" appears twice"}));
+  }
+
+  /// Orders two strings that were read, given by the positions of their quotes, by their characters.
+  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const {
+    while (true) {
+      const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
+      if (x == '\\' || y == '\\') {
+        const std::uint32_t s = code_at(a), t = code_at(b);
+        if (s != t) return s < t ? -1 : 1;
+      } else if (x != y) {
+        return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
+      } else if (x == '"') {
+        return 0;
+      }
+    }
+  }
+  /// One more than the code point of the character at `at`, 0 for the closing quote; moves to its last byte.
+  std::uint32_t code_at(std::size_t& at) const {
+    if (text_[at] == '"') return 0;
+    std::uint32_t code = static_cast<unsigned char>(text_[at]);
+    std::size_t length = 1;
+    if (code == '\\') {
+      (void)escape(at, code, length);
+    } else if (code >= 0x80) {
+      length = utf8_sequence(text_.substr(at));
+      code &= 0x7fu >> length;
+      for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
+    }
+    at += length - 1;
+    return code + 1;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  int depth_left_;
+  int depth_;
+  std::string reason_;
+};
+
+/// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
+/// `invalid_argument` if the text is not UTF-8.
+inline void append_quoted(std::string& out, std::string_view text) {
+  constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    const auto c = static_cast<unsigned char>(text[0]);
+    if (length == 0)
+      fail(status_code::invalid_argument, "a string that is not UTF-8 cannot be written as JSON");
+    else if (const std::size_t i = plain.find(text[0]); i != plain.npos)
+      (out += '\\') += letters[i];
+    else if (c < 0x20)
+      ((out += "\\u00") += hex[c >> 4]) += hex[c & 15u];
+    else
+      out.append(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  out += '"';
+}
+
+/// `text` as a JSON string with its quotes.
+[[nodiscard]] inline std::string quoted(std::string_view text) {
+  std::string out;
+  append_quoted(out, text);
+  return out;
+}
+
+}  // namespace tagma::json
+#endif  // TAGMA_SINGLE_BASE_JSON_HPP
+// ---- tagma/base/replace_file.hpp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+
+/// @file
+/// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
+
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+// ---- tagma/base/file.hpp
+#ifndef TAGMA_SINGLE_BASE_FILE_HPP
+#define TAGMA_SINGLE_BASE_FILE_HPP
+
+/// @file
+/// Reading files.
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -9386,12 +10623,16 @@ namespace detail {
 class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { (void)close(); }
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~descriptor() {
+    if (number_ >= 0) (void)::close(number_);
+  }
 
   [[nodiscard]] int get() const { return number_; }
-  [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
  private:
   int number_;
@@ -9441,454 +10682,168 @@ class input_file {
   return content;
 }
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
-  static std::atomic<unsigned> counter{0};
-  std::string temporary;
-  int number = -1;
-  do {
-    temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-    number = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (number < 0 && errno == EEXIST);
-  if (number < 0) fail_errno(errno, temporary, "created");
-
-  struct remover {
-    const std::string& name;
-    bool armed = true;
-    ~remover() {
-      if (armed) ::unlink(name.c_str());
-    }
-  } guard{temporary};
-  detail::descriptor file(number);
-  for (std::string_view piece : pieces) {
-    while (!piece.empty()) {
-      const auto n = ::write(file.get(), piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, temporary, "written");
-      piece.remove_prefix(static_cast<std::size_t>(n));
-    }
-  }
-  if (::fsync(file.get()) != 0) fail_errno(errno, temporary, "flushed to the disk");
-  if (!file.close()) fail_errno(errno, temporary, "closed");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail_errno(errno, path, "replaced");
-  guard.armed = false;
-
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
-  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // EINVAL: a file system that cannot flush directories, and needs no flush.
-  if (parent.get() < 0 || (::fsync(parent.get()) != 0 && errno != EINVAL))
-    fail_errno(errno, directory, "flushed to the disk");
-}
-
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
-// ---- tagma/base/json.hpp
-#ifndef TAGMA_SINGLE_BASE_JSON_HPP
-#define TAGMA_SINGLE_BASE_JSON_HPP
 
-/// @file
-/// A strict reader of JSON (RFC 8259) for file headers and configurations, and the quoting of strings for writers.
-/// Stricter than the RFC where it leaves a choice: duplicate names, invalid UTF-8, unpaired surrogates, numbers beyond
-/// double and a byte order mark are errors.
-
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
-
-namespace tagma::json {
-
-struct member;
-class value;
-using array = std::vector<value>;
-/// Members in the order of the text.
-using object = std::vector<member>;
-
-/// Any JSON value. A number without fraction and exponent that fits is an int64, every other number is a double.
-class value {
- public:
-  value() = default;
-  template <class T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, value>)
-  explicit value(T&& content) : content_(std::forward<T>(content)) {}
-
-  [[nodiscard]] bool is_null() const { return is<std::monostate>(); }
-  [[nodiscard]] bool is_bool() const { return is<bool>(); }
-  [[nodiscard]] bool is_integer() const { return is<std::int64_t>(); }
-  [[nodiscard]] bool is_number() const { return is<std::int64_t>() || is<double>(); }
-  [[nodiscard]] bool is_string() const { return is<std::string>(); }
-  [[nodiscard]] bool is_array() const { return is<array>(); }
-  [[nodiscard]] bool is_object() const { return is<object>(); }
-
-  /// "null", "a boolean", "an integer", "a number", "a string", "an array" or "an object".
-  [[nodiscard]] std::string_view kind() const {
-    constexpr std::string_view names[] = {"null",     "a boolean", "an integer", "a number",
-                                          "a string", "an array",  "an object"};
-    return names[content_.index()];
-  }
-
-  /// The content. Each throws `invalid_argument` if the value is of another kind; `as_double` takes integers too.
-  [[nodiscard]] bool as_bool() const { return get<bool>("a boolean"); }
-  [[nodiscard]] std::int64_t as_integer() const { return get<std::int64_t>("an integer"); }
-  [[nodiscard]] double as_double() const {
-    return is_integer() ? static_cast<double>(as_integer()) : get<double>("a number");
-  }
-  [[nodiscard]] const std::string& as_string() const { return get<std::string>("a string"); }
-  [[nodiscard]] const array& as_array() const { return get<array>("an array"); }
-  [[nodiscard]] const object& as_object() const { return get<object>("an object"); }
-
-  /// The member of an object, or null if there is none or this is not an object.
-  [[nodiscard]] inline const value* find(std::string_view name) const;
-  /// The member of an object. Throws `not_found` if there is none, `invalid_argument` if this is not an object.
-  [[nodiscard]] inline const value& at(std::string_view name) const;
-
- private:
-  template <class T>
-  [[nodiscard]] bool is() const {
-    return std::holds_alternative<T>(content_);
-  }
-  template <class T>
-  [[nodiscard]] const T& get(std::string_view wanted) const {
-    if (!is<T>())
-      fail(status_code::invalid_argument, "JSON: expected " + std::string(wanted) + ", found " + std::string(kind()));
-    return *std::get_if<T>(&content_);
-  }
-
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> content_;
-};
-
-/// A name and a value inside an object.
-struct member {
-  std::string name;
-  value content;
-};
-
-inline const value* value::find(std::string_view name) const {
-  if (!is_object()) return nullptr;
-  for (const member& m : as_object())
-    if (m.name == name) return &m.content;
-  return nullptr;
-}
-
-inline const value& value::at(std::string_view name) const {
-  for (const member& m : as_object())
-    if (m.name == name) return m.content;
-  fail(status_code::not_found, "JSON: no member \"" + std::string(name) + "\"");
-}
-
-/// What a text may cost at most.
-struct limits {
-  std::size_t bytes = 100'000'000;
-  int depth = 64;  ///< Nested arrays and objects.
-};
-
-/// A value, or the byte at which the text stops being JSON and the reason.
-struct parsed {
-  value root;
-  std::size_t position = 0;
-  std::string reason;  ///< Empty if the text was parsed.
-
-  [[nodiscard]] explicit operator bool() const { return reason.empty(); }
-};
-
-/// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
-[[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const auto in = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
-  if (text.empty()) return 0;
-  if (in(0, 0x00, 0x7f)) return 1;
-  if (in(0, 0xc2, 0xdf)) return in(1, 0x80, 0xbf) ? 2 : 0;
-  if (in(0, 0xe0, 0xef)) {
-    const unsigned low = byte(0) == 0xe0 ? 0xa0 : 0x80, high = byte(0) == 0xed ? 0x9f : 0xbf;
-    return in(1, low, high) && in(2, 0x80, 0xbf) ? 3 : 0;
-  }
-  if (in(0, 0xf0, 0xf4)) {
-    const unsigned low = byte(0) == 0xf0 ? 0x90 : 0x80, high = byte(0) == 0xf4 ? 0x8f : 0xbf;
-    return in(1, low, high) && in(2, 0x80, 0xbf) && in(3, 0x80, 0xbf) ? 4 : 0;
-  }
-  return 0;
-}
+namespace tagma {
 
 namespace detail {
 
-class parser {
- public:
-  parser(std::string_view text, const limits& limit) : text_(text), limit_(limit) {}
+/// "a/b/" of "a/b/c", "./" of "c".
+[[nodiscard]] inline std::string directory_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
+}
 
-  parsed document() {
-    parsed result;
-    bool good = text_.size() <= limit_.bytes || stop("longer than " + std::to_string(limit_.bytes) + " bytes");
-    good = good && any(result.root, 0);
-    if (good) {
-      blanks();
-      good = at_ == text_.size() || stop("expected the end of the text");
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] inline std::string follow_links(const std::string& path) {
+  std::string at = path;
+  for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+    char text[PATH_MAX];
+    const auto length = ::readlink(at.c_str(), text, sizeof text);
+    if (length < 0) return at;
+    const std::string_view to(text, static_cast<std::size_t>(length));
+    at = to.starts_with('/') ? std::string(to) : directory_of(at).append(to);
+  }
+  fail_errno(ELOOP, path, "replaced");
+}
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+    stem_ += ".tagma-";
+    remove_litter();
+    static std::atomic<unsigned> counter{0};
+    while (true) {
+      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      if (file_.get() < 0 && errno == EEXIST) continue;
+      if (file_.get() < 0) fail_errno(errno, path, "created");
+      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+      struct stat made {};
+      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
     }
-    if (!good) return {value(), at_, std::move(reason_)};
-    return result;
+  }
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement() {
+    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to) {
+    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
   }
 
  private:
-  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
-  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
-  bool accept(char c) { return peek(c) && (++at_, true); }
-  bool expect(char c) { return accept(c) || stop(std::string("expected '") + c + "'"); }
-  void blanks() {
-    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+  [[nodiscard]] static bool lock(int file, int how) {
+    int status = 0;
+    do status = ::flock(file, how);
+    while (status != 0 && errno == EINTR);
+    return status == 0;
   }
-  bool stop(std::string reason) {
-    reason_ = std::move(reason);
-    return false;
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const {
+    struct stat open {};
+    struct stat named {};
+    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
   }
-
-  bool any(value& out, int depth) {
-    blanks();
-    if (peek('{') || peek('[')) {
-      if (depth >= limit_.depth) return stop("nested deeper than " + std::to_string(limit_.depth));
-      return peek('{') ? members(out, depth + 1) : elements(out, depth + 1);
-    }
-    if (peek('"')) {
-      std::string text;
-      if (!string(text)) return false;
-      out = value(std::move(text));
-      return true;
-    }
-    if (peek('-') || peek_digit()) return number(out);
-    const auto literal = [&](std::string_view word) {
-      if (!text_.substr(at_).starts_with(word)) return false;
-      at_ += word.size();
-      return true;
-    };
-    if (literal("true")) return (out = value(true), true);
-    if (literal("false")) return (out = value(false), true);
-    if (literal("null")) return (out = value(), true);
-    return stop("expected a value");
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const {
+    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+    const std::size_t hyphen = name.find_first_not_of("0123456789");
+    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
   }
-
-  bool elements(value& out, int depth) {
-    array list;
-    ++at_;
-    blanks();
-    if (!accept(']')) {
-      do {
-        if (!any(list.emplace_back(), depth)) return false;
-        blanks();
-      } while (accept(','));
-      if (!accept(']')) return stop("expected ',' or ']'");
+  void remove_litter() {
+    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+    if (list == nullptr) return;
+    while (const dirent* const entry = ::readdir(list)) {
+      name_ = entry->d_name;
+      if (!is_temporary(name_)) continue;
+      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+        (void)::unlinkat(directory_, name_.c_str(), 0);
     }
-    out = value(std::move(list));
-    return true;
+    ::closedir(list);
   }
 
-  bool members(value& out, int depth) {
-    object list;
-    std::vector<std::size_t> positions;
-    ++at_;
-    blanks();
-    if (!accept('}')) {
-      do {
-        blanks();
-        positions.push_back(at_);
-        member& m = list.emplace_back();
-        if (!peek('"')) return stop("expected a name in quotes");
-        if (!string(m.name)) return false;
-        blanks();
-        if (!expect(':') || !any(m.content, depth)) return false;
-        blanks();
-      } while (accept(','));
-      if (!accept('}')) return stop("expected ',' or '}'");
-    }
-    if (!unique(list, positions)) return false;
-    out = value(std::move(list));
-    return true;
-  }
-
-  bool unique(const object& list, const std::vector<std::size_t>& positions) {
-    std::vector<std::pair<std::string_view, std::size_t>> names;
-    for (std::size_t i = 0; i < list.size(); ++i) names.emplace_back(list[i].name, positions[i]);
-    std::sort(names.begin(), names.end());
-    std::size_t first = text_.size();
-    std::string_view twice;
-    for (std::size_t i = 1; i < names.size(); ++i) {
-      if (names[i].first != names[i - 1].first || names[i].second >= first) continue;
-      first = names[i].second;
-      twice = names[i].first;
-    }
-    if (first == text_.size()) return true;
-    at_ = first;
-    return stop("the name \"" + std::string(twice) + "\" appears twice");
-  }
-
-  bool string(std::string& out) {
-    ++at_;
-    while (at_ < text_.size()) {
-      const auto c = static_cast<unsigned char>(text_[at_]);
-      if (c == '"') return (++at_, true);
-      if (c < 0x20) return stop("a control character in a string");
-      if (c == '\\') {
-        if (!escape(out)) return false;
-        continue;
-      }
-      const std::size_t length = utf8_sequence(text_.substr(at_));
-      if (length == 0) return stop("invalid UTF-8");
-      out.append(text_.substr(at_, length));
-      at_ += length;
-    }
-    return stop("a string without closing quote");
-  }
-
-  bool escape(std::string& out) {
-    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const char c = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-    if (const std::size_t i = letters.find(c); i != letters.npos) {
-      out += meanings[i];
-      at_ += 2;
-      return true;
-    }
-    std::uint32_t code = 0, low = 0;
-    if (!hex4(at_, code) || (code >= 0xdc00 && code <= 0xdfff)) return stop("an invalid escape sequence");
-    std::size_t length = 6;
-    if (code >= 0xd800 && code <= 0xdbff) {
-      if (!hex4(at_ + 6, low) || low < 0xdc00 || low > 0xdfff) return stop("an unpaired surrogate");
-      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-      length = 12;
-    }
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-    if (code < 0x80) {
-      put(code);
-    } else {
-      const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-      constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-      put(lead[tail] | code >> (6 * tail));
-      for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
-    }
-    at_ += length;
-    return true;
-  }
-
-  bool hex4(std::size_t at, std::uint32_t& code) const {
-    if (at + 6 > text_.size() || text_[at] != '\\' || text_[at + 1] != 'u') return false;
-    const char* first = text_.data() + at + 2;
-    const auto [last, error] = std::from_chars(first, first + 4, code, 16);
-    return error == std::errc() && last == first + 4;
-  }
-
-  bool number(value& out) {
-    const std::size_t first = at_;
-    const auto digits = [&] {
-      if (!peek_digit()) return stop("expected a digit");
-      while (peek_digit()) ++at_;
-      return true;
-    };
-    accept('-');
-    if (!accept('0') && !digits()) return false;
-    bool whole = true;
-    if (accept('.')) {
-      whole = false;
-      if (!digits()) return false;
-    }
-    if (peek('e') || peek('E')) {
-      whole = false;
-      ++at_;
-      if (peek('+') || peek('-')) ++at_;
-      if (!digits()) return false;
-    }
-    const char *begin = text_.data() + first, *end = text_.data() + at_;
-    std::int64_t integer = 0;
-    if (whole && std::from_chars(begin, end, integer).ec == std::errc()) return (out = value(integer), true);
-    double real = 0;
-    const auto status = std::from_chars(begin, end, real).ec;
-    if (status == std::errc::result_out_of_range || std::isinf(real)) {
-      if (!tiny(text_.substr(first, at_ - first))) {
-        at_ = first;
-        return stop("a number beyond the range of double");
-      }
-      real = *begin == '-' ? -0.0 : 0.0;
-    }
-    out = value(real);
-    return true;
-  }
-
-  /// Whether a number that does not fit is below the smallest double rather than above the largest.
-  static bool tiny(std::string_view number) {
-    const std::size_t e = number.find_first_of("eE");
-    if (e != number.npos) {
-      long exponent = 0;
-      const std::size_t sign = number[e + 1] == '+' ? 1 : 0;
-      const auto status = std::from_chars(number.data() + e + 1 + sign, number.data() + number.size(), exponent).ec;
-      if (status != std::errc()) return number[e + 1] == '-';
-      number = number.substr(0, e);
-      const std::size_t point = std::min(number.find('.'), number.size());
-      const std::size_t leading = std::min(number.find_first_of("123456789"), number.size());
-      return exponent + static_cast<long>(point) - static_cast<long>(leading) < 0;
-    }
-    return number.find_first_of("123456789") > number.find('.');
-  }
-
-  std::string_view text_;
-  limits limit_;
-  std::size_t at_ = 0;
-  std::string reason_;
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
 };
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+inline void copy_access(int to, const struct stat& from) {
+  struct stat now {};
+  mode_t mode = from.st_mode & 0777;
+  if (::fstat(to, &now) != 0) return;
+  const bool same = now.st_uid == from.st_uid && now.st_gid == from.st_gid;
+  if (!same && ::fchown(to, from.st_uid, from.st_gid) != 0 && ::fchown(to, static_cast<uid_t>(-1), from.st_gid) != 0)
+    mode &= ~mode_t{070} | (mode & 07) << 3;
+  (void)::fchmod(to, mode);
+}
+
+inline void write_all(int file, std::string_view bytes, std::string_view path) {
+  while (!bytes.empty()) {
+    const auto n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path, "written");
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] inline bool flush(int file) {
+  int status = 0;
+  do status = ::fsync(file);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
 
 }  // namespace detail
 
-/// Reads one JSON value that makes up the whole text.
-[[nodiscard]] inline parsed try_parse(std::string_view text, const limits& limit = {}) {
-  return detail::parser(text, limit).document();
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+  struct stat old {};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
+  const std::string target = detail::follow_links(path), directory = detail::directory_of(target),
+                    name = target.substr(target.rfind('/') + 1);
+  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() < 0) fail_errno(errno, path, "created: directory " + directory);
+  if (name.empty()) fail(status_code::invalid_argument, {"'", path, "' is not the name of a file"});
+
+  detail::replacement temporary(parent.get(), name, exists ? 0600 : 0666, path);
+  for (const std::string_view piece : pieces) detail::write_all(temporary.get(), piece, path);
+  if (exists) detail::copy_access(temporary.get(), old);
+  if (!detail::flush(temporary.get())) fail_errno(errno, path, "flushed to the disk");
+  if (!temporary.rename(name)) fail_errno(errno, path, "replaced");
+  // EINVAL: a file system that cannot flush directories, and needs no flush.
+  if (!detail::flush(parent.get()) && errno != EINVAL) fail_errno(errno, directory, "flushed to the disk");
 }
 
-/// Reads one JSON value that makes up the whole text. Throws `invalid_argument` with the position; `what` names the
-/// text in that sentence.
-[[nodiscard]] inline value parse(std::string_view text, std::string_view what = "JSON", const limits& limit = {}) {
-  parsed result = try_parse(text, limit);
-  if (!result)
-    fail(status_code::invalid_argument,
-         std::string(what) + ", byte " + std::to_string(result.position) + ": " + result.reason);
-  return std::move(result.root);
-}
-
-/// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
-/// `invalid_argument` if the text is not UTF-8.
-inline void append_quoted(std::string& out, std::string_view text) {
-  constexpr std::string_view plain = "\"\\\b\f\n\r\t", letters = "\"\\bfnrt", hex = "0123456789abcdef";
-  out += '"';
-  while (!text.empty()) {
-    const std::size_t length = utf8_sequence(text);
-    const auto c = static_cast<unsigned char>(text[0]);
-    if (length == 0)
-      fail(status_code::invalid_argument, "a string that is not UTF-8 cannot be written as JSON");
-    else if (const std::size_t i = plain.find(text[0]); i != plain.npos)
-      (out += '\\') += letters[i];
-    else if (c < 0x20)
-      ((out += "\\u00") += hex[c >> 4]) += hex[c & 15u];
-    else
-      out.append(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  out += '"';
-}
-
-/// `text` as a JSON string with its quotes.
-[[nodiscard]] inline std::string quoted(std::string_view text) {
-  std::string out;
-  append_quoted(out, text);
-  return out;
-}
-
-}  // namespace tagma::json
-#endif  // TAGMA_SINGLE_BASE_JSON_HPP
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 // ---- tagma/runtime/device.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_DEVICE_HPP
 #define TAGMA_SINGLE_RUNTIME_DEVICE_HPP
@@ -9896,53 +10851,6 @@ inline void append_quoted(std::string& out, std::string_view text) {
 /// @file
 /// The devices of a session, and which of them stands for each device that its program knows of.
 
-// ---- tagma/base/heap_array.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-
-/// @file
-/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
-/// no code: their instantiations are most of what a header of small classes costs a compiler.
-
-#include <cstddef>
-
-namespace tagma {
-
-template <class T>
-class heap_array {
- public:
-  heap_array() = default;
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : new T[size]()), size_(size) {}
-  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
-    other.data_ = nullptr;
-    other.size_ = 0;
-  }
-  heap_array& operator=(heap_array&& other) noexcept {
-    T* const data = data_;
-    const std::size_t size = size_;
-    data_ = other.data_;
-    size_ = other.size_;
-    other.data_ = data;
-    other.size_ = size;
-    return *this;
-  }
-  heap_array(const heap_array&) = delete;
-  heap_array& operator=(const heap_array&) = delete;
-  ~heap_array() { delete[] data_; }
-
-  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] T* begin() const { return data_; }
-  [[nodiscard]] T* end() const { return data_ + size_; }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
 // ---- tagma/runtime/accelerator.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
 #define TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
@@ -10278,7 +11186,7 @@ class device_table {
   /// @param cpus how many CPU devices the session has
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
-  /// @param soft a device that is missing is replaced by the first one
+  /// @param soft a device that is missing is replaced by the first one of its type, or the first CPU
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
@@ -10329,6 +11237,8 @@ class device_table {
         if (d.name == wanted[w].name) found = &d;
       if (found == nullptr && !soft && !wanted[w].op.empty())
         fail(status_code::invalid_argument, table.missing_text(wanted[w]));
+      for (const session_device& d : devices)
+        if (found == nullptr && soft && d.name.type == wanted[w].name.type) found = &d;
       if (found == nullptr) found = &devices[0];
     }
   }
@@ -10454,6 +11364,13 @@ class condition {
 
 #include <sched.h>
 
+// ---- tagma/runtime/closing.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+#define TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+
+/// @file
+/// Tells the runs of a session that it closes.
+
 // ---- tagma/runtime/wait_word.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 #define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
@@ -10485,7 +11402,7 @@ namespace tagma::runtime {
 
 inline void relax() {
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+  asm volatile("pause");
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
@@ -10500,11 +11417,19 @@ class wait_word {
   void wait(std::uint32_t seen) { wait_until(seen, never); }
 
   /// The same, until `end_ns` of the monotonic clock at most.
-  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+  void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+    if (!changes_soon(seen)) sleep_until(seen, end_ns);
+  }
+  /// Waits a short while awake. True if the number is no longer `seen`.
+  [[nodiscard, gnu::noinline]] bool changes_soon(std::uint32_t seen) const {
     for (int i = 0; i < 1000; ++i) {
-      if (word_.load(memory_order::acquire) != seen) return;
+      if (word_.load(memory_order::acquire) != seen) return true;
       relax();
     }
+    return false;
+  }
+  /// Waits asleep.
+  [[gnu::noinline]] void sleep_until(std::uint32_t seen, std::int64_t end_ns) {
     // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
     // thread to sleep: one of them sees the other.
     sleepers_.fetch_add(1);
@@ -10545,6 +11470,56 @@ class wait_word {
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+
+namespace tagma::runtime {
+
+/// The end of a session. Runs look at it as at a token; those that sleep are woken.
+class closing {
+ public:
+  closing() = default;
+  closing(const closing&) = delete;
+  closing& operator=(const closing&) = delete;
+
+  [[nodiscard]] bool begun() const noexcept { return begun_.load(memory_order::acquire); }
+  TAGMA_COLD void begin() noexcept {
+    begun_.store(true);
+    const mutex_lock lock(mutex_);
+    for (sleeper* s = first_; s != nullptr; s = s->next_) s->word_.change(true);
+  }
+
+  /// While it lives, `begin` changes a word. What begun before is to be looked for behind it.
+  class sleeper {
+   public:
+    TAGMA_COLD sleeper(closing& of, wait_word& word) : closing_(of), word_(word) {
+      const mutex_lock lock(of.mutex_);
+      next_ = of.first_;
+      if (next_ != nullptr) next_->before_ = this;
+      of.first_ = this;
+    }
+    sleeper(const sleeper&) = delete;
+    sleeper& operator=(const sleeper&) = delete;
+    TAGMA_COLD ~sleeper() {
+      const mutex_lock lock(closing_.mutex_);
+      (before_ == nullptr ? closing_.first_ : before_->next_) = next_;
+      if (next_ != nullptr) next_->before_ = before_;
+    }
+
+   private:
+    friend class closing;
+    closing& closing_;
+    wait_word& word_;
+    sleeper* before_ = nullptr;
+    sleeper* next_ = nullptr;
+  };
+
+ private:
+  atomic<bool> begun_{false};
+  mutex mutex_;
+  sleeper* first_ = nullptr;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_CLOSING_HPP
 
 namespace tagma {
 
@@ -10603,15 +11578,23 @@ namespace runtime {
 class trace_sink;
 }
 
-/// What a run is given beside its feeds.
-struct run_limits {
+/// Who may stop a run.
+struct stop_source {
+  const void* token = nullptr;
+  bool (*requested)(const void*) = nullptr;  ///< nullptr: nobody
+  const cancellation* wakes = nullptr;       ///< a run that sleeps; without it the run looks at the token now and then
+  const stop_source* next = nullptr;         ///< another one
+};
+
+/// What a run is given beside its feeds. Of several, the earliest end counts, and any token stops the run; two pools or
+/// two timelines are an error.
+struct run_limits : located<run_limits> {
+  static constexpr int any_pool = -0x7fffffff;
+
   std::int64_t timeout_ns = 0;  ///< 0: that of the session, below 0: none
-  const void* stop = nullptr;
-  bool (*stopped)(const void*) = nullptr;
-  const cancellation* wakes =
-      nullptr;  ///< who wakes a run that sleeps; without it the run looks at `stopped` now and then
+  stop_source stop;
   runtime::trace_sink* trace = nullptr;
-  int pool = 0;  ///< one of the session's pools; -1: the thread that calls
+  int pool = any_pool;  ///< one of the session's pools; -1: the thread that calls
 };
 
 /// A duration of std::chrono without <chrono>.
@@ -10645,49 +11628,98 @@ class time_limit {
 };
 
 /// The longest time that a run may take, whatever the session allows: `timeout(500ms)` or any other std::chrono
-/// duration. A run that is given no time is late.
+/// duration. A run that is given no time is late. Of several the shortest counts.
 template <duration_like Duration>
 [[nodiscard]] constexpr run_limits timeout(Duration d) {
   const std::int64_t ns = time_limit(d).ns();
-  return {.timeout_ns = ns < 1 ? 1 : ns};
+  run_limits l;
+  l.timeout_ns = ns < 1 ? 1 : ns;
+  return l;
 }
 
-/// A run that may take as long as it likes, whatever the session allows.
-[[nodiscard]] constexpr run_limits no_timeout() { return {.timeout_ns = -1}; }
+/// A run that may take as long as it likes, whatever the session allows. Beside a `timeout`, that holds.
+[[nodiscard]] constexpr run_limits no_timeout() {
+  run_limits l;
+  l.timeout_ns = -1;
+  return l;
+}
 
 /// Stops the run when `token.stop_requested()`, as of std::stop_token. The token must outlive the run. A run that
-/// sleeps looks at it every ten milliseconds.
+/// sleeps looks at it every ten milliseconds. Of several any one stops the run.
 template <class Token>
   requires requires(const Token& t) { t.stop_requested(); }
 [[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
+  run_limits l;
+  l.stop.token = &token;
+  l.stop.requested = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); };
+  return l;
 }
 /// Stops the run when `token.cancel()` is called, at once if the run sleeps.
 [[nodiscard]] constexpr run_limits stop_with(const cancellation& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); },
-          .wakes = &token};
+  run_limits l;
+  l.stop.token = l.stop.wakes = &token;
+  l.stop.requested = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); };
+  return l;
 }
 
 /// Chooses the threads that do the steps of a run: those of pool `index` of the session's `inter_op_pools`.
-[[nodiscard]] constexpr run_limits on_pool(int index) { return {.pool = index}; }
+[[nodiscard]] constexpr run_limits on_pool(int index) {
+  run_limits l;
+  l.pool = index;
+  return l;
+}
 /// The steps of a run are done by the thread that calls, one after the other. Large kernels share their work with other
 /// threads as ever.
-[[nodiscard]] constexpr run_limits on_caller_thread() { return {.pool = -1}; }
+[[nodiscard]] constexpr run_limits on_caller_thread() { return on_pool(-1); }
 
 namespace runtime {
 
-/// Limits with an absolute end.
+inline constexpr run_limits no_limits;
+
+/// Makes the first of several limits all of them; it refers to the tokens of the others. Throws InvalidArgument for two
+/// pools or timelines.
+TAGMA_COLD inline void join(array_view<run_limits> given) {
+  run_limits& all = given[0];
+  for (run_limits& l : given.subspan(1, given.size() - 1)) {
+    if (l.timeout_ns > 0 ? all.timeout_ns <= 0 || l.timeout_ns < all.timeout_ns : all.timeout_ns == 0)
+      all.timeout_ns = l.timeout_ns;
+    if (l.stop.requested != nullptr) {
+      l.stop.next = all.stop.next;
+      all.stop.next = &l.stop;
+    }
+    if (l.pool != run_limits::any_pool) {
+      if (all.pool != run_limits::any_pool && all.pool != l.pool)
+        fail(status_code::invalid_argument,
+             {"a run is given two pools of threads, ", all.pool, " and ", l.pool, " (-1 is the thread that calls)"});
+      all.pool = l.pool;
+    }
+    if (l.trace != nullptr) {
+      if (all.trace != nullptr && all.trace != l.trace)
+        fail(status_code::invalid_argument, "a run is given two timelines to be recorded in");
+      all.trace = l.trace;
+    }
+  }
+}
+
+/// Limits with an absolute end, and the end of the session.
 class run_guard {
  public:
-  explicit run_guard(const run_limits& limits)
-      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : wait_word::never) {}
+  /// @param session_timeout_ns where the run has none of its own; 0: none
+  /// @param session whose end stops the run as well; nullptr: none
+  explicit run_guard(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : stop_(limits.stop),
+        timeout_ns_(limits.timeout_ns == 0 ? session_timeout_ns : limits.timeout_ns),
+        end_(timeout_ns_ > 0 ? now_ns() + timeout_ns_ : wait_word::never),
+        session_(session),
+        limited_(timeout_ns_ > 0 || stop_.requested != nullptr || stop_.next != nullptr) {}
 
-  [[nodiscard]] bool limited() const { return end_ != wait_word::never || limits_.stopped != nullptr; }
+  /// False: there is no reason to stop.
+  [[nodiscard]] bool limited() const { return limited_ || closed(); }
   /// Why the run must stop: cancelled, deadline_exceeded, or ok if it need not.
-  [[nodiscard]] status_code over() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) return status_code::cancelled;
+  [[nodiscard, gnu::noinline]] status_code over() const {
+    if (closed()) return status_code::cancelled;
+    for (const stop_source* s = &stop_; s != nullptr; s = s->next)
+      if (s->requested != nullptr && s->requested(s->token)) return status_code::cancelled;
     return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
   }
   /// Throws if the run was cancelled or is late.
@@ -10697,25 +11729,40 @@ class run_guard {
   /// Throws the error that says so.
   /// @param meanwhile what the run did then: " while ..."
   [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
-    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
+    if (reason == status_code::cancelled)
+      fail(reason, {"the run was cancelled", closed() ? ", since its session was closed" : ""});
+    fail(reason, {"the run took longer than its timeout of ", timeout_ns_ / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
-  void wait(wait_word& word, std::uint32_t seen) const {
-    if (limits_.stopped == nullptr) return word.wait_until(seen, end_);
-    if (limits_.wakes != nullptr) {
-      const cancellation::sleeper sleeper(*limits_.wakes, word);
-      if (sleeper.too_late()) return;
-      if (sleeper.placed()) return word.wait_until(seen, end_);
-    }
-    const std::int64_t look_again = now_ns() + 10'000'000;
-    word.wait_until(seen, look_again < end_ ? look_again : end_);
+  TAGMA_COLD void wait(wait_word& word, std::uint32_t seen) const {
+    if (word.changes_soon(seen)) return;
+    if (session_ == nullptr) return sleep(&stop_, word, seen, end_);
+    const closing::sleeper sleeper(*session_, word);
+    if (!closed()) sleep(&stop_, word, seen, end_);
   }
 
  private:
-  run_limits limits_;
+  [[nodiscard]] bool closed() const { return session_ != nullptr && session_->begun(); }
+
+  /// Sleeps until the word changes, until `end` at most. Who may stop the run is told of the word, or looked at.
+  TAGMA_COLD static void sleep(const stop_source* first, wait_word& word, std::uint32_t seen, std::int64_t end) {
+    while (first != nullptr && first->requested == nullptr) first = first->next;
+    if (first == nullptr) return word.sleep_until(seen, end);
+    if (first->wakes != nullptr) {
+      const cancellation::sleeper sleeper(*first->wakes, word);
+      if (sleeper.too_late()) return;
+      if (sleeper.placed()) return sleep(first->next, word, seen, end);
+    }
+    const std::int64_t look_again = now_ns() + 10'000'000;
+    sleep(first->next, word, seen, look_again < end ? look_again : end);
+  }
+
+  stop_source stop_;
+  std::int64_t timeout_ns_;
   std::int64_t end_;
+  closing* session_;
+  bool limited_;
 };
 
 }  // namespace runtime
@@ -10812,6 +11859,8 @@ class gate {
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
 
+#include <new>
+
 namespace tagma::runtime {
 
 /// The words of an error without the code in front: what is behind the first colon, or all where there is none.
@@ -10835,6 +11884,10 @@ struct caught {
       code = one.code();
       is_error = true;
       see(one);
+    } catch (const std::bad_alloc&) {
+      code = status_code::resource_exhausted;
+      what = "the host has no room for what it needs";
+      is_known = true;
     } catch (const std::exception& one) {
       see(one);
     } catch (...) {
@@ -10876,14 +11929,16 @@ class stop_hook {
 /// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
 class run_control {
  public:
-  explicit run_control(const run_limits& limits) : guard_(limits) {}
+  explicit run_control(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : guard_(limits, session_timeout_ns, session) {}
   run_control(const run_control&) = delete;
   run_control& operator=(const run_control&) = delete;
 
   [[nodiscard]] const run_guard& guard() const { return guard_; }
   /// True once the run was told to stop.
   [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
-  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as one load.
+  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as two
+  /// loads.
   [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
 
   /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
@@ -11318,7 +12373,7 @@ class trace final : public runtime::trace_sink {
   }
 
   [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) {
-    return o.elements() * static_cast<std::int64_t>(size_of(o.type));
+    return tagma::bytes_of({o.type, o.dims});
   }
   /// "12.345".
   [[nodiscard]] static std::string microseconds(std::int64_t ns) {
@@ -11358,7 +12413,11 @@ class trace final : public runtime::trace_sink {
 };
 
 /// Records the steps of a run: give it to `run`.
-[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {.trace = &timeline}; }
+[[nodiscard]] inline run_limits trace_to(trace& timeline) {
+  run_limits l;
+  l.trace = &timeline;
+  return l;
+}
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_OBSERVE_TRACE_HPP

@@ -698,6 +698,74 @@ struct merged_device {
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLACE_DEVICE_HPP
 
+// ---- tagma/expr/name.hpp
+#ifndef TAGMA_SINGLE_EXPR_NAME_HPP
+#define TAGMA_SINGLE_EXPR_NAME_HPP
+
+/// @file
+/// Names of placeholders, variables, constants and layers.
+
+#include <string_view>
+#include <type_traits>
+
+// ---- tagma/base/diagnose.hpp
+#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+/// @file
+/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
+/// sentence beside its number:
+///
+///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
+///
+/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
+/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
+/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
+/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
+/// number.
+
+namespace tagma::diagnose {}
+#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+namespace tagma {
+
+/// True for a name by TensorFlow's grammar: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
+[[nodiscard]] constexpr bool is_name(std::string_view text) {
+  bool first = true;
+  for (const char c : text) {
+    const bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (!begins && (first || (c != '/' && c != '_' && c != '-'))) return false;
+    first = false;
+  }
+  return !first;
+}
+
+namespace diagnose {
+/// A text is a name.
+template <class Text>
+inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+}  // namespace diagnose
+
+namespace detail {
+/// The text as a type if it is no name, else void.
+template <fixed_string Text>
+constexpr auto find_bad_name() {
+  if constexpr (!is_name(Text.view())) return spelled<Text>{};
+}
+template <fixed_string Text>
+using bad_name = decltype(find_bad_name<Text>());
+}  // namespace detail
+
+}  // namespace tagma
+
+/// What has a name needs one. `Who` says who asks.
+#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
+  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
+                "TAGMA-E160 " Who                                                             \
+                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
+                "a letter, a digit or '.'")
+#endif  // TAGMA_SINGLE_EXPR_NAME_HPP
+
 // ---- tagma/expr/placeholder.hpp
 #ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
 #define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
@@ -715,85 +783,52 @@ struct merged_device {
 #include <type_traits>
 #include <utility>
 
+// ---- tagma/base/located.hpp
+#ifndef TAGMA_SINGLE_BASE_LOCATED_HPP
+#define TAGMA_SINGLE_BASE_LOCATED_HPP
+
+/// @file
+/// Arguments that know the line of the call. A default argument tells the line, but none can stand behind a pack.
+
+namespace tagma {
+
+/// What a class derives from, `class thing : public located<thing>`, so that a parameter of type `located<T>` accepts
+/// every thing: T is deduced from the base, then the constructor is called in the line of the call.
+template <class T>
+class located {
+ public:
+  /// The base of a thing, which knows no line.
+  constexpr located() = default;
+  /// @param value outlives the call
+  constexpr located(const T& value, source_line at = source_line::here()) : value_(&value), at_(at) {}
+
+  /// @name Of a parameter only.
+  /// @{
+  [[nodiscard]] constexpr const T& value() const { return *value_; }
+  [[nodiscard]] constexpr const source_line& at() const { return at_; }
+  /// @}
+
+ private:
+  const T* value_ = nullptr;
+  source_line at_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_LOCATED_HPP
 // ---- tagma/expr/carried.hpp
 #ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
 #define TAGMA_SINGLE_EXPR_CARRIED_HPP
 
 /// @file
 /// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
+///
+/// A handle carries them in the shape of its expression: a value, or a list of what several operands carry; what one
+/// operand alone carries is handed on as it is. The compiler knows the same shape of the types (graph/survey.hpp), so
+/// values need no names: a program finds each by walking both side by side, whichever file of a program made them.
 
 #include <cstdint>
 #include <string>
 #include <utility>
-
-// ---- tagma/base/atomic.hpp
-#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
-#define TAGMA_SINGLE_BASE_ATOMIC_HPP
-
-/// @file
-/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
-/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
-
-namespace tagma {
-
-/// What an access to a shared value orders around it, as in std::memory_order.
-enum class memory_order : int {
-  relaxed = __ATOMIC_RELAXED,
-  acquire = __ATOMIC_ACQUIRE,
-  release = __ATOMIC_RELEASE,
-  acq_rel = __ATOMIC_ACQ_REL,
-  seq_cst = __ATOMIC_SEQ_CST,
-};
-
-/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
-template <class T>
-class atomic {
- public:
-  constexpr atomic(T value = {}) : value_(value) {}
-  atomic(const atomic&) = delete;
-  atomic& operator=(const atomic&) = delete;
-
-  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
-    return __atomic_load_n(&value_, static_cast<int>(order));
-  }
-  void store(T value, memory_order order = memory_order::seq_cst) {
-    __atomic_store_n(&value_, value, static_cast<int>(order));
-  }
-  T exchange(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
-  }
-  /// Puts `value` where `expected` is; false if something else is there.
-  bool replace(T expected, T value) {
-    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  }
-  /// These return the value before.
-  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
-  }
-  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
-  }
-
-  /// Where the value is, for the system.
-  [[nodiscard]] const T* address() const { return &value_; }
-
- private:
-  T value_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
-// ---- tagma/base/shared_bytes.hpp
-#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-
-/// @file
-/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
-/// type costs the compiler again.
-
-#include <cstddef>
-#include <cstring>
-#include <new>
 
 // ---- tagma/base/array_view.hpp
 #ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
@@ -879,6 +914,173 @@ struct fixed_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+// ---- tagma/base/atomic.hpp
+#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
+#define TAGMA_SINGLE_BASE_ATOMIC_HPP
+
+/// @file
+/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
+/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
+
+namespace tagma {
+
+/// What an access to a shared value orders around it, as in std::memory_order.
+enum class memory_order : int {
+  relaxed = __ATOMIC_RELAXED,
+  acquire = __ATOMIC_ACQUIRE,
+  release = __ATOMIC_RELEASE,
+  acq_rel = __ATOMIC_ACQ_REL,
+  seq_cst = __ATOMIC_SEQ_CST,
+};
+
+/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic(T value = {}) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
+    return __atomic_load_n(&value_, static_cast<int>(order));
+  }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    __atomic_store_n(&value_, value, static_cast<int>(order));
+  }
+  T exchange(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// Puts `value` where `expected` is; false if something else is there.
+  bool replace(T expected, T value) {
+    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
+  /// These return the value before.
+  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
+  }
+  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
+  }
+
+  /// Where the value is, for the system.
+  [[nodiscard]] const T* address() const { return &value_; }
+
+ private:
+  T value_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
+// ---- tagma/base/heap_array.hpp
+#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+
+/// @file
+/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
+/// no code: their instantiations are most of what a header of small classes costs a compiler.
+
+#include <cstddef>
+#include <new>
+
+// ---- tagma/base/no_memory.hpp
+#ifndef TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+#define TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+/// @file
+/// What is thrown where the system gives no more memory.
+
+namespace tagma {
+
+/// "1536 bytes", "1.5 GiB (1610612736 bytes)".
+[[nodiscard]] TAGMA_COLD inline std::string bytes_text(std::int64_t bytes) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 2048) return sentence({bytes, " bytes"});
+  std::size_t unit = 0;
+  std::int64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+  for (; tenths >= 10240 && unit < 5; ++unit) tenths /= 1024;
+  return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
+}
+
+/// ResourceExhausted since the host has no memory left. A type of its own for whoever can give some back.
+class no_memory final : public error {
+ public:
+  /// @param purpose what asks for it: a tensor, a variable, a plan
+  TAGMA_COLD no_memory(std::int64_t bytes, std::string_view purpose)
+      : error(status_code::resource_exhausted,
+              sentence({"the host has no room for ", bytes_text(bytes), ", which ", purpose, " asks for"})) {}
+  /// The same error with more to say: `where` stands before it, `held` behind it.
+  TAGMA_COLD no_memory(const no_memory& e, std::string_view where, std::string_view held = {})
+      : error(status_code::resource_exhausted,
+              sentence({where, where.empty() ? "" : ": ", std::string_view(e.what()).substr(code_length), held})) {}
+
+ private:
+  static constexpr std::size_t code_length = to_string(status_code::resource_exhausted).size() + 2;
+};
+
+/// Throws `no_memory` for `count` things of `size` bytes each.
+[[noreturn]] TAGMA_COLD inline void fail_no_memory(std::size_t count, std::size_t size, std::string_view purpose) {
+  constexpr auto most = static_cast<std::size_t>(INT64_MAX);
+  throw no_memory(static_cast<std::int64_t>(count > most / size ? most : count * size), purpose);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+namespace tagma {
+
+template <class T>
+class heap_array {
+ public:
+  heap_array() = default;
+  /// Throws `no_memory`.
+  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
+  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  heap_array& operator=(heap_array&& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
+    return *this;
+  }
+  heap_array(const heap_array&) = delete;
+  heap_array& operator=(const heap_array&) = delete;
+  ~heap_array() { delete[] data_; }
+
+  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* begin() const { return data_; }
+  [[nodiscard]] T* end() const { return data_ + size_; }
+
+ private:
+  [[nodiscard]] static T* make(std::size_t size) {
+    T* const data = size > PTRDIFF_MAX / sizeof(T) ? nullptr : new (std::nothrow) T[size]();
+    if (data == nullptr) fail_no_memory(size, sizeof(T), "a table");
+    return data;
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <cstddef>
+#include <cstring>
+#include <new>
 
 namespace tagma {
 
@@ -886,8 +1088,12 @@ class shared_bytes {
  public:
   shared_bytes() = default;
   /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
-  TAGMA_COLD explicit shared_bytes(std::size_t size)
-      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  /// Throws `no_memory`.
+  TAGMA_COLD explicit shared_bytes(std::size_t size) {
+    void* const memory = ::operator new(sizeof(header) + size, std::nothrow);
+    if (memory == nullptr) fail_no_memory(1, size, "a value that a program carries");
+    block_ = new (memory) header{{1}, size};
+  }
   shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
   }
@@ -953,6 +1159,23 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+/// What stands for a number of elements, or an extent, that 63 bits do not hold. No tensor has so many.
+inline constexpr extent too_many = INT64_MAX;
+
+/// The sum of two numbers, or `too_many`. One of them may be negative.
+[[nodiscard]] constexpr extent bounded_sum(extent a, extent b) { return b > 0 && a > too_many - b ? too_many : a + b; }
+
+namespace detail {
+[[nodiscard]] TAGMA_COLD constexpr extent product_of_large(extent a, extent b) {
+  return a > 0 && b > too_many / a ? too_many : a * b;
+}
+}  // namespace detail
+
+/// The product of two numbers, or `too_many`. One of them may be a small negative one.
+[[nodiscard]] constexpr extent bounded_product(extent a, extent b) {
+  return ((a | b) >> 31) == 0 ? a * b : detail::product_of_large(a, b);
+}
+
 namespace detail {
 [[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
   fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
@@ -995,10 +1218,17 @@ struct shape {
     return true;
   }
 
-  /// The number of elements; 1 for a scalar. Every extent must be known.
+  /// True if no extent is `dyn`, or negative otherwise, which it is of no tensor.
+  [[nodiscard]] constexpr bool is_known() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] < 0) return false;
+    return true;
+  }
+
+  /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
   [[nodiscard]] constexpr extent elements() const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
+    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 
@@ -1068,7 +1298,7 @@ struct shape {
 
 namespace tagma {
 
-/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
+/// One run-time value: a number, or a few numbers and bytes whose meaning the node that takes it knows.
 struct carried_value {
   double number = 0;         ///< a literal, or the first parameter
   std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
@@ -1082,73 +1312,159 @@ struct carried_value {
   }
 };
 
-/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
-/// handle is one pointer whatever it carries.
+/// What an expression carries: nothing, a value, or parts. Immutable and shared, so that a handle is one pointer
+/// whatever it carries.
 class carried {
  public:
   carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
-  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
-  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  TAGMA_COLD explicit carried(carried_value value) : node_(new node{{1}, std::move(value), {}, nullptr}) {}
+  carried(const carried& other) noexcept : node_(keep(other.node_)) {}
+  carried(carried&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   carried& operator=(carried other) noexcept {
-    entry* const mine = first_;
-    first_ = other.first_;
-    other.first_ = mine;
+    node* const mine = node_;
+    node_ = other.node_;
+    other.node_ = mine;
     return *this;
   }
-  ~carried() { drop(first_); }
+  ~carried() { drop(node_); }
 
-  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
-  /// compiler cannot tell them apart.
-  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    carried all = a;
-    if (a.first_ == b.first_) return all;
-    for (const entry* e = b.first_; e != nullptr; e = e->next) {
-      const carried_value* known = a.find(e->key);
-      if (known == nullptr)
-        all.first_ = new entry{{1}, e->key, e->value, all.first_};
-      else if (!(*known == e->value))
-        conflict(*known, e->value);
-    }
+  /// What several operands carry, in their order.
+  [[nodiscard]] TAGMA_COLD static carried join(array_view<const carried* const> parts) {
+    carried all;
+    all.node_ = new node{{1}, {}, heap_array<carried>(parts.size()), nullptr};
+    for (std::size_t i = 0; i < parts.size(); ++i) all.node_->parts[i] = *parts[i];
     return all;
   }
 
-  /// The value under a key, or nullptr.
-  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    for (const entry* e = first_; e != nullptr; e = e->next)
-      if (e->key == key) return &e->value;
-    return nullptr;
+  /// True if nothing is carried.
+  [[nodiscard]] bool empty() const { return node_ == nullptr; }
+  [[nodiscard]] const carried_value& value() const { return node_->value; }
+  [[nodiscard]] array_view<const carried> parts() const {
+    return node_ == nullptr ? array_view<const carried>() : array_view<const carried>(node_->parts);
   }
+  /// The value of part `i`; nullptr if there is none.
+  [[nodiscard]] const carried_value* find(std::int32_t i) const {
+    const auto all = parts();
+    return i < 0 || static_cast<std::size_t>(i) >= all.size() || all[i].empty() ? nullptr : &all[i].value();
+  }
+  /// Names what is carried; equal for copies.
+  [[nodiscard]] const void* identity() const { return node_; }
 
  private:
-  /// A value in a list whose ends are shared by many lists.
-  struct entry {
+  struct node {
     atomic<std::size_t> owners;
-    const void* key;
     carried_value value;
-    entry* next;
+    heap_array<carried> parts;
+    node* next;  ///< in the list of those that nobody owns any more
   };
 
-  static entry* keep(entry* e) {
-    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
-    return e;
+  static node* keep(node* n) {
+    if (n != nullptr) n->owners.fetch_add(1, memory_order::relaxed);
+    return n;
   }
-  TAGMA_COLD static void drop(entry* e) {
-    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
-      entry* const next = e->next;
-      delete e;
-      e = next;
+  /// True if the last owner went.
+  static bool leave(node* n) { return n != nullptr && n->owners.fetch_sub(1, memory_order::acq_rel) == 1; }
+  /// Without recursion: expressions may be thousands of operations deep.
+  TAGMA_COLD static void drop(node* n) {
+    if (!leave(n)) return;
+    node* unowned = n;
+    while (unowned != nullptr) {
+      node* const gone = unowned;
+      unowned = gone->next;
+      for (carried& part : gone->parts) {
+        if (leave(part.node_)) part.node_->next = unowned, unowned = part.node_;
+        part.node_ = nullptr;
+      }
+      delete gone;
     }
   }
-  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
-    fail(status_code::invalid_argument,
-         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
-          ": the same line built both expressions, so their types are equal; name the value with "
-          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
-  }
 
-  entry* first_ = nullptr;
+  node* node_ = nullptr;
 };
+
+/// A place in the expressions of a program where values meet: a value of its own, or parts that have some.
+struct value_place {
+  std::int32_t first = 0;  ///< of its parts, in a list of places
+  std::int32_t count = 0;  ///< 0: it is a value
+  std::int32_t value = 0;  ///< the number of the value
+  std::string_view name{};
+};
+
+/// How the values of a program are found: the shape of what its outputs carry.
+struct value_places {
+  array_view<const value_place> places;
+  array_view<const std::int32_t> parts;
+  std::int32_t root = -1;  ///< -1: nothing is carried
+  std::size_t values = 0;
+};
+
+/// The values of a program by number: part i is value i.
+/// @param all what the outputs carry
+/// Throws InvalidArgument if one place has two values: the same line built both expressions, so that their types are
+/// equal and the compiler cannot tell them apart.
+[[nodiscard]] TAGMA_COLD inline carried gather_values(const value_places& shape_of, const carried& all) {
+  struct step {
+    std::int32_t place = 0;
+    const carried* what = nullptr;
+  };
+  // What several operands share is walked once.
+  struct seen_set {
+    heap_array<const void*> slots{64};
+    std::size_t count = 0;
+    bool add(const void* p) {
+      if (2 * count >= slots.size()) {
+        heap_array<const void*> old(4 * slots.size());
+        std::swap(old, slots);
+        count = 0;
+        for (const void* const q : old)
+          if (q != nullptr) add(q);
+      }
+      auto i = (reinterpret_cast<std::uintptr_t>(p) * 0x9e3779b97f4a7c15ull >> 20) & (slots.size() - 1);
+      while (slots[i] != nullptr && slots[i] != p) i = (i + 1) & (slots.size() - 1);
+      if (slots[i] == p) return false;
+      slots[i] = p;
+      ++count;
+      return true;
+    }
+  } seen;
+
+  const carried nothing;
+  heap_array<const carried*> found(shape_of.values);
+  for (const carried*& f : found) f = &nothing;
+  if (shape_of.root >= 0) {
+    heap_array<step> stack(64);
+    std::size_t depth = 0;
+    stack[depth++] = {shape_of.root, &all};
+    while (depth > 0) {
+      const step now = stack[--depth];
+      const value_place& place = shape_of.places[now.place];
+      const auto parts = now.what->parts();
+      if (now.what->empty() || parts.size() != static_cast<std::size_t>(place.count))
+        fail(status_code::internal, "an expression lacks its numbers: was a handle moved out of its closure?");
+      if (!seen.add(now.what->identity())) continue;
+      if (place.count == 0) {
+        const carried*& known = found[static_cast<std::size_t>(place.value)];
+        if (!known->empty() && !(known->value() == now.what->value()))
+          fail(status_code::invalid_argument,
+               {"one place of an expression", place.name.empty() ? "" : ", '", place.name,
+                place.name.empty() ? "" : "',", " has two values, ", std::to_string(known->value().number), " and ",
+                std::to_string(now.what->value().number),
+                ": the same line built both expressions, so their types are equal; name the value with "
+                "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+        known = now.what;
+        continue;
+      }
+      if (depth + parts.size() > stack.size()) {
+        heap_array<step> larger(2 * (depth + parts.size()));
+        for (std::size_t i = 0; i < depth; ++i) larger[i] = stack[i];
+        std::swap(larger, stack);
+      }
+      for (std::size_t i = parts.size(); i-- > 0;)
+        stack[depth++] = {shape_of.parts[static_cast<std::size_t>(place.first) + i], &parts[i]};
+    }
+  }
+  return carried::join({found.data(), found.size()});
+}
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
@@ -1221,6 +1537,7 @@ class scratch_array {
 /// @file
 /// Element types: the C++ type, its run-time id, its name and its size.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -1323,8 +1640,10 @@ enum class dtype : std::uint8_t {
 /// strings moves through a graph as any other tensor does.
 using string_element = std::string_view;
 
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
+/// The element type of a node that has no value, only an effect, such as a group of updates. All of them are equal.
+struct no_value {
+  friend constexpr auto operator<=>(const no_value&, const no_value&) = default;
+};
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
@@ -1497,6 +1816,7 @@ enum class op_kind : std::uint8_t {
   control,      ///< no value, only an order
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+  composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
 };
 
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
@@ -1524,6 +1844,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
@@ -1556,6 +1877,7 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
 };
 
 namespace detail {
@@ -1569,6 +1891,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::single; }) info.single = Op::single;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -1589,6 +1912,7 @@ constexpr op_rules make_rules() {
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
   return rules;
 }
 
@@ -1645,7 +1969,7 @@ struct node {
   std::int16_t attribute_count = 0;
   std::string_view name;       ///< of a placeholder or variable; of a slot, the variable it belongs to
   std::string_view suffix;     ///< of a slot: "/adam_m"
-  const void* key = nullptr;   ///< names a run-time value that the program carries
+  std::int32_t value = -1;     ///< the number of the run-time value that it takes, if it takes one
   std::int16_t request = 0;    ///< what its scopes ask for: a position in the list of requests, 0 if nothing
   std::int16_t colocated = 0;  ///< nodes on whose device it runs, listed behind its control dependencies
 };
@@ -1661,7 +1985,7 @@ struct node_extras {
   array_view<const node_id> controls{};
   std::string_view name{};
   std::string_view suffix{};
-  const void* key = nullptr;
+  std::int32_t value = -1;
   std::int16_t request = 0;
   array_view<const node_id> colocated{};
 };
@@ -1756,7 +2080,7 @@ class graph {
     n.attribute_count = static_cast<std::int16_t>(attributes.size());
     n.name = extras.name;
     n.suffix = extras.suffix;
-    n.key = extras.key;
+    n.value = extras.value;
     n.request = request;
     n.colocated = static_cast<std::int16_t>(extras.colocated.size());
     for (const node_id i : inputs) edges_[edge_count_++] = i;
@@ -1781,7 +2105,7 @@ class graph {
                                      const node_extras& extras, std::int16_t request) const {
     const node& n = (*this)[id];
     if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
-        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
+        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.value != extras.value)
       return false;
     const auto theirs = this->inputs(id);
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -1869,11 +2193,31 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
   return args.result;
 }
 
+/// Adds nodes: what gradients and expansions do.
+struct node_writer {
+  graph& g;
+
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
+  template <class Op, class... Node>
+  constexpr node_id emit(Op, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)});
+  }
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) const {
+    return g.emit(rules<Op>, inputs, attributes);
+  }
+};
+
 /// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
 /// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
 /// have the operation, not wherever its header is included.
-struct gradient_args {
-  graph& g;
+struct gradient_args : node_writer {
   node_id self;
   node_id upstream;            ///< gradient of the loss by this node's output
   array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
@@ -1883,21 +2227,6 @@ struct gradient_args {
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
-  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
-  template <class Op, class... Node>
-  constexpr node_id emit(Op, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)});
-  }
-  template <class Op, class... Node>
-  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
-  }
-  template <class Op>
-  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
-    return g.emit(rules<Op>, inputs, attributes);
-  }
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
 
@@ -1910,20 +2239,19 @@ struct variable_gradient {
   node_id gradient = no_node;
 };
 
-/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
-struct expand_args {
-  graph& g;
+/// What `op::expand` sees: a node that is replaced by others, of which it names one as the result. For optimizers, the
+/// gradients are at hand. The compositions of the library take it as `auto& e`, for the reason above.
+struct expand_args : node_writer {
   array_view<const node_id> inputs;
   attribute_list attributes;
-  std::string_view name;
   array_view<const variable_gradient> gradients;
   node_id result = no_node;
 
-  template <class Op, class... Node>
-  constexpr node_id emit(Node... ids) {
-    const node_id list[] = {ids...};
-    return g.emit(rules<Op>, {list, sizeof...(Node)});
-  }
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
+  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
+  [[nodiscard]] constexpr attribute attr(int i) const { return attributes[i]; }
+  /// A scalar of the type of input 0.
+  constexpr node_id constant(double value) const { return emit_constant(g, in_spec(0).type, value); }
 };
 
 }  // namespace tagma::ir
@@ -1941,6 +2269,81 @@ struct expand_args {
 
 /// @file
 /// Functions that decide for each node where it shall run. The compiler calls them while it builds the graph.
+
+// ---- tagma/tensor/size.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SIZE_HPP
+#define TAGMA_SINGLE_TENSOR_SIZE_HPP
+
+/// @file
+/// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
+
+#include <string>
+
+namespace tagma {
+
+/// The most bytes that a tensor may have, and that all tensors of a plan may take together: more than any process can
+/// address. Sums of a few extents that keep to it, and sizes that are rounded up, fit 64 bits.
+inline constexpr extent max_bytes = extent{1} << 56;
+
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
+[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
+  bool empty = false;
+  for (const extent e : dims.span()) {
+    if (e < 0) return -1;
+    empty = empty || e == 0;
+  }
+  if (empty) return 0;
+  const extent limit = INT64_MAX / static_cast<extent>(element_size);
+  extent n = 1;
+  for (const extent e : dims.span()) {
+    if (e > limit / n) return -1;
+    n *= e;
+  }
+  return n;
+}
+
+/// Bytes of a tensor whose extents are all known; `too_many` where 63 bits do not hold them.
+[[nodiscard]] TAGMA_COLD constexpr extent bytes_of(const tensor_spec& s) {
+  return bounded_product(s.dims.elements(), static_cast<extent>(size_of(s.type)));
+}
+
+/// True if the product of all extents, in bytes, is at most `max_bytes`. As in NumPy an extent of 0 counts as 1, so
+/// that products of some of the extents, such as strides, keep to the bound as well. So does one that is not known:
+/// where this is false, the tensor is too large whatever it will be.
+[[nodiscard]] TAGMA_COLD constexpr bool is_addressable(const tensor_spec& s) {
+  extent bytes = static_cast<extent>(size_of(s.type));
+  for (int i = 0; i < s.dims.rank; ++i)
+    if (s.dims.extents[i] > 1) bytes = bounded_product(bytes, s.dims.extents[i]);
+  return bytes <= max_bytes;
+}
+
+/// "float32 [2097152, 2097152, 2097152] of about 2^65 bytes", for one that is not addressable.
+[[nodiscard]] TAGMA_COLD inline std::string size_text(const tensor_spec& s) {
+  double bytes = static_cast<double>(size_of(s.type));
+  for (const extent e : s.dims.span())
+    if (e > 1) bytes *= static_cast<double>(e);
+  int power = 0;
+  for (; bytes >= 1.5; bytes /= 2) ++power;
+  return sentence({to_string(s), " of about 2^", power, " bytes"});
+}
+
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+  if (!s.dims.is_known())
+    fail(status_code::invalid_argument,
+         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+}
+}  // namespace detail
+
+/// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
+TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SIZE_HPP
 
 namespace tagma {
 
@@ -2019,7 +2422,7 @@ struct replica_device_setter {
     int least = 0;
     for (int t = 1; t < ps_tasks; ++t)
       if (counts.load[t] < counts.load[least]) least = t;
-    counts.load[least] += op.spec.dims.elements() * static_cast<std::int64_t>(size_of(op.spec.type));
+    counts.load[least] = bounded_sum(counts.load[least], bytes_of(op.spec));
     return least;
   }
 };
@@ -2076,11 +2479,38 @@ struct record {
   array_view<const record* const> controls;  ///< control dependencies: run before this node
   attribute_list attributes;
   std::string_view name;                        ///< of a placeholder or variable
-  const void* key = nullptr;                    ///< names a run-time value that the program carries
+  bool valued = false;                          ///< takes a run-time value that the program carries
+  bool carries = false;                         ///< so does it, or a record behind it
   const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
   const record* bare = nullptr;                 ///< the same node without them
   array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
+  const record* copied = nullptr;               ///< the record that this one repeats, with a scope or more to wait for
+
+  /// The record whose value a valued record takes.
+  [[nodiscard]] constexpr const record& value_owner() const {
+    const record* r = this;
+    while (r->copied != nullptr) r = r->copied;
+    return *r;
+  }
 };
+
+/// True if two records stand for one node: the same structure down to the same numbers written in place. What has an
+/// effect or draws random numbers is one node with itself alone.
+[[nodiscard]] constexpr bool is_one_node(const record& a, const record& b) {
+  if (&a == &b) return true;
+  if (a.hash != b.hash || a.op != b.op || a.op->info->stateful || a.valued != b.valued || a.name != b.name ||
+      !(a.spec == b.spec) || a.scopes != b.scopes || a.attributes.size() != b.attributes.size())
+    return false;
+  if (a.valued && &a.value_owner() != &b.value_owner()) return false;
+  for (std::size_t i = 0; i < a.attributes.size(); ++i)
+    if (a.attributes[i] != b.attributes[i]) return false;
+  const auto are_one = [](array_view<const record* const> x, array_view<const record* const> y) {
+    bool one = x.size() == y.size();
+    for (std::size_t i = 0; one && i < x.size(); ++i) one = is_one_node(*x[i], *y[i]);
+    return one;
+  };
+  return are_one(a.inputs, b.inputs) && are_one(a.controls, b.controls) && are_one(a.colocated, b.colocated);
+}
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_IR_RECORD_HPP
@@ -2131,10 +2561,6 @@ inline constexpr bool is_structural = false;
 template <std::uint64_t Hash>
 inline constexpr bool is_structural<structural_id<Hash>> = true;
 
-/// The address that names a run-time value.
-template <class Id>
-inline constexpr char value_key = 0;
-
 struct no_values {};
 
 }  // namespace detail
@@ -2144,7 +2570,8 @@ struct expr;
 
 /// A value bound to a node for one run: `x = images`.
 template <class Id, class Value>
-struct feed {
+struct feed : located<feed<Id, Value>> {
+  constexpr explicit feed(const Value& v) : value(v) {}
   const Value& value;
 };
 
@@ -2174,7 +2601,7 @@ struct expr {
   /// Feeds this node in one run. The value must outlive the call of `run`.
   template <class Value>
     requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return feed<Id, Value>(value); }
 };
 
 namespace detail {
@@ -2184,23 +2611,23 @@ inline constexpr bool any_carries = (false || ... || E::carries);
 template <class... E>
 inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
 
+/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
-[[nodiscard]] carried merge_values(const E&... e) {
-  carried all;
-  const auto take = [&all](const auto& one) {
-    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
-  };
-  (take(e), ...);
-  return all;
-}
-
-/// The run-time values of all operands.
-template <class... E>
-[[nodiscard]] constexpr auto gather_values(const E&... e) {
-  if constexpr (any_carries<E...>) {
-    return merge_values(e...);
-  } else {
+[[nodiscard]] constexpr auto join_values(const E&... e) {
+  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
+  if constexpr (count == 0) {
     return no_values{};
+  } else {
+    const carried* parts[count]{};
+    std::size_t n = 0;
+    const auto take = [&](const auto& one) {
+      if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
+    };
+    (take(e), ...);
+    if constexpr (count == 1)
+      return carried(*parts[0]);
+    else
+      return carried::join(parts);
   }
 }
 
@@ -2236,7 +2663,10 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     return h;
   }
   static constexpr tensor_spec spec = infer().out;
-  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
+  static constexpr bool carries =
+      (false || ... || find_record<Inputs>()->carries) || (false || ... || find_record<Controls>()->carries);
+  static constexpr ir::record value{&ir::rules<Op>,    hash(), spec,  inputs, controls,
+                                    attributes.list(), {},     false, carries};
 };
 
 /// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
@@ -2256,9 +2686,9 @@ template <class Definition, class Place, class... E>
   using spec_type = spec_of<Definition::spec>;
   if constexpr (structural || std::is_void_v<Place>)
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        gather_values(operands...));
+        join_values(operands...));
   else
-    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(join_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -2296,6 +2726,14 @@ inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
 template <extent... Extents>
 inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
                                           (true && ... && (Extents >= 0 || Extents == dyn));
+/// The tensor has no more bytes than can be addressed, whatever its dynamic extents will be.
+template <class T, extent... Extents>
+inline constexpr bool is_addressable = [] {
+  if constexpr (is_element_type<T> && extents_are_valid<Extents...>)
+    return tagma::is_addressable({dtype_of<T>, shape{Extents...}});
+  else
+    return true;
+}();
 }  // namespace diagnose
 
 namespace op {
@@ -2318,8 +2756,7 @@ constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, co
 template <fixed_string Name, class Spec>
 struct placeholder_definition {
   static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
-  static constexpr ir::record value{
-      ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+  static constexpr ir::record value{ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view()};
 };
 
 }  // namespace detail
@@ -2328,16 +2765,20 @@ struct placeholder_definition {
 #define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
   static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
   static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn")
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
+  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
+                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
 
 /// An input with a name. Equal name and type are the same node.
-/// @tparam Name what errors and feeds call it
+/// @tparam Name what errors and feeds call it (TAGMA-E160)
 /// @tparam T its element type
 /// @tparam Extents its shape; `dyn` where it varies from run to run
 template <fixed_string Name, class T, extent... Extents>
 [[nodiscard]] constexpr auto placeholder() {
+  TAGMA_NEEDS_NAME("placeholder", Name);
   TAGMA_NEEDS_TENSOR("placeholder", T, Extents...);
-  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...>) {
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...> &&
+                diagnose::is_addressable<T, Extents...>) {
     using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
     using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
     return expr<spec<T, Extents...>, id, false>{};
@@ -2423,9 +2864,9 @@ struct variable_definition {
   static constexpr std::uint64_t hash =
       hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
   static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
+  static constexpr bool valued = Kind == carried_kind;
   static constexpr ir::record value{
-      ir::rules_for<op::variable, Spec>, hash, Spec::value, {}, {}, attributes.list(), Name.view(),
-      &value_key<structural_id<hash>>,   {}};
+      ir::rules_for<op::variable, Spec>, hash, Spec::value, {}, {}, attributes.list(), Name.view(), valued, valued};
 };
 
 template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
@@ -2437,8 +2878,7 @@ template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, cla
 
 template <fixed_string Name, class Spec, bool Trainable>
 [[nodiscard]] auto make_carried_variable(carried_value value) {
-  using definition = variable_definition<Name, Spec, carried_kind, Trainable>;
-  return make_variable<Name, Spec, carried_kind, Trainable>(carried(definition::value.key, std::move(value)));
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(std::move(value)));
 }
 
 [[nodiscard]] inline carried_value number_value(double number) {
@@ -2487,7 +2927,8 @@ namespace detail {
 template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
   if constexpr (diagnose::is_element_type<T> && diagnose::is_kept<T> && diagnose::is_initial_value<T, Initial> &&
-                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...>) {
+                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...> &&
+                diagnose::is_addressable<T, Extents...>) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
@@ -2515,12 +2956,14 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
                 "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type")
 
 /// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
-/// is compiled (TAGMA-E060).
+/// is compiled (TAGMA-E060), and so is the name of a slot of an optimizer (TAGMA-E161).
+/// @tparam Name by TensorFlow's grammar of names (TAGMA-E160)
 /// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static
 /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
+  TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
 }
@@ -2528,6 +2971,7 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// The same, left alone by optimizers.
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }
@@ -2542,24 +2986,6 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// @file
 /// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
 
-// ---- tagma/base/diagnose.hpp
-#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-
-/// @file
-/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
-/// sentence beside its number:
-///
-///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
-///
-/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
-/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
-/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
-/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
-/// number.
-
-namespace tagma::diagnose {}
-#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
 // ---- tagma/expr/literal.hpp
 #ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
 #define TAGMA_SINGLE_EXPR_LITERAL_HPP
@@ -2580,20 +3006,28 @@ struct literal {
 
 namespace detail {
 
-template <class T, std::uint64_t Hash, class Key>
+template <class T, std::uint64_t Hash, class Id>
 struct literal_definition {
   static constexpr tensor_spec spec{dtype_of<T>, {}};
-  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, true, true};
+};
+/// The same with a name.
+template <class T, fixed_string Name>
+struct named_literal_definition {
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_combine(hash_text("literal"), hash_text(Name.view())), static_cast<std::uint64_t>(dtype_of<T>));
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, hash, spec, {}, {}, {}, Name.view(), true, true};
 };
 
 /// The handle of a scalar of type `T` that is told apart by `Id`.
-template <class T, class Id, std::uint64_t Hash, class S>
+template <class T, class Id, class Definition, class S>
 [[nodiscard]] auto make_literal(S value) {
-  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
+  using id = typename binding<Id, Definition>::id;
   carried_value v;
   v.number = static_cast<double>(value);
   v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
+  return expr<spec<T>, id, true>{carried(std::move(v))};
 }
 
 template <class T, class Place, int Index, class S>
@@ -2601,7 +3035,14 @@ template <class T, class Place, int Index, class S>
   constexpr std::uint64_t hash = hash_combine(
       hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
   using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
-  return make_literal<T, id, hash>(value);
+  return make_literal<T, id, literal_definition<T, hash, id>>(value);
+}
+
+/// The handle of a scalar of type `T` that is told apart by its name.
+template <fixed_string Name, class T, class S>
+[[nodiscard]] auto named_literal(S value) {
+  using definition = named_literal_definition<T, Name>;
+  return make_literal<T, structural_id<definition::hash>, definition>(value);
 }
 
 /// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
@@ -2640,10 +3081,11 @@ struct common_element<A, B, C...> {
 }  // namespace detail
 
 /// A scalar with a name: its value is given when the program runs, and equal names are one node.
+/// Raises TAGMA-E160.
 template <fixed_string Name, class T>
 [[nodiscard]] auto constant(T value) {
-  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
-  return detail::make_literal<T, structural_id<hash>, hash>(value);
+  TAGMA_NEEDS_NAME("constant", Name);
+  return detail::named_literal<Name, T>(value);
 }
 
 }  // namespace tagma
@@ -3006,12 +3448,12 @@ inline constexpr bool element_counts_agree = [] {
   if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
   extent known = 1;
   int open = 0;
-  ((To == dyn ? void(++open) : void(known *= To)), ...);
+  ((To == dyn ? void(++open) : void(known = bounded_product(known, To))), ...);
   if (open > 1) return false;
   if (!From::value.dims.is_static()) {
     extent part = 1;
     for (int i = 0; i < From::value.dims.rank; ++i)
-      if (From::value.dims[i] != dyn) part *= From::value.dims[i];
+      if (From::value.dims[i] != dyn) part = bounded_product(part, From::value.dims[i]);
     return open == 1 ? known != 0 : part == 0 || known % part == 0;
   }
   const extent total = From::value.dims.elements();
@@ -3050,11 +3492,13 @@ struct reshape {
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
+    const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
       a.out.dims = a.in[1].dims;
-      return nullptr;
+      return from.is_static() && a.out.dims.is_static() && from.elements() != a.out.dims.elements()
+                 ? "the new shape has another number of elements"
+                 : nullptr;
     }
-    const shape& from = a.in[0].dims;
     extent known = 1;
     int open = -1;
     a.out.dims = {};
@@ -3063,7 +3507,7 @@ struct reshape {
       if (e == dyn)
         open = static_cast<int>(i);
       else
-        known *= e;
+        known = bounded_product(known, e);
       a.out.dims.push_back(e);
     }
     if (!from.is_static()) return nullptr;
@@ -3216,6 +3660,33 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @file
 /// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
+// ---- tagma/expr/op/composition.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+#define TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+
+/// @file
+/// Compositions: one node for the C++ compiler, several for the graph compiler. A layer that is used a hundred times
+/// costs a hundred handles, not thousands; the flat graph, its gradients and its loops are those of the parts.
+
+namespace tagma::op {
+
+/// Base of the tags of compositions. A tag has `infer`, as every operation, and `expand`, which adds the nodes and sets
+/// `result`.
+/// @tparam Weight how many nodes it becomes, roughly
+template <int Weight>
+struct composition {
+  static constexpr ir::op_kind kind = ir::op_kind::composition;
+  static constexpr int weight(ir::attribute_list) { return Weight; }
+};
+
+/// Base of those whose result has the type of their first input.
+template <int Weight>
+struct elementwise_composition : composition<Weight> {
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
 // ---- tagma/expr/op/math.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
 #define TAGMA_SINGLE_EXPR_OP_MATH_HPP
@@ -3655,13 +4126,24 @@ struct fraction {
   static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : bounded_product(count, dims[i]);
     return count;
   }
   static constexpr void fold(ir::fold_args& f) {
     const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
+};
+
+/// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
+struct mean : composition<3> {
+  static constexpr const char* name = "mean";
+  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
+    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
+    return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.attr(0), e.attr(1)); }
 };
 
 /// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
@@ -3747,17 +4229,6 @@ inline constexpr op::attribute_mask axis_mask = [] {
   return mask;
 }();
 
-/// The sum times one over the number of elements that it joins.
-template <bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
-    constexpr auto mask = axis_mask<E::rank, Axes...>;
-    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
-    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
-    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
-  }
-}
-
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
   if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
@@ -3824,13 +4295,13 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<false, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<true, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
 /// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
@@ -4580,6 +5051,13 @@ class condition {
 
 #include <sched.h>
 
+// ---- tagma/runtime/closing.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+#define TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+
+/// @file
+/// Tells the runs of a session that it closes.
+
 // ---- tagma/runtime/wait_word.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 #define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
@@ -4611,7 +5089,7 @@ namespace tagma::runtime {
 
 inline void relax() {
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+  asm volatile("pause");
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
@@ -4626,11 +5104,19 @@ class wait_word {
   void wait(std::uint32_t seen) { wait_until(seen, never); }
 
   /// The same, until `end_ns` of the monotonic clock at most.
-  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+  void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+    if (!changes_soon(seen)) sleep_until(seen, end_ns);
+  }
+  /// Waits a short while awake. True if the number is no longer `seen`.
+  [[nodiscard, gnu::noinline]] bool changes_soon(std::uint32_t seen) const {
     for (int i = 0; i < 1000; ++i) {
-      if (word_.load(memory_order::acquire) != seen) return;
+      if (word_.load(memory_order::acquire) != seen) return true;
       relax();
     }
+    return false;
+  }
+  /// Waits asleep.
+  [[gnu::noinline]] void sleep_until(std::uint32_t seen, std::int64_t end_ns) {
     // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
     // thread to sleep: one of them sees the other.
     sleepers_.fetch_add(1);
@@ -4671,6 +5157,56 @@ class wait_word {
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+
+namespace tagma::runtime {
+
+/// The end of a session. Runs look at it as at a token; those that sleep are woken.
+class closing {
+ public:
+  closing() = default;
+  closing(const closing&) = delete;
+  closing& operator=(const closing&) = delete;
+
+  [[nodiscard]] bool begun() const noexcept { return begun_.load(memory_order::acquire); }
+  TAGMA_COLD void begin() noexcept {
+    begun_.store(true);
+    const mutex_lock lock(mutex_);
+    for (sleeper* s = first_; s != nullptr; s = s->next_) s->word_.change(true);
+  }
+
+  /// While it lives, `begin` changes a word. What begun before is to be looked for behind it.
+  class sleeper {
+   public:
+    TAGMA_COLD sleeper(closing& of, wait_word& word) : closing_(of), word_(word) {
+      const mutex_lock lock(of.mutex_);
+      next_ = of.first_;
+      if (next_ != nullptr) next_->before_ = this;
+      of.first_ = this;
+    }
+    sleeper(const sleeper&) = delete;
+    sleeper& operator=(const sleeper&) = delete;
+    TAGMA_COLD ~sleeper() {
+      const mutex_lock lock(closing_.mutex_);
+      (before_ == nullptr ? closing_.first_ : before_->next_) = next_;
+      if (next_ != nullptr) next_->before_ = before_;
+    }
+
+   private:
+    friend class closing;
+    closing& closing_;
+    wait_word& word_;
+    sleeper* before_ = nullptr;
+    sleeper* next_ = nullptr;
+  };
+
+ private:
+  atomic<bool> begun_{false};
+  mutex mutex_;
+  sleeper* first_ = nullptr;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_CLOSING_HPP
 
 namespace tagma {
 
@@ -4729,15 +5265,23 @@ namespace runtime {
 class trace_sink;
 }
 
-/// What a run is given beside its feeds.
-struct run_limits {
+/// Who may stop a run.
+struct stop_source {
+  const void* token = nullptr;
+  bool (*requested)(const void*) = nullptr;  ///< nullptr: nobody
+  const cancellation* wakes = nullptr;       ///< a run that sleeps; without it the run looks at the token now and then
+  const stop_source* next = nullptr;         ///< another one
+};
+
+/// What a run is given beside its feeds. Of several, the earliest end counts, and any token stops the run; two pools or
+/// two timelines are an error.
+struct run_limits : located<run_limits> {
+  static constexpr int any_pool = -0x7fffffff;
+
   std::int64_t timeout_ns = 0;  ///< 0: that of the session, below 0: none
-  const void* stop = nullptr;
-  bool (*stopped)(const void*) = nullptr;
-  const cancellation* wakes =
-      nullptr;  ///< who wakes a run that sleeps; without it the run looks at `stopped` now and then
+  stop_source stop;
   runtime::trace_sink* trace = nullptr;
-  int pool = 0;  ///< one of the session's pools; -1: the thread that calls
+  int pool = any_pool;  ///< one of the session's pools; -1: the thread that calls
 };
 
 /// A duration of std::chrono without <chrono>.
@@ -4771,49 +5315,98 @@ class time_limit {
 };
 
 /// The longest time that a run may take, whatever the session allows: `timeout(500ms)` or any other std::chrono
-/// duration. A run that is given no time is late.
+/// duration. A run that is given no time is late. Of several the shortest counts.
 template <duration_like Duration>
 [[nodiscard]] constexpr run_limits timeout(Duration d) {
   const std::int64_t ns = time_limit(d).ns();
-  return {.timeout_ns = ns < 1 ? 1 : ns};
+  run_limits l;
+  l.timeout_ns = ns < 1 ? 1 : ns;
+  return l;
 }
 
-/// A run that may take as long as it likes, whatever the session allows.
-[[nodiscard]] constexpr run_limits no_timeout() { return {.timeout_ns = -1}; }
+/// A run that may take as long as it likes, whatever the session allows. Beside a `timeout`, that holds.
+[[nodiscard]] constexpr run_limits no_timeout() {
+  run_limits l;
+  l.timeout_ns = -1;
+  return l;
+}
 
 /// Stops the run when `token.stop_requested()`, as of std::stop_token. The token must outlive the run. A run that
-/// sleeps looks at it every ten milliseconds.
+/// sleeps looks at it every ten milliseconds. Of several any one stops the run.
 template <class Token>
   requires requires(const Token& t) { t.stop_requested(); }
 [[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
+  run_limits l;
+  l.stop.token = &token;
+  l.stop.requested = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); };
+  return l;
 }
 /// Stops the run when `token.cancel()` is called, at once if the run sleeps.
 [[nodiscard]] constexpr run_limits stop_with(const cancellation& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); },
-          .wakes = &token};
+  run_limits l;
+  l.stop.token = l.stop.wakes = &token;
+  l.stop.requested = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); };
+  return l;
 }
 
 /// Chooses the threads that do the steps of a run: those of pool `index` of the session's `inter_op_pools`.
-[[nodiscard]] constexpr run_limits on_pool(int index) { return {.pool = index}; }
+[[nodiscard]] constexpr run_limits on_pool(int index) {
+  run_limits l;
+  l.pool = index;
+  return l;
+}
 /// The steps of a run are done by the thread that calls, one after the other. Large kernels share their work with other
 /// threads as ever.
-[[nodiscard]] constexpr run_limits on_caller_thread() { return {.pool = -1}; }
+[[nodiscard]] constexpr run_limits on_caller_thread() { return on_pool(-1); }
 
 namespace runtime {
 
-/// Limits with an absolute end.
+inline constexpr run_limits no_limits;
+
+/// Makes the first of several limits all of them; it refers to the tokens of the others. Throws InvalidArgument for two
+/// pools or timelines.
+TAGMA_COLD inline void join(array_view<run_limits> given) {
+  run_limits& all = given[0];
+  for (run_limits& l : given.subspan(1, given.size() - 1)) {
+    if (l.timeout_ns > 0 ? all.timeout_ns <= 0 || l.timeout_ns < all.timeout_ns : all.timeout_ns == 0)
+      all.timeout_ns = l.timeout_ns;
+    if (l.stop.requested != nullptr) {
+      l.stop.next = all.stop.next;
+      all.stop.next = &l.stop;
+    }
+    if (l.pool != run_limits::any_pool) {
+      if (all.pool != run_limits::any_pool && all.pool != l.pool)
+        fail(status_code::invalid_argument,
+             {"a run is given two pools of threads, ", all.pool, " and ", l.pool, " (-1 is the thread that calls)"});
+      all.pool = l.pool;
+    }
+    if (l.trace != nullptr) {
+      if (all.trace != nullptr && all.trace != l.trace)
+        fail(status_code::invalid_argument, "a run is given two timelines to be recorded in");
+      all.trace = l.trace;
+    }
+  }
+}
+
+/// Limits with an absolute end, and the end of the session.
 class run_guard {
  public:
-  explicit run_guard(const run_limits& limits)
-      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : wait_word::never) {}
+  /// @param session_timeout_ns where the run has none of its own; 0: none
+  /// @param session whose end stops the run as well; nullptr: none
+  explicit run_guard(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : stop_(limits.stop),
+        timeout_ns_(limits.timeout_ns == 0 ? session_timeout_ns : limits.timeout_ns),
+        end_(timeout_ns_ > 0 ? now_ns() + timeout_ns_ : wait_word::never),
+        session_(session),
+        limited_(timeout_ns_ > 0 || stop_.requested != nullptr || stop_.next != nullptr) {}
 
-  [[nodiscard]] bool limited() const { return end_ != wait_word::never || limits_.stopped != nullptr; }
+  /// False: there is no reason to stop.
+  [[nodiscard]] bool limited() const { return limited_ || closed(); }
   /// Why the run must stop: cancelled, deadline_exceeded, or ok if it need not.
-  [[nodiscard]] status_code over() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) return status_code::cancelled;
+  [[nodiscard, gnu::noinline]] status_code over() const {
+    if (closed()) return status_code::cancelled;
+    for (const stop_source* s = &stop_; s != nullptr; s = s->next)
+      if (s->requested != nullptr && s->requested(s->token)) return status_code::cancelled;
     return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
   }
   /// Throws if the run was cancelled or is late.
@@ -4823,25 +5416,40 @@ class run_guard {
   /// Throws the error that says so.
   /// @param meanwhile what the run did then: " while ..."
   [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
-    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
+    if (reason == status_code::cancelled)
+      fail(reason, {"the run was cancelled", closed() ? ", since its session was closed" : ""});
+    fail(reason, {"the run took longer than its timeout of ", timeout_ns_ / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
-  void wait(wait_word& word, std::uint32_t seen) const {
-    if (limits_.stopped == nullptr) return word.wait_until(seen, end_);
-    if (limits_.wakes != nullptr) {
-      const cancellation::sleeper sleeper(*limits_.wakes, word);
-      if (sleeper.too_late()) return;
-      if (sleeper.placed()) return word.wait_until(seen, end_);
-    }
-    const std::int64_t look_again = now_ns() + 10'000'000;
-    word.wait_until(seen, look_again < end_ ? look_again : end_);
+  TAGMA_COLD void wait(wait_word& word, std::uint32_t seen) const {
+    if (word.changes_soon(seen)) return;
+    if (session_ == nullptr) return sleep(&stop_, word, seen, end_);
+    const closing::sleeper sleeper(*session_, word);
+    if (!closed()) sleep(&stop_, word, seen, end_);
   }
 
  private:
-  run_limits limits_;
+  [[nodiscard]] bool closed() const { return session_ != nullptr && session_->begun(); }
+
+  /// Sleeps until the word changes, until `end` at most. Who may stop the run is told of the word, or looked at.
+  TAGMA_COLD static void sleep(const stop_source* first, wait_word& word, std::uint32_t seen, std::int64_t end) {
+    while (first != nullptr && first->requested == nullptr) first = first->next;
+    if (first == nullptr) return word.sleep_until(seen, end);
+    if (first->wakes != nullptr) {
+      const cancellation::sleeper sleeper(*first->wakes, word);
+      if (sleeper.too_late()) return;
+      if (sleeper.placed()) return sleep(first->next, word, seen, end);
+    }
+    const std::int64_t look_again = now_ns() + 10'000'000;
+    sleep(first->next, word, seen, look_again < end ? look_again : end);
+  }
+
+  stop_source stop_;
+  std::int64_t timeout_ns_;
   std::int64_t end_;
+  closing* session_;
+  bool limited_;
 };
 
 }  // namespace runtime
@@ -5654,53 +6262,6 @@ class driver final : public runtime::stream_driver {
 
 #include <cstdint>
 
-// ---- tagma/base/heap_array.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-
-/// @file
-/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
-/// no code: their instantiations are most of what a header of small classes costs a compiler.
-
-#include <cstddef>
-
-namespace tagma {
-
-template <class T>
-class heap_array {
- public:
-  heap_array() = default;
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : new T[size]()), size_(size) {}
-  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
-    other.data_ = nullptr;
-    other.size_ = 0;
-  }
-  heap_array& operator=(heap_array&& other) noexcept {
-    T* const data = data_;
-    const std::size_t size = size_;
-    data_ = other.data_;
-    size_ = other.size_;
-    other.data_ = data;
-    other.size_ = size;
-    return *this;
-  }
-  heap_array(const heap_array&) = delete;
-  heap_array& operator=(const heap_array&) = delete;
-  ~heap_array() { delete[] data_; }
-
-  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] T* begin() const { return data_; }
-  [[nodiscard]] T* end() const { return data_ + size_; }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
 // ---- tagma/plan/step_graph.hpp
 #ifndef TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
 #define TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
@@ -5790,7 +6351,7 @@ struct plan_node {
   std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
-  const void* key = nullptr;
+  std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
@@ -5827,9 +6388,9 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
-  std::int16_t device = 0;    ///< a position in the devices of the program
-  double number = 0;          ///< of a derived initializer
-  const void* key = nullptr;  ///< of a carried initializer
+  std::int16_t device = 0;  ///< a position in the devices of the program
+  double number = 0;        ///< of a derived initializer
+  std::int32_t value = -1;  ///< the number of a carried initializer
   std::int32_t source = 0;
 };
 
@@ -5878,8 +6439,8 @@ inline constexpr std::int64_t alignment = 64;
 }
 
 /// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
-/// arena.
-/// @param bytes size of each block
+/// arena, or `too_many` if they are more than `max_bytes`.
+/// @param bytes size of each block, at most `max_bytes`
 /// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
@@ -5908,6 +6469,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
       place = kept;
       offset = end;
     }
+    if (size > max_bytes - offset) return too_many;
     for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
     live[place] = static_cast<std::int32_t>(b);
     count = kept + 1;
@@ -5952,7 +6514,8 @@ class step_graph {
   }
 
   /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
-  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan, or
+  /// `too_many` if they are more than `max_bytes`.
   /// @param bytes size of each block
   /// @param offsets written, one a block of that device
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
@@ -5986,6 +6549,7 @@ class step_graph {
         if (other_end > end) end = other_end;
       }
       offsets[b] = offset < 0 ? end : offset;
+      if (size > max_bytes - offsets[b]) return too_many;
       std::size_t place = count++;
       for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
       placed[place] = b;
@@ -6401,6 +6965,8 @@ class assigner {
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
 
+#include <new>
+
 namespace tagma::runtime {
 
 /// The words of an error without the code in front: what is behind the first colon, or all where there is none.
@@ -6424,6 +6990,10 @@ struct caught {
       code = one.code();
       is_error = true;
       see(one);
+    } catch (const std::bad_alloc&) {
+      code = status_code::resource_exhausted;
+      what = "the host has no room for what it needs";
+      is_known = true;
     } catch (const std::exception& one) {
       see(one);
     } catch (...) {
@@ -7147,16 +7717,6 @@ class memory_pool {
     b.live = false;
   }
 
-  /// "1536 bytes", "1.5 GiB (1610612736 bytes)".
-  [[nodiscard]] TAGMA_COLD static std::string bytes_text(std::int64_t bytes) {
-    constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
-    if (bytes < 2048) return sentence({bytes, " bytes"});
-    std::size_t unit = 0;
-    std::int64_t tenths = bytes * 10 / 1024;
-    for (; tenths >= 10240 && unit < 3; ++unit) tenths /= 1024;
-    return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
-  }
-
   [[noreturn]] TAGMA_COLD void exhausted(std::int64_t bytes, std::string_view purpose) const {
     constexpr int most_listed = 8;
     std::int32_t largest[most_listed];
@@ -7372,7 +7932,7 @@ enum class build_problem : std::uint8_t {
   nothing_to_train,
   too_large,
   malformed_device,  ///< a device function returned a text that names no device
-  has_scopes,        ///< the graph must be built with scopes
+  oversized,         ///< a tensor has more bytes than can be addressed
 };
 
 /// A problem and the things it is about.
@@ -7434,7 +7994,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     const array_view<node_id> parts = scratch_parts.view();
     for (node_id& part : parts) part = no_node;
     g.follow(i);
-    gradient_args args{g, i, upstream, parts};
+    gradient_args args{{g}, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
@@ -7459,7 +8019,23 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
 
-namespace tagma::ir::detail {
+namespace tagma::ir {
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful || op.single;
+  }
+}
+
+namespace detail {
 
 /// A position in the list of chains: the scopes around a node, innermost first.
 using chain_id = std::int16_t;
@@ -7610,24 +8186,235 @@ class scope_context : public request_source {
   chain_id ambient_ = 0;
 };
 
-/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
-[[nodiscard]] constexpr bool is_single(const op_info& op) {
-  switch (op.kind) {
-    case op_kind::optimizer:
-    case op_kind::placeholder:
-    case op_kind::variable:
-    case op_kind::literal:
-    case op_kind::constant:
-      return true;
-    default:
-      return op.stateful;
-  }
-}
-
-}  // namespace tagma::ir::detail
+}  // namespace detail
+}  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
+// ---- tagma/graph/survey.hpp
+#ifndef TAGMA_SINGLE_GRAPH_SURVEY_HPP
+#define TAGMA_SINGLE_GRAPH_SURVEY_HPP
+
+/// @file
+/// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has device
+/// scopes, and in which shape its handles carry the numbers of the running program.
 
 namespace tagma::ir {
+
+/// What a walk found.
+struct survey_result {
+  std::size_t weight = 0;  ///< nodes before gradients and updates, roughly
+  std::size_t places = 0;
+  std::size_t parts = 0;
+  std::size_t values = 0;
+  std::size_t gradients = 0;
+  bool scoped = false;
+  bool trains = false;
+};
+
+namespace detail {
+
+/// An array that grows while the compiler evaluates a function.
+template <class T>
+class growing_array {
+ public:
+  constexpr explicit growing_array(std::size_t room) : data_(new T[room]()), room_(room) {}
+  growing_array(const growing_array&) = delete;
+  growing_array& operator=(const growing_array&) = delete;
+  constexpr ~growing_array() { delete[] data_; }
+
+  constexpr void push(const T& value) {
+    if (size_ == room_) {
+      room_ = 4 * room_ + 4;
+      T* const larger = new T[room_]();
+      for (std::size_t i = 0; i < size_; ++i) larger[i] = data_[i];
+      delete[] data_;
+      data_ = larger;
+    }
+    data_[size_++] = value;
+  }
+  constexpr T& pop() { return data_[--size_]; }
+  constexpr void clear() { size_ = 0; }
+  [[nodiscard]] constexpr T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
+
+ private:
+  T* data_;
+  std::size_t room_;
+  std::size_t size_ = 0;
+};
+
+/// The walk: each record once, behind what it needs.
+class surveyor {
+ public:
+  static constexpr std::int32_t none = -1;
+
+  constexpr std::int32_t visit(const record& root) {
+    stack_.push(&root);
+    while (stack_.size() > 0) {
+      const record& r = *stack_[stack_.size() - 1];
+      const std::size_t at = find(r);
+      if (slots_[at].what == nullptr) {
+        slots_[at].what = &r;
+        if (2 * ++count_ > size_) grow();
+        push(r.inputs), push(r.controls), push(r.colocated);
+        if (r.copied != nullptr && r.carries) push_one(*r.copied);
+        continue;
+      }
+      stack_.pop();
+      if (slots_[at].done) continue;
+      slots_[at].done = true;
+      slots_[at].place = note(r);
+    }
+    return place_of(root);
+  }
+  /// The place of what several records carry, in their order.
+  constexpr std::int32_t join(array_view<const record* const> list) {
+    taken_.clear();
+    take(list);
+    return join_taken();
+  }
+
+  survey_result found;
+  growing_array<value_place> places{16};
+  growing_array<std::int32_t> parts{16};
+  growing_array<const record*> owners{16};  ///< of each value
+  growing_array<const record*> gradients{16};
+
+ private:
+  struct slot {
+    const record* what = nullptr;
+    std::int32_t place = none;
+    bool done = false;
+  };
+  constexpr std::size_t find(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i].what != nullptr && slots_[i].what != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+  constexpr void grow() {
+    slot* const old = slots_;
+    const std::size_t before = size_;
+    size_ *= 4;
+    slots_ = new slot[size_]();
+    for (std::size_t i = 0; i < before; ++i)
+      if (old[i].what != nullptr) slots_[find(*old[i].what)] = old[i];
+    delete[] old;
+  }
+  constexpr void push_one(const record& r) {
+    if (slots_[find(r)].what == nullptr) stack_.push(&r);
+  }
+  constexpr void push(array_view<const record* const> list) {
+    for (std::size_t i = list.size(); i-- > 0;) push_one(*list[i]);
+  }
+  [[nodiscard]] constexpr std::int32_t place_of(const record& r) const { return slots_[find(r)].place; }
+
+  /// Counts a record and finds the place of what it carries.
+  constexpr std::int32_t note(const record& r) {
+    const op_info& info = *r.op->info;
+    found.weight += r.op->weight == nullptr ? 1 : static_cast<std::size_t>(r.op->weight(r.attributes));
+    found.scoped = found.scoped || r.scopes != nullptr || !r.colocated.empty();
+    found.trains = found.trains || info.is(op_kind::gradient) || info.is(op_kind::optimizer);
+    if (info.is(op_kind::gradient)) gradients.push(&r), ++found.gradients;
+    if (!r.carries) return none;
+    taken_.clear();
+    if (r.copied != nullptr) {  // the handle was made of the one before, and of what was added
+      take_one(*r.copied);
+      take(r.controls.subspan(r.copied->controls.size()));
+      take(r.colocated.subspan(r.copied->colocated.size()));
+    } else if (r.valued) {
+      places.push({0, 0, static_cast<std::int32_t>(found.values++), r.name});
+      owners.push(&r);
+      return static_cast<std::int32_t>(found.places++);
+    } else {
+      take(r.inputs), take(r.controls);
+    }
+    return join_taken();
+  }
+  constexpr void take_one(const record& r) {
+    if (r.carries) taken_.push(place_of(r));
+  }
+  constexpr void take(array_view<const record* const> list) {
+    for (const record* r : list) take_one(*r);
+  }
+  constexpr std::int32_t join_taken() {
+    const std::size_t count = taken_.size();
+    if (count == 0) return none;
+    if (count == 1) return taken_[0];
+    places.push({static_cast<std::int32_t>(found.parts), static_cast<std::int32_t>(count), 0, {}});
+    for (std::size_t i = 0; i < count; ++i) parts.push(taken_[i]);
+    found.parts += count;
+    return static_cast<std::int32_t>(found.places++);
+  }
+
+  std::size_t size_ = 256;
+  slot* slots_ = new slot[256]();
+  std::size_t count_ = 0;
+  growing_array<const record*> stack_{64};
+  growing_array<std::int32_t> taken_{64};
+
+ public:
+  constexpr surveyor() = default;
+  surveyor(const surveyor&) = delete;
+  surveyor& operator=(const surveyor&) = delete;
+  constexpr ~surveyor() { delete[] slots_; }
+};
+
+}  // namespace detail
+
+/// Counts what is behind the outputs of a program.
+/// @param roots as they are placed; @param named the same as their handles name them
+[[nodiscard]] constexpr survey_result survey(array_view<const record* const> roots,
+                                             array_view<const record* const> named) {
+  detail::surveyor s;
+  for (const record* r : roots) s.visit(*r);
+  for (const record* r : named) s.visit(*r);
+  s.join(named);
+  return s.found;
+}
+
+/// Room for the graph: a power of two. Gradients and updates multiply the nodes by three to five.
+[[nodiscard]] constexpr std::size_t expected_nodes(const survey_result& s, std::size_t most) {
+  std::size_t room = 64;
+  while (room < (s.trains ? 4 * s.weight + 64 : s.weight + 16)) room *= 2;
+  return room < most ? room : most;
+}
+
+/// How a program finds its numbers, whose they are, and which gradients it asks for.
+template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t Gradients>
+struct survey_tables {
+  fixed_array<value_place, Places> places{};
+  fixed_array<std::int32_t, Parts> parts{};
+  fixed_array<const record*, Values> owners{};
+  fixed_array<const record*, Gradients> gradients{};
+  std::int32_t root = -1;
+};
+
+/// The same as tables of exact size.
+template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t Gradients>
+[[nodiscard]] constexpr auto write_survey(array_view<const record* const> roots,
+                                          array_view<const record* const> named) {
+  survey_tables<Places, Parts, Values, Gradients> tables;
+  detail::surveyor s;
+  for (const record* r : roots) s.visit(*r);
+  for (const record* r : named) s.visit(*r);
+  tables.root = s.join(named);
+  for (std::size_t i = 0; i < Places; ++i) tables.places[i] = s.places[i];
+  for (std::size_t i = 0; i < Parts; ++i) tables.parts[i] = s.parts[i];
+  for (std::size_t i = 0; i < Values; ++i) tables.owners[i] = s.owners[i];
+  for (std::size_t i = 0; i < Gradients; ++i) tables.gradients[i] = s.gradients[i];
+  return tables;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_SURVEY_HPP
+
+namespace tagma::ir {
+
+/// The node that a record became where it was reached.
+struct node_of_record {
+  const record* what = nullptr;
+  node_id node = no_node;
+};
 
 /// Storage of a graph under construction and what became of it.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
@@ -7638,6 +8425,8 @@ struct built_graph {
   int attributes = 0;
   node_id roots[Roots > 0 ? Roots : 1]{};
   build_status status;
+  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
+  int record_count = 0;
   int request_count = 0;
   device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
 };
@@ -7715,10 +8504,36 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     status.problem = build_problem::nothing_to_train;
     return 0;
   }
-  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
   r.op->expand(args);
   return args.result;
 }
+
+/// The numbers of the records that take a value of the running program.
+class value_numbers {
+ public:
+  constexpr explicit value_numbers(array_view<const record* const> owners) : owners_(owners) {
+    while (size_ < 2 * owners.size()) size_ *= 2;
+    slots_ = new std::int32_t[size_]();
+    for (std::size_t i = 0; i < owners.size(); ++i) slots_[slot(*owners[i])] = static_cast<std::int32_t>(i) + 1;
+  }
+  value_numbers(const value_numbers&) = delete;
+  value_numbers& operator=(const value_numbers&) = delete;
+  constexpr ~value_numbers() { delete[] slots_; }
+
+  [[nodiscard]] constexpr std::int32_t number(const record& owner) const { return slots_[slot(owner)] - 1; }
+
+ private:
+  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i] != 0 && owners_[slots_[i] - 1] != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+
+  array_view<const record* const> owners_;
+  std::size_t size_ = 1;
+  std::int32_t* slots_ = nullptr;
+};
 
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
@@ -7739,8 +8554,16 @@ struct no_scopes {
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 class graph_builder {
  public:
-  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
-      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+  /// @param owners of the numbers of the running program
+  /// @param gradients that are asked for
+  constexpr graph_builder(built_graph<Nodes, Roots, Scoped>& built, array_view<const record* const> owners,
+                          array_view<const record* const> asked)
+      : built_(built),
+        status_(built.status),
+        g_(built.storage.view()),
+        scopes_(g_, built.status),
+        values_(owners),
+        asked_(asked) {
     if constexpr (Scoped) g_.ask(&scopes_);
   }
 
@@ -7755,12 +8578,6 @@ class graph_builder {
       if (at.id != no_node) {
         --depth;
         continue;
-      }
-      if constexpr (!Scoped) {
-        if (r.scopes != nullptr || !r.colocated.empty()) {
-          status_.problem = build_problem::has_scopes;
-          return 0;
-        }
       }
       const std::size_t before = depth;
       if constexpr (Scoped) push(r.colocated, 0, depth);
@@ -7863,9 +8680,18 @@ class graph_builder {
       if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
       if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
       if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+      if (&key != &r) note(key, id);
     } else {
       memo_.set(r, 0, id);
     }
+    note(r, id);
+  }
+  constexpr void note(const record& r, node_id id) {
+    if (built_.record_count == static_cast<int>(2 * Nodes)) {
+      status_.problem = build_problem::too_large;
+      return;
+    }
+    built_.records[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
@@ -7878,15 +8704,12 @@ class graph_builder {
     const array_view<const node_id> in = inputs.view(), after = controls.view();
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
-      case op_kind::gradient: {
-        node_id result = no_node;
-        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
-        if (result == no_node && good())
-          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
-        return result == no_node ? 0 : result;
-      }
+      case op_kind::gradient:
+        return add_gradient(r, in);
       case op_kind::optimizer:
         return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::composition:
+        return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
       case op_kind::variable: {
         const record& owner = memo_.owner_of_name(r);
@@ -7897,7 +8720,7 @@ class graph_builder {
       default:
         break;
     }
-    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    node_extras extras{after, r.name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
@@ -7913,10 +8736,47 @@ class graph_builder {
     }
   }
 
+  /// The gradient `r`, and with it all gradients of the same node that are asked for: they share a walk backwards.
+  constexpr node_id add_gradient(const record& r, array_view<const node_id> in) {
+    scratch_array<const record*, 8> records(asked_.size() + 1);
+    scratch_array<node_id, 8> by(asked_.size() + 1), results(asked_.size() + 1);
+    records[0] = &r, by[0] = in[1], results[0] = no_node;
+    std::size_t count = 1;
+    if constexpr (!Scoped)  // in a scope, each is asked for by its own
+      for (const record* other : asked_) {
+        if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
+        const node_id x = memo_.find(*other->inputs[1], 0);
+        if (x == no_node || memo_.find(*other, 0) != no_node) continue;
+        records[count] = other, by[count] = x, results[count++] = no_node;
+      }
+    differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
+    if (!good()) return 0;
+    if (results[0] == no_node) {
+      status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+      return 0;
+    }
+    for (std::size_t i = 1; i < count; ++i)
+      if (results[i] != no_node) set(*records[i], {}, results[i]);
+    return results[0];
+  }
+
+  /// The nodes of a composition. What it waits for, or runs beside, is for its result.
+  constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
+                            array_view<const node_id> colocated) {
+    expand_args args{{g_}, in, r.attributes, {}};
+    r.op->expand(args);
+    if (g_.overflow() || (after.empty() && colocated.empty())) return args.result;
+    const node bound = g_[args.result];
+    return g_.emit_as(*bound.op, bound.spec, g_.inputs(args.result), g_.attributes(args.result),
+                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+  }
+
   built_graph<Nodes, Roots, Scoped>& built_;
   build_status& status_;
   graph g_;
   std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  value_numbers values_;
+  array_view<const record* const> asked_;
   const record* memo_records_[4 * Nodes]{};
   const record* memo_names_[2 * Nodes]{};
   node_id memo_nodes_[4 * Nodes]{};
@@ -7932,16 +8792,26 @@ class graph_builder {
 }  // namespace detail
 
 /// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+/// @tparam Scoped whether some record has a device scope, as `survey` says
+/// @param owners whose numbers the running program has, in their order
+/// @param gradients that are asked for somewhere behind the roots
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots,
+                                                                      array_view<const record* const> owners = {},
+                                                                      array_view<const record* const> gradients = {}) {
   built_graph<Nodes, Roots, Scoped> built;
-  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
     if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
+}
+
+/// Which record became which node.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
+  return {built.records, static_cast<std::size_t>(built.record_count)};
 }
 
 /// A finished flat graph, exactly as large as it must be.
@@ -8476,7 +9346,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            slot,
            n.name,
            n.suffix,
-           n.key};
+           n.value};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
@@ -8757,7 +9627,7 @@ class transfer_pass {
     n.inputs = 1;
     n.attribute_count = n.controls = 0;
     n.storage = storage_kind::none;
-    n.key = nullptr;
+    n.value = -1;
     n.step = s;
     n.device = device;
     to_.inputs[to_.sizes.inputs++] = i;
@@ -8845,12 +9715,17 @@ namespace tagma::runtime {
 class aligned_bytes {
  public:
   aligned_bytes() = default;
-  explicit aligned_bytes(std::size_t size) : size_(size) {
+  /// Throws `no_memory`.
+  explicit aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
+    if (failed()) fail_no_memory(1, size, "its working memory");
+  }
+  /// Where there is no memory, this one has failed, for the caller to say what it was for.
+  aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
     if (size == 0) return;
-    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size), std::nothrow));
 #if defined(MADV_HUGEPAGE)
     // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+    if (size >= large && data_ != nullptr) madvise(data_, size, MADV_HUGEPAGE);
 #endif
   }
   aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
@@ -8871,6 +9746,7 @@ class aligned_bytes {
   ~aligned_bytes() {
     if (data_ != nullptr) ::operator delete(data_, alignment(size_));
   }
+  [[nodiscard]] bool failed() const { return data_ == nullptr && size_ > 0; }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -9567,7 +10443,7 @@ class device_table {
   /// @param cpus how many CPU devices the session has
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
-  /// @param soft a device that is missing is replaced by the first one
+  /// @param soft a device that is missing is replaced by the first one of its type, or the first CPU
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
@@ -9618,6 +10494,8 @@ class device_table {
         if (d.name == wanted[w].name) found = &d;
       if (found == nullptr && !soft && !wanted[w].op.empty())
         fail(status_code::invalid_argument, table.missing_text(wanted[w]));
+      for (const session_device& d : devices)
+        if (found == nullptr && soft && d.name.type == wanted[w].name.type) found = &d;
       if (found == nullptr) found = &devices[0];
     }
   }
@@ -9702,14 +10580,16 @@ class stop_hook {
 /// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
 class run_control {
  public:
-  explicit run_control(const run_limits& limits) : guard_(limits) {}
+  explicit run_control(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : guard_(limits, session_timeout_ns, session) {}
   run_control(const run_control&) = delete;
   run_control& operator=(const run_control&) = delete;
 
   [[nodiscard]] const run_guard& guard() const { return guard_; }
   /// True once the run was told to stop.
   [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
-  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as one load.
+  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as two
+  /// loads.
   [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
 
   /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
@@ -10412,24 +11292,6 @@ class trace_sink {
 
 namespace tagma {
 
-/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
-/// of `element_size` bytes, do not fit into 63 bits of bytes.
-[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
-  bool empty = false;
-  for (const extent e : dims.span()) {
-    if (e < 0) return -1;
-    empty = empty || e == 0;
-  }
-  if (empty) return 0;
-  const extent limit = INT64_MAX / static_cast<extent>(element_size);
-  extent n = 1;
-  for (const extent e : dims.span()) {
-    if (e > limit / n) return -1;
-    n *= e;
-  }
-  return n;
-}
-
 /// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
 /// shape, and valid as long as the memory is.
 template <class T>
@@ -10442,8 +11304,8 @@ class view {
   /// A view of nothing: shape [0].
   constexpr view() : dims_{0} {}
 
-  /// Views `dims.elements()` elements that start at `data`.
-  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+  /// Views `dims.elements()` elements that start at `data`. Throws as `check_size` does.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) { check_size({dtype_of<value_type>, dims}); }
 
   /// What may be written may be read.
   template <class U>
@@ -10529,9 +11391,7 @@ struct raw_view {
   shape dims;
 
   /// Bytes that the elements occupy.
-  [[nodiscard]] constexpr std::size_t bytes() const {
-    return static_cast<std::size_t>(dims.elements()) * size_of(type);
-  }
+  [[nodiscard]] constexpr std::size_t bytes() const { return static_cast<std::size_t>(bytes_of({type, dims})); }
 
   /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
   template <element T>
@@ -10559,6 +11419,11 @@ namespace detail {
 [[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_node& n) {
   if (n.name.empty()) return sentence({n.op->name, " #", n.source});
   return sentence({n.op->name, " '", n.name, n.suffix, "'"});
+}
+
+/// "a plan of 3 steps".
+[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_view& plan) {
+  return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
 }
 
 TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
@@ -10676,7 +11541,11 @@ class bound_plan {
   [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
   TAGMA_COLD void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
     if (kernel.prepare == nullptr) return;
-    states_[s] = kernel.prepare(calls_[s], context);
+    try {
+      states_[s] = kernel.prepare(calls_[s], context);
+    } catch (const no_memory& e) {
+      throw no_memory(e, step_text(s));
+    }
     calls_[s].state = states_[s].get();
   }
   TAGMA_COLD void add_to_trace(std::size_t s, trace_sink& trace, const device_spec& device, std::uint64_t run,
@@ -10725,9 +11594,32 @@ class bound_plan {
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    const auto i = static_cast<std::size_t>(id);
-    const std::size_t size = size_of(plan_.nodes[i].spec.type);
-    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]});
+  }
+  /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
+  [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
+    constexpr int most = 3;
+    std::string text;
+    std::int64_t before = -1;  // the size of the block that was listed last
+    std::size_t before_at = 0;
+    for (int k = 0; k < most; ++k) {
+      std::size_t best = plan_.blocks.size();
+      for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+        if (plan_.blocks[b].device != d) continue;
+        const std::int64_t size = bytes_of(plan_.blocks[b].node);
+        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
+        if (!listed && (best == plan_.blocks.size() || size > bytes_of(plan_.blocks[best].node))) best = b;
+      }
+      if (best == plan_.blocks.size()) break;
+      const ir::node_id id = plan_.blocks[best].node;
+      const plan::plan_node& n = plan_.nodes[id];
+      before = bytes_of(id);
+      before_at = best;
+      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n)});
+      append_spec(text, " ", n.spec.type, dims_[static_cast<std::size_t>(id)]);
+      text += sentence({" ", before, " bytes"});
+    }
+    return text.empty() ? text : sentence({text, ")"});
   }
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
@@ -10783,13 +11675,14 @@ class bound_plan {
         const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
-        if (!compatible(n.spec.dims, dims_[i]))
+        if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
           fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
       } else if (has_dynamic_input(n)) {
         dims_[i] = infer(n);
         check_stretching(n, dims_[i]);
       }
+      if (!is_addressable({n.spec.type, dims_[i]})) fail_size(n, dims_[i]);
     }
   }
 
@@ -10808,9 +11701,15 @@ class bound_plan {
       in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
-    if (!compatible(args.out.dims, n.spec.dims))
+    if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
       fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
     return args.out.dims;
+  }
+
+  [[noreturn]] TAGMA_COLD void fail_size(const plan::plan_node& n, const shape& dims) const {
+    const std::string size = sentence({size_text({n.spec.type, dims}), ", more than a process can address"});
+    if (n.inputs == 0) fail(status_code::resource_exhausted, {"feed of ", detail::describe(n), " is ", size});
+    fail(status_code::resource_exhausted, extents_text(n, sentence({"a result of ", size})));
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
@@ -10850,10 +11749,7 @@ class bound_plan {
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
     const plan::plan_node& n = plan_.nodes[step.main_node()];
-    const auto bytes = [this](ir::node_id id) {
-      const auto i = static_cast<std::size_t>(id);
-      return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
-    };
+    const auto bytes = [this](ir::node_id id) { return static_cast<double>(bytes_of(id)); };
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
     if (n.op->work != nullptr) {
@@ -10903,13 +11799,17 @@ class bound_plan {
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      if (size == too_many)
+        fail(status_code::resource_exhausted, {detail::describe(plan_), largest_tensors(device),
+                                               " takes more than 2^56 bytes, which no process can address"});
       arena_bytes_ += static_cast<std::size_t>(size);
       if (accelerated_) {
         begins[d] = memory_->arena(device, size);
-      } else {
-        arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
-        begins[d] = arenas_[d].data();
+        continue;
       }
+      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size), std::nothrow);
+      if (arenas_[d].failed()) throw no_memory(size, sentence({"its arena", largest_tensors(device)}));
+      begins[d] = arenas_[d].data();
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
@@ -10920,12 +11820,13 @@ class bound_plan {
     for (const plan::plan_node& n : plan_.nodes) count += n.op->is_number();
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
-      std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.op->is(ir::op_kind::constant)) {  // a view of one has its storage
+      if (!n.op->is_number()) continue;  // a view of one has its storage
+      std::byte* const to = scalars_.data() + 16 * n.slot;
+      if (n.op->is(ir::op_kind::constant)) {
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.op->is(ir::op_kind::literal)) {
-        const carried_value* value = values.find(n.key);
+      } else {
+        const carried_value* value = values.find(n.value);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
         detail::store_scalar(to, n.spec.type, value->number, value->integer);
@@ -10981,7 +11882,7 @@ class bound_plan {
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
-      call.value = n.key == nullptr ? nullptr : values.find(n.key);
+      call.value = values.find(n.value);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
@@ -11573,8 +12474,8 @@ class plan_memory final : public accelerated_memory {
 
   [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
     owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
-    block = from_.allocate(plan_.device_at(d).number, bytes,
-                           {"a plan of ", plan_.plan().steps.size(), " steps", largest_tensors(d)});
+    block =
+        from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
     return block->data;
   }
   [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
@@ -11594,39 +12495,10 @@ class plan_memory final : public accelerated_memory {
   }
   void stage(array_view<const raw_view> feeds) override {
     for (std::size_t f = 0; f < feeds_.size(); ++f)
-      if (feeds_[f]) std::memcpy(feeds_[f]->data, feeds[f].data, bytes_of(feeds[f]));
+      if (feeds_[f]) std::memcpy(feeds_[f]->data, feeds[f].data, feeds[f].bytes());
   }
 
  private:
-  /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
-  [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
-    constexpr int most = 3;
-    const array_view<const plan::plan_block> blocks = plan_.plan().blocks;
-    std::string text;
-    std::int64_t before = -1;  // the size of the block that was listed last
-    std::size_t before_at = 0;
-    for (int k = 0; k < most; ++k) {
-      std::size_t best = blocks.size();
-      for (std::size_t b = 0; b < blocks.size(); ++b) {
-        if (blocks[b].device != d) continue;
-        const std::int64_t size = plan_.bytes_of(blocks[b].node);
-        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
-        if (!listed && (best == blocks.size() || size > plan_.bytes_of(blocks[best].node))) best = b;
-      }
-      if (best == blocks.size()) break;
-      const plan::plan_node& n = plan_.plan().nodes[blocks[best].node];
-      before = plan_.bytes_of(blocks[best].node);
-      before_at = best;
-      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n), " ", to_string(n.spec), " ",
-                        before, " bytes"});
-    }
-    return text.empty() ? text : sentence({text, ")"});
-  }
-  [[nodiscard]] static std::size_t bytes_of(const raw_view& fed) {
-    const std::size_t size = size_of(fed.type);
-    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
-  }
-
   accelerator& from_;
   const bound_plan& plan_;
   heap_array<owned<memory_block>> arenas_;   // one a device
@@ -11640,8 +12512,7 @@ class plan_memory final : public accelerated_memory {
   heap_array<owned<memory_block>> blocks(variables.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const plan::plan_variable& v = variables[i];
-    blocks[i] = from.allocate(devices[static_cast<std::size_t>(v.device)].number,
-                              v.spec.dims.elements() * static_cast<std::int64_t>(size_of(v.spec.type)),
+    blocks[i] = from.allocate(devices[static_cast<std::size_t>(v.device)].number, bytes_of(v.spec),
                               {"variable '", v.name, v.suffix, "'"});
   }
   return blocks;

@@ -1400,6 +1400,45 @@ class condition {
 
 #include <sched.h>
 
+// ---- tagma/base/located.hpp
+#ifndef TAGMA_SINGLE_BASE_LOCATED_HPP
+#define TAGMA_SINGLE_BASE_LOCATED_HPP
+
+/// @file
+/// Arguments that know the line of the call. A default argument tells the line, but none can stand behind a pack.
+
+namespace tagma {
+
+/// What a class derives from, `class thing : public located<thing>`, so that a parameter of type `located<T>` accepts
+/// every thing: T is deduced from the base, then the constructor is called in the line of the call.
+template <class T>
+class located {
+ public:
+  /// The base of a thing, which knows no line.
+  constexpr located() = default;
+  /// @param value outlives the call
+  constexpr located(const T& value, source_line at = source_line::here()) : value_(&value), at_(at) {}
+
+  /// @name Of a parameter only.
+  /// @{
+  [[nodiscard]] constexpr const T& value() const { return *value_; }
+  [[nodiscard]] constexpr const source_line& at() const { return at_; }
+  /// @}
+
+ private:
+  const T* value_ = nullptr;
+  source_line at_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_LOCATED_HPP
+// ---- tagma/runtime/closing.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+#define TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+
+/// @file
+/// Tells the runs of a session that it closes.
+
 // ---- tagma/runtime/wait_word.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 #define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
@@ -1489,7 +1528,7 @@ namespace tagma::runtime {
 
 inline void relax() {
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+  asm volatile("pause");
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
@@ -1504,11 +1543,19 @@ class wait_word {
   void wait(std::uint32_t seen) { wait_until(seen, never); }
 
   /// The same, until `end_ns` of the monotonic clock at most.
-  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+  void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+    if (!changes_soon(seen)) sleep_until(seen, end_ns);
+  }
+  /// Waits a short while awake. True if the number is no longer `seen`.
+  [[nodiscard, gnu::noinline]] bool changes_soon(std::uint32_t seen) const {
     for (int i = 0; i < 1000; ++i) {
-      if (word_.load(memory_order::acquire) != seen) return;
+      if (word_.load(memory_order::acquire) != seen) return true;
       relax();
     }
+    return false;
+  }
+  /// Waits asleep.
+  [[gnu::noinline]] void sleep_until(std::uint32_t seen, std::int64_t end_ns) {
     // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
     // thread to sleep: one of them sees the other.
     sleepers_.fetch_add(1);
@@ -1549,6 +1596,56 @@ class wait_word {
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+
+namespace tagma::runtime {
+
+/// The end of a session. Runs look at it as at a token; those that sleep are woken.
+class closing {
+ public:
+  closing() = default;
+  closing(const closing&) = delete;
+  closing& operator=(const closing&) = delete;
+
+  [[nodiscard]] bool begun() const noexcept { return begun_.load(memory_order::acquire); }
+  TAGMA_COLD void begin() noexcept {
+    begun_.store(true);
+    const mutex_lock lock(mutex_);
+    for (sleeper* s = first_; s != nullptr; s = s->next_) s->word_.change(true);
+  }
+
+  /// While it lives, `begin` changes a word. What begun before is to be looked for behind it.
+  class sleeper {
+   public:
+    TAGMA_COLD sleeper(closing& of, wait_word& word) : closing_(of), word_(word) {
+      const mutex_lock lock(of.mutex_);
+      next_ = of.first_;
+      if (next_ != nullptr) next_->before_ = this;
+      of.first_ = this;
+    }
+    sleeper(const sleeper&) = delete;
+    sleeper& operator=(const sleeper&) = delete;
+    TAGMA_COLD ~sleeper() {
+      const mutex_lock lock(closing_.mutex_);
+      (before_ == nullptr ? closing_.first_ : before_->next_) = next_;
+      if (next_ != nullptr) next_->before_ = before_;
+    }
+
+   private:
+    friend class closing;
+    closing& closing_;
+    wait_word& word_;
+    sleeper* before_ = nullptr;
+    sleeper* next_ = nullptr;
+  };
+
+ private:
+  atomic<bool> begun_{false};
+  mutex mutex_;
+  sleeper* first_ = nullptr;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_CLOSING_HPP
 
 namespace tagma {
 
@@ -1607,15 +1704,23 @@ namespace runtime {
 class trace_sink;
 }
 
-/// What a run is given beside its feeds.
-struct run_limits {
+/// Who may stop a run.
+struct stop_source {
+  const void* token = nullptr;
+  bool (*requested)(const void*) = nullptr;  ///< nullptr: nobody
+  const cancellation* wakes = nullptr;       ///< a run that sleeps; without it the run looks at the token now and then
+  const stop_source* next = nullptr;         ///< another one
+};
+
+/// What a run is given beside its feeds. Of several, the earliest end counts, and any token stops the run; two pools or
+/// two timelines are an error.
+struct run_limits : located<run_limits> {
+  static constexpr int any_pool = -0x7fffffff;
+
   std::int64_t timeout_ns = 0;  ///< 0: that of the session, below 0: none
-  const void* stop = nullptr;
-  bool (*stopped)(const void*) = nullptr;
-  const cancellation* wakes =
-      nullptr;  ///< who wakes a run that sleeps; without it the run looks at `stopped` now and then
+  stop_source stop;
   runtime::trace_sink* trace = nullptr;
-  int pool = 0;  ///< one of the session's pools; -1: the thread that calls
+  int pool = any_pool;  ///< one of the session's pools; -1: the thread that calls
 };
 
 /// A duration of std::chrono without <chrono>.
@@ -1649,49 +1754,98 @@ class time_limit {
 };
 
 /// The longest time that a run may take, whatever the session allows: `timeout(500ms)` or any other std::chrono
-/// duration. A run that is given no time is late.
+/// duration. A run that is given no time is late. Of several the shortest counts.
 template <duration_like Duration>
 [[nodiscard]] constexpr run_limits timeout(Duration d) {
   const std::int64_t ns = time_limit(d).ns();
-  return {.timeout_ns = ns < 1 ? 1 : ns};
+  run_limits l;
+  l.timeout_ns = ns < 1 ? 1 : ns;
+  return l;
 }
 
-/// A run that may take as long as it likes, whatever the session allows.
-[[nodiscard]] constexpr run_limits no_timeout() { return {.timeout_ns = -1}; }
+/// A run that may take as long as it likes, whatever the session allows. Beside a `timeout`, that holds.
+[[nodiscard]] constexpr run_limits no_timeout() {
+  run_limits l;
+  l.timeout_ns = -1;
+  return l;
+}
 
 /// Stops the run when `token.stop_requested()`, as of std::stop_token. The token must outlive the run. A run that
-/// sleeps looks at it every ten milliseconds.
+/// sleeps looks at it every ten milliseconds. Of several any one stops the run.
 template <class Token>
   requires requires(const Token& t) { t.stop_requested(); }
 [[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
+  run_limits l;
+  l.stop.token = &token;
+  l.stop.requested = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); };
+  return l;
 }
 /// Stops the run when `token.cancel()` is called, at once if the run sleeps.
 [[nodiscard]] constexpr run_limits stop_with(const cancellation& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); },
-          .wakes = &token};
+  run_limits l;
+  l.stop.token = l.stop.wakes = &token;
+  l.stop.requested = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); };
+  return l;
 }
 
 /// Chooses the threads that do the steps of a run: those of pool `index` of the session's `inter_op_pools`.
-[[nodiscard]] constexpr run_limits on_pool(int index) { return {.pool = index}; }
+[[nodiscard]] constexpr run_limits on_pool(int index) {
+  run_limits l;
+  l.pool = index;
+  return l;
+}
 /// The steps of a run are done by the thread that calls, one after the other. Large kernels share their work with other
 /// threads as ever.
-[[nodiscard]] constexpr run_limits on_caller_thread() { return {.pool = -1}; }
+[[nodiscard]] constexpr run_limits on_caller_thread() { return on_pool(-1); }
 
 namespace runtime {
 
-/// Limits with an absolute end.
+inline constexpr run_limits no_limits;
+
+/// Makes the first of several limits all of them; it refers to the tokens of the others. Throws InvalidArgument for two
+/// pools or timelines.
+TAGMA_COLD inline void join(array_view<run_limits> given) {
+  run_limits& all = given[0];
+  for (run_limits& l : given.subspan(1, given.size() - 1)) {
+    if (l.timeout_ns > 0 ? all.timeout_ns <= 0 || l.timeout_ns < all.timeout_ns : all.timeout_ns == 0)
+      all.timeout_ns = l.timeout_ns;
+    if (l.stop.requested != nullptr) {
+      l.stop.next = all.stop.next;
+      all.stop.next = &l.stop;
+    }
+    if (l.pool != run_limits::any_pool) {
+      if (all.pool != run_limits::any_pool && all.pool != l.pool)
+        fail(status_code::invalid_argument,
+             {"a run is given two pools of threads, ", all.pool, " and ", l.pool, " (-1 is the thread that calls)"});
+      all.pool = l.pool;
+    }
+    if (l.trace != nullptr) {
+      if (all.trace != nullptr && all.trace != l.trace)
+        fail(status_code::invalid_argument, "a run is given two timelines to be recorded in");
+      all.trace = l.trace;
+    }
+  }
+}
+
+/// Limits with an absolute end, and the end of the session.
 class run_guard {
  public:
-  explicit run_guard(const run_limits& limits)
-      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : wait_word::never) {}
+  /// @param session_timeout_ns where the run has none of its own; 0: none
+  /// @param session whose end stops the run as well; nullptr: none
+  explicit run_guard(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : stop_(limits.stop),
+        timeout_ns_(limits.timeout_ns == 0 ? session_timeout_ns : limits.timeout_ns),
+        end_(timeout_ns_ > 0 ? now_ns() + timeout_ns_ : wait_word::never),
+        session_(session),
+        limited_(timeout_ns_ > 0 || stop_.requested != nullptr || stop_.next != nullptr) {}
 
-  [[nodiscard]] bool limited() const { return end_ != wait_word::never || limits_.stopped != nullptr; }
+  /// False: there is no reason to stop.
+  [[nodiscard]] bool limited() const { return limited_ || closed(); }
   /// Why the run must stop: cancelled, deadline_exceeded, or ok if it need not.
-  [[nodiscard]] status_code over() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) return status_code::cancelled;
+  [[nodiscard, gnu::noinline]] status_code over() const {
+    if (closed()) return status_code::cancelled;
+    for (const stop_source* s = &stop_; s != nullptr; s = s->next)
+      if (s->requested != nullptr && s->requested(s->token)) return status_code::cancelled;
     return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
   }
   /// Throws if the run was cancelled or is late.
@@ -1701,25 +1855,40 @@ class run_guard {
   /// Throws the error that says so.
   /// @param meanwhile what the run did then: " while ..."
   [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
-    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
+    if (reason == status_code::cancelled)
+      fail(reason, {"the run was cancelled", closed() ? ", since its session was closed" : ""});
+    fail(reason, {"the run took longer than its timeout of ", timeout_ns_ / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
-  void wait(wait_word& word, std::uint32_t seen) const {
-    if (limits_.stopped == nullptr) return word.wait_until(seen, end_);
-    if (limits_.wakes != nullptr) {
-      const cancellation::sleeper sleeper(*limits_.wakes, word);
-      if (sleeper.too_late()) return;
-      if (sleeper.placed()) return word.wait_until(seen, end_);
-    }
-    const std::int64_t look_again = now_ns() + 10'000'000;
-    word.wait_until(seen, look_again < end_ ? look_again : end_);
+  TAGMA_COLD void wait(wait_word& word, std::uint32_t seen) const {
+    if (word.changes_soon(seen)) return;
+    if (session_ == nullptr) return sleep(&stop_, word, seen, end_);
+    const closing::sleeper sleeper(*session_, word);
+    if (!closed()) sleep(&stop_, word, seen, end_);
   }
 
  private:
-  run_limits limits_;
+  [[nodiscard]] bool closed() const { return session_ != nullptr && session_->begun(); }
+
+  /// Sleeps until the word changes, until `end` at most. Who may stop the run is told of the word, or looked at.
+  TAGMA_COLD static void sleep(const stop_source* first, wait_word& word, std::uint32_t seen, std::int64_t end) {
+    while (first != nullptr && first->requested == nullptr) first = first->next;
+    if (first == nullptr) return word.sleep_until(seen, end);
+    if (first->wakes != nullptr) {
+      const cancellation::sleeper sleeper(*first->wakes, word);
+      if (sleeper.too_late()) return;
+      if (sleeper.placed()) return sleep(first->next, word, seen, end);
+    }
+    const std::int64_t look_again = now_ns() + 10'000'000;
+    sleep(first->next, word, seen, look_again < end ? look_again : end);
+  }
+
+  stop_source stop_;
+  std::int64_t timeout_ns_;
   std::int64_t end_;
+  closing* session_;
+  bool limited_;
 };
 
 }  // namespace runtime
@@ -2526,6 +2695,51 @@ class driver final : public runtime::stream_driver {
 /// no code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
+#include <new>
+
+// ---- tagma/base/no_memory.hpp
+#ifndef TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+#define TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+/// @file
+/// What is thrown where the system gives no more memory.
+
+namespace tagma {
+
+/// "1536 bytes", "1.5 GiB (1610612736 bytes)".
+[[nodiscard]] TAGMA_COLD inline std::string bytes_text(std::int64_t bytes) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 2048) return sentence({bytes, " bytes"});
+  std::size_t unit = 0;
+  std::int64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+  for (; tenths >= 10240 && unit < 5; ++unit) tenths /= 1024;
+  return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
+}
+
+/// ResourceExhausted since the host has no memory left. A type of its own for whoever can give some back.
+class no_memory final : public error {
+ public:
+  /// @param purpose what asks for it: a tensor, a variable, a plan
+  TAGMA_COLD no_memory(std::int64_t bytes, std::string_view purpose)
+      : error(status_code::resource_exhausted,
+              sentence({"the host has no room for ", bytes_text(bytes), ", which ", purpose, " asks for"})) {}
+  /// The same error with more to say: `where` stands before it, `held` behind it.
+  TAGMA_COLD no_memory(const no_memory& e, std::string_view where, std::string_view held = {})
+      : error(status_code::resource_exhausted,
+              sentence({where, where.empty() ? "" : ": ", std::string_view(e.what()).substr(code_length), held})) {}
+
+ private:
+  static constexpr std::size_t code_length = to_string(status_code::resource_exhausted).size() + 2;
+};
+
+/// Throws `no_memory` for `count` things of `size` bytes each.
+[[noreturn]] TAGMA_COLD inline void fail_no_memory(std::size_t count, std::size_t size, std::string_view purpose) {
+  constexpr auto most = static_cast<std::size_t>(INT64_MAX);
+  throw no_memory(static_cast<std::int64_t>(count > most / size ? most : count * size), purpose);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_NO_MEMORY_HPP
 
 namespace tagma {
 
@@ -2533,7 +2747,8 @@ template <class T>
 class heap_array {
  public:
   heap_array() = default;
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : new T[size]()), size_(size) {}
+  /// Throws `no_memory`.
+  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
   heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
     other.size_ = 0;
@@ -2558,6 +2773,12 @@ class heap_array {
   [[nodiscard]] T* end() const { return data_ + size_; }
 
  private:
+  [[nodiscard]] static T* make(std::size_t size) {
+    T* const data = size > PTRDIFF_MAX / sizeof(T) ? nullptr : new (std::nothrow) T[size]();
+    if (data == nullptr) fail_no_memory(size, sizeof(T), "a table");
+    return data;
+  }
+
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -2617,6 +2838,7 @@ class heap_array {
 /// @file
 /// Element types: the C++ type, its run-time id, its name and its size.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -2719,8 +2941,10 @@ enum class dtype : std::uint8_t {
 /// strings moves through a graph as any other tensor does.
 using string_element = std::string_view;
 
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
+/// The element type of a node that has no value, only an effect, such as a group of updates. All of them are equal.
+struct no_value {
+  friend constexpr auto operator<=>(const no_value&, const no_value&) = default;
+};
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
@@ -2855,6 +3079,23 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+/// What stands for a number of elements, or an extent, that 63 bits do not hold. No tensor has so many.
+inline constexpr extent too_many = INT64_MAX;
+
+/// The sum of two numbers, or `too_many`. One of them may be negative.
+[[nodiscard]] constexpr extent bounded_sum(extent a, extent b) { return b > 0 && a > too_many - b ? too_many : a + b; }
+
+namespace detail {
+[[nodiscard]] TAGMA_COLD constexpr extent product_of_large(extent a, extent b) {
+  return a > 0 && b > too_many / a ? too_many : a * b;
+}
+}  // namespace detail
+
+/// The product of two numbers, or `too_many`. One of them may be a small negative one.
+[[nodiscard]] constexpr extent bounded_product(extent a, extent b) {
+  return ((a | b) >> 31) == 0 ? a * b : detail::product_of_large(a, b);
+}
+
 namespace detail {
 [[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
   fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
@@ -2897,10 +3138,17 @@ struct shape {
     return true;
   }
 
-  /// The number of elements; 1 for a scalar. Every extent must be known.
+  /// True if no extent is `dyn`, or negative otherwise, which it is of no tensor.
+  [[nodiscard]] constexpr bool is_known() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] < 0) return false;
+    return true;
+  }
+
+  /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
   [[nodiscard]] constexpr extent elements() const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
+    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 
@@ -3028,6 +3276,7 @@ enum class op_kind : std::uint8_t {
   control,      ///< no value, only an order
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+  composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
 };
 
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
@@ -3055,6 +3304,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
@@ -3087,6 +3337,7 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
 };
 
 namespace detail {
@@ -3100,6 +3351,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::single; }) info.single = Op::single;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -3120,6 +3372,7 @@ constexpr op_rules make_rules() {
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
   return rules;
 }
 
@@ -3227,7 +3480,7 @@ struct plan_node {
   std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
-  const void* key = nullptr;
+  std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
@@ -3264,9 +3517,9 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
-  std::int16_t device = 0;    ///< a position in the devices of the program
-  double number = 0;          ///< of a derived initializer
-  const void* key = nullptr;  ///< of a carried initializer
+  std::int16_t device = 0;  ///< a position in the devices of the program
+  double number = 0;        ///< of a derived initializer
+  std::int32_t value = -1;  ///< the number of a carried initializer
   std::int32_t source = 0;
 };
 
@@ -3304,6 +3557,80 @@ struct plan_view {
 
 }  // namespace tagma::plan
 #endif  // TAGMA_SINGLE_PLAN_PLAN_HPP
+// ---- tagma/tensor/size.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SIZE_HPP
+#define TAGMA_SINGLE_TENSOR_SIZE_HPP
+
+/// @file
+/// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
+
+#include <string>
+
+namespace tagma {
+
+/// The most bytes that a tensor may have, and that all tensors of a plan may take together: more than any process can
+/// address. Sums of a few extents that keep to it, and sizes that are rounded up, fit 64 bits.
+inline constexpr extent max_bytes = extent{1} << 56;
+
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
+[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
+  bool empty = false;
+  for (const extent e : dims.span()) {
+    if (e < 0) return -1;
+    empty = empty || e == 0;
+  }
+  if (empty) return 0;
+  const extent limit = INT64_MAX / static_cast<extent>(element_size);
+  extent n = 1;
+  for (const extent e : dims.span()) {
+    if (e > limit / n) return -1;
+    n *= e;
+  }
+  return n;
+}
+
+/// Bytes of a tensor whose extents are all known; `too_many` where 63 bits do not hold them.
+[[nodiscard]] TAGMA_COLD constexpr extent bytes_of(const tensor_spec& s) {
+  return bounded_product(s.dims.elements(), static_cast<extent>(size_of(s.type)));
+}
+
+/// True if the product of all extents, in bytes, is at most `max_bytes`. As in NumPy an extent of 0 counts as 1, so
+/// that products of some of the extents, such as strides, keep to the bound as well. So does one that is not known:
+/// where this is false, the tensor is too large whatever it will be.
+[[nodiscard]] TAGMA_COLD constexpr bool is_addressable(const tensor_spec& s) {
+  extent bytes = static_cast<extent>(size_of(s.type));
+  for (int i = 0; i < s.dims.rank; ++i)
+    if (s.dims.extents[i] > 1) bytes = bounded_product(bytes, s.dims.extents[i]);
+  return bytes <= max_bytes;
+}
+
+/// "float32 [2097152, 2097152, 2097152] of about 2^65 bytes", for one that is not addressable.
+[[nodiscard]] TAGMA_COLD inline std::string size_text(const tensor_spec& s) {
+  double bytes = static_cast<double>(size_of(s.type));
+  for (const extent e : s.dims.span())
+    if (e > 1) bytes *= static_cast<double>(e);
+  int power = 0;
+  for (; bytes >= 1.5; bytes /= 2) ++power;
+  return sentence({to_string(s), " of about 2^", power, " bytes"});
+}
+
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+  if (!s.dims.is_known())
+    fail(status_code::invalid_argument,
+         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+}
+}  // namespace detail
+
+/// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
+TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SIZE_HPP
 
 namespace tagma::plan {
 
@@ -3315,8 +3642,8 @@ inline constexpr std::int64_t alignment = 64;
 }
 
 /// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
-/// arena.
-/// @param bytes size of each block
+/// arena, or `too_many` if they are more than `max_bytes`.
+/// @param bytes size of each block, at most `max_bytes`
 /// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
@@ -3345,6 +3672,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
       place = kept;
       offset = end;
     }
+    if (size > max_bytes - offset) return too_many;
     for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
     live[place] = static_cast<std::int32_t>(b);
     count = kept + 1;
@@ -3389,7 +3717,8 @@ class step_graph {
   }
 
   /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
-  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan, or
+  /// `too_many` if they are more than `max_bytes`.
   /// @param bytes size of each block
   /// @param offsets written, one a block of that device
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
@@ -3423,6 +3752,7 @@ class step_graph {
         if (other_end > end) end = other_end;
       }
       offsets[b] = offset < 0 ? end : offset;
+      if (size > max_bytes - offsets[b]) return too_many;
       std::size_t place = count++;
       for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
       placed[place] = b;
@@ -3838,6 +4168,8 @@ class assigner {
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
 
+#include <new>
+
 namespace tagma::runtime {
 
 /// The words of an error without the code in front: what is behind the first colon, or all where there is none.
@@ -3861,6 +4193,10 @@ struct caught {
       code = one.code();
       is_error = true;
       see(one);
+    } catch (const std::bad_alloc&) {
+      code = status_code::resource_exhausted;
+      what = "the host has no room for what it needs";
+      is_known = true;
     } catch (const std::exception& one) {
       see(one);
     } catch (...) {
@@ -4575,16 +4911,6 @@ class memory_pool {
     a.behind = b.behind;
     if (b.behind >= 0) pieces_[at(b.behind)].before = first;
     b.live = false;
-  }
-
-  /// "1536 bytes", "1.5 GiB (1610612736 bytes)".
-  [[nodiscard]] TAGMA_COLD static std::string bytes_text(std::int64_t bytes) {
-    constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
-    if (bytes < 2048) return sentence({bytes, " bytes"});
-    std::size_t unit = 0;
-    std::int64_t tenths = bytes * 10 / 1024;
-    for (; tenths >= 10240 && unit < 3; ++unit) tenths /= 1024;
-    return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
   }
 
   [[noreturn]] TAGMA_COLD void exhausted(std::int64_t bytes, std::string_view purpose) const {

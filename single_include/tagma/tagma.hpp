@@ -733,6 +733,15 @@ struct merged_device {
 /// @file
 /// Into how many parts a large variable is cut, along one axis: TensorFlow's three partitioners.
 
+// ---- tagma/tensor/size.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SIZE_HPP
+#define TAGMA_SINGLE_TENSOR_SIZE_HPP
+
+/// @file
+/// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
+
+#include <string>
+
 // ---- tagma/tensor/spec.hpp
 #ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
 #define TAGMA_SINGLE_TENSOR_SPEC_HPP
@@ -750,6 +759,7 @@ struct merged_device {
 /// @file
 /// Element types: the C++ type, its run-time id, its name and its size.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -852,8 +862,10 @@ enum class dtype : std::uint8_t {
 /// strings moves through a graph as any other tensor does.
 using string_element = std::string_view;
 
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
+/// The element type of a node that has no value, only an effect, such as a group of updates. All of them are equal.
+struct no_value {
+  friend constexpr auto operator<=>(const no_value&, const no_value&) = default;
+};
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
@@ -1073,6 +1085,23 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+/// What stands for a number of elements, or an extent, that 63 bits do not hold. No tensor has so many.
+inline constexpr extent too_many = INT64_MAX;
+
+/// The sum of two numbers, or `too_many`. One of them may be negative.
+[[nodiscard]] constexpr extent bounded_sum(extent a, extent b) { return b > 0 && a > too_many - b ? too_many : a + b; }
+
+namespace detail {
+[[nodiscard]] TAGMA_COLD constexpr extent product_of_large(extent a, extent b) {
+  return a > 0 && b > too_many / a ? too_many : a * b;
+}
+}  // namespace detail
+
+/// The product of two numbers, or `too_many`. One of them may be a small negative one.
+[[nodiscard]] constexpr extent bounded_product(extent a, extent b) {
+  return ((a | b) >> 31) == 0 ? a * b : detail::product_of_large(a, b);
+}
+
 namespace detail {
 [[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
   fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
@@ -1115,10 +1144,17 @@ struct shape {
     return true;
   }
 
-  /// The number of elements; 1 for a scalar. Every extent must be known.
+  /// True if no extent is `dyn`, or negative otherwise, which it is of no tensor.
+  [[nodiscard]] constexpr bool is_known() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] < 0) return false;
+    return true;
+  }
+
+  /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
   [[nodiscard]] constexpr extent elements() const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
+    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 
@@ -1225,6 +1261,72 @@ using spec_of =
 
 namespace tagma {
 
+/// The most bytes that a tensor may have, and that all tensors of a plan may take together: more than any process can
+/// address. Sums of a few extents that keep to it, and sizes that are rounded up, fit 64 bits.
+inline constexpr extent max_bytes = extent{1} << 56;
+
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
+[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
+  bool empty = false;
+  for (const extent e : dims.span()) {
+    if (e < 0) return -1;
+    empty = empty || e == 0;
+  }
+  if (empty) return 0;
+  const extent limit = INT64_MAX / static_cast<extent>(element_size);
+  extent n = 1;
+  for (const extent e : dims.span()) {
+    if (e > limit / n) return -1;
+    n *= e;
+  }
+  return n;
+}
+
+/// Bytes of a tensor whose extents are all known; `too_many` where 63 bits do not hold them.
+[[nodiscard]] TAGMA_COLD constexpr extent bytes_of(const tensor_spec& s) {
+  return bounded_product(s.dims.elements(), static_cast<extent>(size_of(s.type)));
+}
+
+/// True if the product of all extents, in bytes, is at most `max_bytes`. As in NumPy an extent of 0 counts as 1, so
+/// that products of some of the extents, such as strides, keep to the bound as well. So does one that is not known:
+/// where this is false, the tensor is too large whatever it will be.
+[[nodiscard]] TAGMA_COLD constexpr bool is_addressable(const tensor_spec& s) {
+  extent bytes = static_cast<extent>(size_of(s.type));
+  for (int i = 0; i < s.dims.rank; ++i)
+    if (s.dims.extents[i] > 1) bytes = bounded_product(bytes, s.dims.extents[i]);
+  return bytes <= max_bytes;
+}
+
+/// "float32 [2097152, 2097152, 2097152] of about 2^65 bytes", for one that is not addressable.
+[[nodiscard]] TAGMA_COLD inline std::string size_text(const tensor_spec& s) {
+  double bytes = static_cast<double>(size_of(s.type));
+  for (const extent e : s.dims.span())
+    if (e > 1) bytes *= static_cast<double>(e);
+  int power = 0;
+  for (; bytes >= 1.5; bytes /= 2) ++power;
+  return sentence({to_string(s), " of about 2^", power, " bytes"});
+}
+
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+  if (!s.dims.is_known())
+    fail(status_code::invalid_argument,
+         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+}
+}  // namespace detail
+
+/// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
+TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SIZE_HPP
+
+namespace tagma {
+
 /// A cut into parts along one axis.
 struct partition {
   int axis = 0;
@@ -1247,9 +1349,9 @@ namespace detail {
 /// Bytes of a tensor, where a string counts as `string_bytes`.
 [[nodiscard]] constexpr std::int64_t bytes_to_cut(const tensor_spec& spec, std::int64_t string_bytes) {
   const bool text = spec.type == dtype::string;
-  return spec.dims.elements() * (text ? string_bytes : static_cast<std::int64_t>(size_of(spec.type)));
+  return bounded_product(spec.dims.elements(), text ? string_bytes : static_cast<std::int64_t>(size_of(spec.type)));
 }
-[[nodiscard]] constexpr extent round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+[[nodiscard]] constexpr extent round_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 [[nodiscard]] constexpr extent at_least_one(extent n) { return n < 1 ? 1 : n; }
 }  // namespace detail
 
@@ -1301,6 +1403,74 @@ struct axis_size_partitioner {
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLACE_PARTITION_HPP
 
+// ---- tagma/expr/name.hpp
+#ifndef TAGMA_SINGLE_EXPR_NAME_HPP
+#define TAGMA_SINGLE_EXPR_NAME_HPP
+
+/// @file
+/// Names of placeholders, variables, constants and layers.
+
+#include <string_view>
+#include <type_traits>
+
+// ---- tagma/base/diagnose.hpp
+#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+/// @file
+/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
+/// sentence beside its number:
+///
+///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
+///
+/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
+/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
+/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
+/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
+/// number.
+
+namespace tagma::diagnose {}
+#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+namespace tagma {
+
+/// True for a name by TensorFlow's grammar: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
+[[nodiscard]] constexpr bool is_name(std::string_view text) {
+  bool first = true;
+  for (const char c : text) {
+    const bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (!begins && (first || (c != '/' && c != '_' && c != '-'))) return false;
+    first = false;
+  }
+  return !first;
+}
+
+namespace diagnose {
+/// A text is a name.
+template <class Text>
+inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+}  // namespace diagnose
+
+namespace detail {
+/// The text as a type if it is no name, else void.
+template <fixed_string Text>
+constexpr auto find_bad_name() {
+  if constexpr (!is_name(Text.view())) return spelled<Text>{};
+}
+template <fixed_string Text>
+using bad_name = decltype(find_bad_name<Text>());
+}  // namespace detail
+
+}  // namespace tagma
+
+/// What has a name needs one. `Who` says who asks.
+#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
+  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
+                "TAGMA-E160 " Who                                                             \
+                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
+                "a letter, a digit or '.'")
+#endif  // TAGMA_SINGLE_EXPR_NAME_HPP
+
 // ---- tagma/expr/placeholder.hpp
 #ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
 #define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
@@ -1318,12 +1488,48 @@ struct axis_size_partitioner {
 #include <type_traits>
 #include <utility>
 
+// ---- tagma/base/located.hpp
+#ifndef TAGMA_SINGLE_BASE_LOCATED_HPP
+#define TAGMA_SINGLE_BASE_LOCATED_HPP
+
+/// @file
+/// Arguments that know the line of the call. A default argument tells the line, but none can stand behind a pack.
+
+namespace tagma {
+
+/// What a class derives from, `class thing : public located<thing>`, so that a parameter of type `located<T>` accepts
+/// every thing: T is deduced from the base, then the constructor is called in the line of the call.
+template <class T>
+class located {
+ public:
+  /// The base of a thing, which knows no line.
+  constexpr located() = default;
+  /// @param value outlives the call
+  constexpr located(const T& value, source_line at = source_line::here()) : value_(&value), at_(at) {}
+
+  /// @name Of a parameter only.
+  /// @{
+  [[nodiscard]] constexpr const T& value() const { return *value_; }
+  [[nodiscard]] constexpr const source_line& at() const { return at_; }
+  /// @}
+
+ private:
+  const T* value_ = nullptr;
+  source_line at_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_LOCATED_HPP
 // ---- tagma/expr/carried.hpp
 #ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
 #define TAGMA_SINGLE_EXPR_CARRIED_HPP
 
 /// @file
 /// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
+///
+/// A handle carries them in the shape of its expression: a value, or a list of what several operands carry; what one
+/// operand alone carries is handed on as it is. The compiler knows the same shape of the types (graph/survey.hpp), so
+/// values need no names: a program finds each by walking both side by side, whichever file of a program made them.
 
 #include <cstdint>
 #include <string>
@@ -1386,6 +1592,105 @@ class atomic {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
+// ---- tagma/base/heap_array.hpp
+#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+
+/// @file
+/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
+/// no code: their instantiations are most of what a header of small classes costs a compiler.
+
+#include <cstddef>
+#include <new>
+
+// ---- tagma/base/no_memory.hpp
+#ifndef TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+#define TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+/// @file
+/// What is thrown where the system gives no more memory.
+
+namespace tagma {
+
+/// "1536 bytes", "1.5 GiB (1610612736 bytes)".
+[[nodiscard]] TAGMA_COLD inline std::string bytes_text(std::int64_t bytes) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 2048) return sentence({bytes, " bytes"});
+  std::size_t unit = 0;
+  std::int64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+  for (; tenths >= 10240 && unit < 5; ++unit) tenths /= 1024;
+  return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
+}
+
+/// ResourceExhausted since the host has no memory left. A type of its own for whoever can give some back.
+class no_memory final : public error {
+ public:
+  /// @param purpose what asks for it: a tensor, a variable, a plan
+  TAGMA_COLD no_memory(std::int64_t bytes, std::string_view purpose)
+      : error(status_code::resource_exhausted,
+              sentence({"the host has no room for ", bytes_text(bytes), ", which ", purpose, " asks for"})) {}
+  /// The same error with more to say: `where` stands before it, `held` behind it.
+  TAGMA_COLD no_memory(const no_memory& e, std::string_view where, std::string_view held = {})
+      : error(status_code::resource_exhausted,
+              sentence({where, where.empty() ? "" : ": ", std::string_view(e.what()).substr(code_length), held})) {}
+
+ private:
+  static constexpr std::size_t code_length = to_string(status_code::resource_exhausted).size() + 2;
+};
+
+/// Throws `no_memory` for `count` things of `size` bytes each.
+[[noreturn]] TAGMA_COLD inline void fail_no_memory(std::size_t count, std::size_t size, std::string_view purpose) {
+  constexpr auto most = static_cast<std::size_t>(INT64_MAX);
+  throw no_memory(static_cast<std::int64_t>(count > most / size ? most : count * size), purpose);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+namespace tagma {
+
+template <class T>
+class heap_array {
+ public:
+  heap_array() = default;
+  /// Throws `no_memory`.
+  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
+  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  heap_array& operator=(heap_array&& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
+    return *this;
+  }
+  heap_array(const heap_array&) = delete;
+  heap_array& operator=(const heap_array&) = delete;
+  ~heap_array() { delete[] data_; }
+
+  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* begin() const { return data_; }
+  [[nodiscard]] T* end() const { return data_ + size_; }
+
+ private:
+  [[nodiscard]] static T* make(std::size_t size) {
+    T* const data = size > PTRDIFF_MAX / sizeof(T) ? nullptr : new (std::nothrow) T[size]();
+    if (data == nullptr) fail_no_memory(size, sizeof(T), "a table");
+    return data;
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
 // ---- tagma/base/shared_bytes.hpp
 #ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
 #define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
@@ -1404,8 +1709,12 @@ class shared_bytes {
  public:
   shared_bytes() = default;
   /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
-  TAGMA_COLD explicit shared_bytes(std::size_t size)
-      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  /// Throws `no_memory`.
+  TAGMA_COLD explicit shared_bytes(std::size_t size) {
+    void* const memory = ::operator new(sizeof(header) + size, std::nothrow);
+    if (memory == nullptr) fail_no_memory(1, size, "a value that a program carries");
+    block_ = new (memory) header{{1}, size};
+  }
   shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
   }
@@ -1451,7 +1760,7 @@ class shared_bytes {
 
 namespace tagma {
 
-/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
+/// One run-time value: a number, or a few numbers and bytes whose meaning the node that takes it knows.
 struct carried_value {
   double number = 0;         ///< a literal, or the first parameter
   std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
@@ -1465,73 +1774,159 @@ struct carried_value {
   }
 };
 
-/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
-/// handle is one pointer whatever it carries.
+/// What an expression carries: nothing, a value, or parts. Immutable and shared, so that a handle is one pointer
+/// whatever it carries.
 class carried {
  public:
   carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
-  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
-  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  TAGMA_COLD explicit carried(carried_value value) : node_(new node{{1}, std::move(value), {}, nullptr}) {}
+  carried(const carried& other) noexcept : node_(keep(other.node_)) {}
+  carried(carried&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   carried& operator=(carried other) noexcept {
-    entry* const mine = first_;
-    first_ = other.first_;
-    other.first_ = mine;
+    node* const mine = node_;
+    node_ = other.node_;
+    other.node_ = mine;
     return *this;
   }
-  ~carried() { drop(first_); }
+  ~carried() { drop(node_); }
 
-  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
-  /// compiler cannot tell them apart.
-  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    carried all = a;
-    if (a.first_ == b.first_) return all;
-    for (const entry* e = b.first_; e != nullptr; e = e->next) {
-      const carried_value* known = a.find(e->key);
-      if (known == nullptr)
-        all.first_ = new entry{{1}, e->key, e->value, all.first_};
-      else if (!(*known == e->value))
-        conflict(*known, e->value);
-    }
+  /// What several operands carry, in their order.
+  [[nodiscard]] TAGMA_COLD static carried join(array_view<const carried* const> parts) {
+    carried all;
+    all.node_ = new node{{1}, {}, heap_array<carried>(parts.size()), nullptr};
+    for (std::size_t i = 0; i < parts.size(); ++i) all.node_->parts[i] = *parts[i];
     return all;
   }
 
-  /// The value under a key, or nullptr.
-  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    for (const entry* e = first_; e != nullptr; e = e->next)
-      if (e->key == key) return &e->value;
-    return nullptr;
+  /// True if nothing is carried.
+  [[nodiscard]] bool empty() const { return node_ == nullptr; }
+  [[nodiscard]] const carried_value& value() const { return node_->value; }
+  [[nodiscard]] array_view<const carried> parts() const {
+    return node_ == nullptr ? array_view<const carried>() : array_view<const carried>(node_->parts);
   }
+  /// The value of part `i`; nullptr if there is none.
+  [[nodiscard]] const carried_value* find(std::int32_t i) const {
+    const auto all = parts();
+    return i < 0 || static_cast<std::size_t>(i) >= all.size() || all[i].empty() ? nullptr : &all[i].value();
+  }
+  /// Names what is carried; equal for copies.
+  [[nodiscard]] const void* identity() const { return node_; }
 
  private:
-  /// A value in a list whose ends are shared by many lists.
-  struct entry {
+  struct node {
     atomic<std::size_t> owners;
-    const void* key;
     carried_value value;
-    entry* next;
+    heap_array<carried> parts;
+    node* next;  ///< in the list of those that nobody owns any more
   };
 
-  static entry* keep(entry* e) {
-    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
-    return e;
+  static node* keep(node* n) {
+    if (n != nullptr) n->owners.fetch_add(1, memory_order::relaxed);
+    return n;
   }
-  TAGMA_COLD static void drop(entry* e) {
-    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
-      entry* const next = e->next;
-      delete e;
-      e = next;
+  /// True if the last owner went.
+  static bool leave(node* n) { return n != nullptr && n->owners.fetch_sub(1, memory_order::acq_rel) == 1; }
+  /// Without recursion: expressions may be thousands of operations deep.
+  TAGMA_COLD static void drop(node* n) {
+    if (!leave(n)) return;
+    node* unowned = n;
+    while (unowned != nullptr) {
+      node* const gone = unowned;
+      unowned = gone->next;
+      for (carried& part : gone->parts) {
+        if (leave(part.node_)) part.node_->next = unowned, unowned = part.node_;
+        part.node_ = nullptr;
+      }
+      delete gone;
     }
   }
-  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
-    fail(status_code::invalid_argument,
-         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
-          ": the same line built both expressions, so their types are equal; name the value with "
-          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
-  }
 
-  entry* first_ = nullptr;
+  node* node_ = nullptr;
 };
+
+/// A place in the expressions of a program where values meet: a value of its own, or parts that have some.
+struct value_place {
+  std::int32_t first = 0;  ///< of its parts, in a list of places
+  std::int32_t count = 0;  ///< 0: it is a value
+  std::int32_t value = 0;  ///< the number of the value
+  std::string_view name{};
+};
+
+/// How the values of a program are found: the shape of what its outputs carry.
+struct value_places {
+  array_view<const value_place> places;
+  array_view<const std::int32_t> parts;
+  std::int32_t root = -1;  ///< -1: nothing is carried
+  std::size_t values = 0;
+};
+
+/// The values of a program by number: part i is value i.
+/// @param all what the outputs carry
+/// Throws InvalidArgument if one place has two values: the same line built both expressions, so that their types are
+/// equal and the compiler cannot tell them apart.
+[[nodiscard]] TAGMA_COLD inline carried gather_values(const value_places& shape_of, const carried& all) {
+  struct step {
+    std::int32_t place = 0;
+    const carried* what = nullptr;
+  };
+  // What several operands share is walked once.
+  struct seen_set {
+    heap_array<const void*> slots{64};
+    std::size_t count = 0;
+    bool add(const void* p) {
+      if (2 * count >= slots.size()) {
+        heap_array<const void*> old(4 * slots.size());
+        std::swap(old, slots);
+        count = 0;
+        for (const void* const q : old)
+          if (q != nullptr) add(q);
+      }
+      auto i = (reinterpret_cast<std::uintptr_t>(p) * 0x9e3779b97f4a7c15ull >> 20) & (slots.size() - 1);
+      while (slots[i] != nullptr && slots[i] != p) i = (i + 1) & (slots.size() - 1);
+      if (slots[i] == p) return false;
+      slots[i] = p;
+      ++count;
+      return true;
+    }
+  } seen;
+
+  const carried nothing;
+  heap_array<const carried*> found(shape_of.values);
+  for (const carried*& f : found) f = &nothing;
+  if (shape_of.root >= 0) {
+    heap_array<step> stack(64);
+    std::size_t depth = 0;
+    stack[depth++] = {shape_of.root, &all};
+    while (depth > 0) {
+      const step now = stack[--depth];
+      const value_place& place = shape_of.places[now.place];
+      const auto parts = now.what->parts();
+      if (now.what->empty() || parts.size() != static_cast<std::size_t>(place.count))
+        fail(status_code::internal, "an expression lacks its numbers: was a handle moved out of its closure?");
+      if (!seen.add(now.what->identity())) continue;
+      if (place.count == 0) {
+        const carried*& known = found[static_cast<std::size_t>(place.value)];
+        if (!known->empty() && !(known->value() == now.what->value()))
+          fail(status_code::invalid_argument,
+               {"one place of an expression", place.name.empty() ? "" : ", '", place.name,
+                place.name.empty() ? "" : "',", " has two values, ", std::to_string(known->value().number), " and ",
+                std::to_string(now.what->value().number),
+                ": the same line built both expressions, so their types are equal; name the value with "
+                "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+        known = now.what;
+        continue;
+      }
+      if (depth + parts.size() > stack.size()) {
+        heap_array<step> larger(2 * (depth + parts.size()));
+        for (std::size_t i = 0; i < depth; ++i) larger[i] = stack[i];
+        std::swap(larger, stack);
+      }
+      for (std::size_t i = parts.size(); i-- > 0;)
+        stack[depth++] = {shape_of.parts[static_cast<std::size_t>(place.first) + i], &parts[i]};
+    }
+  }
+  return carried::join({found.data(), found.size()});
+}
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
@@ -1610,6 +2005,7 @@ enum class op_kind : std::uint8_t {
   control,      ///< no value, only an order
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+  composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
 };
 
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
@@ -1637,6 +2033,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
@@ -1669,6 +2066,7 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
 };
 
 namespace detail {
@@ -1682,6 +2080,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::single; }) info.single = Op::single;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -1702,6 +2101,7 @@ constexpr op_rules make_rules() {
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
   return rules;
 }
 
@@ -1758,7 +2158,7 @@ struct node {
   std::int16_t attribute_count = 0;
   std::string_view name;       ///< of a placeholder or variable; of a slot, the variable it belongs to
   std::string_view suffix;     ///< of a slot: "/adam_m"
-  const void* key = nullptr;   ///< names a run-time value that the program carries
+  std::int32_t value = -1;     ///< the number of the run-time value that it takes, if it takes one
   std::int16_t request = 0;    ///< what its scopes ask for: a position in the list of requests, 0 if nothing
   std::int16_t colocated = 0;  ///< nodes on whose device it runs, listed behind its control dependencies
 };
@@ -1774,7 +2174,7 @@ struct node_extras {
   array_view<const node_id> controls{};
   std::string_view name{};
   std::string_view suffix{};
-  const void* key = nullptr;
+  std::int32_t value = -1;
   std::int16_t request = 0;
   array_view<const node_id> colocated{};
 };
@@ -1869,7 +2269,7 @@ class graph {
     n.attribute_count = static_cast<std::int16_t>(attributes.size());
     n.name = extras.name;
     n.suffix = extras.suffix;
-    n.key = extras.key;
+    n.value = extras.value;
     n.request = request;
     n.colocated = static_cast<std::int16_t>(extras.colocated.size());
     for (const node_id i : inputs) edges_[edge_count_++] = i;
@@ -1894,7 +2294,7 @@ class graph {
                                      const node_extras& extras, std::int16_t request) const {
     const node& n = (*this)[id];
     if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
-        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
+        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.value != extras.value)
       return false;
     const auto theirs = this->inputs(id);
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -1982,11 +2382,31 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
   return args.result;
 }
 
+/// Adds nodes: what gradients and expansions do.
+struct node_writer {
+  graph& g;
+
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
+  template <class Op, class... Node>
+  constexpr node_id emit(Op, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)});
+  }
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) const {
+    return g.emit(rules<Op>, inputs, attributes);
+  }
+};
+
 /// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
 /// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
 /// have the operation, not wherever its header is included.
-struct gradient_args {
-  graph& g;
+struct gradient_args : node_writer {
   node_id self;
   node_id upstream;            ///< gradient of the loss by this node's output
   array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
@@ -1996,21 +2416,6 @@ struct gradient_args {
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
-  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
-  template <class Op, class... Node>
-  constexpr node_id emit(Op, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)});
-  }
-  template <class Op, class... Node>
-  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
-  }
-  template <class Op>
-  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
-    return g.emit(rules<Op>, inputs, attributes);
-  }
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
 
@@ -2023,20 +2428,19 @@ struct variable_gradient {
   node_id gradient = no_node;
 };
 
-/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
-struct expand_args {
-  graph& g;
+/// What `op::expand` sees: a node that is replaced by others, of which it names one as the result. For optimizers, the
+/// gradients are at hand. The compositions of the library take it as `auto& e`, for the reason above.
+struct expand_args : node_writer {
   array_view<const node_id> inputs;
   attribute_list attributes;
-  std::string_view name;
   array_view<const variable_gradient> gradients;
   node_id result = no_node;
 
-  template <class Op, class... Node>
-  constexpr node_id emit(Node... ids) {
-    const node_id list[] = {ids...};
-    return g.emit(rules<Op>, {list, sizeof...(Node)});
-  }
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
+  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
+  [[nodiscard]] constexpr attribute attr(int i) const { return attributes[i]; }
+  /// A scalar of the type of input 0.
+  constexpr node_id constant(double value) const { return emit_constant(g, in_spec(0).type, value); }
 };
 
 }  // namespace tagma::ir
@@ -2132,7 +2536,7 @@ struct replica_device_setter {
     int least = 0;
     for (int t = 1; t < ps_tasks; ++t)
       if (counts.load[t] < counts.load[least]) least = t;
-    counts.load[least] += op.spec.dims.elements() * static_cast<std::int64_t>(size_of(op.spec.type));
+    counts.load[least] = bounded_sum(counts.load[least], bytes_of(op.spec));
     return least;
   }
 };
@@ -2189,11 +2593,38 @@ struct record {
   array_view<const record* const> controls;  ///< control dependencies: run before this node
   attribute_list attributes;
   std::string_view name;                        ///< of a placeholder or variable
-  const void* key = nullptr;                    ///< names a run-time value that the program carries
+  bool valued = false;                          ///< takes a run-time value that the program carries
+  bool carries = false;                         ///< so does it, or a record behind it
   const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
   const record* bare = nullptr;                 ///< the same node without them
   array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
+  const record* copied = nullptr;               ///< the record that this one repeats, with a scope or more to wait for
+
+  /// The record whose value a valued record takes.
+  [[nodiscard]] constexpr const record& value_owner() const {
+    const record* r = this;
+    while (r->copied != nullptr) r = r->copied;
+    return *r;
+  }
 };
+
+/// True if two records stand for one node: the same structure down to the same numbers written in place. What has an
+/// effect or draws random numbers is one node with itself alone.
+[[nodiscard]] constexpr bool is_one_node(const record& a, const record& b) {
+  if (&a == &b) return true;
+  if (a.hash != b.hash || a.op != b.op || a.op->info->stateful || a.valued != b.valued || a.name != b.name ||
+      !(a.spec == b.spec) || a.scopes != b.scopes || a.attributes.size() != b.attributes.size())
+    return false;
+  if (a.valued && &a.value_owner() != &b.value_owner()) return false;
+  for (std::size_t i = 0; i < a.attributes.size(); ++i)
+    if (a.attributes[i] != b.attributes[i]) return false;
+  const auto are_one = [](array_view<const record* const> x, array_view<const record* const> y) {
+    bool one = x.size() == y.size();
+    for (std::size_t i = 0; one && i < x.size(); ++i) one = is_one_node(*x[i], *y[i]);
+    return one;
+  };
+  return are_one(a.inputs, b.inputs) && are_one(a.controls, b.controls) && are_one(a.colocated, b.colocated);
+}
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_IR_RECORD_HPP
@@ -2244,10 +2675,6 @@ inline constexpr bool is_structural = false;
 template <std::uint64_t Hash>
 inline constexpr bool is_structural<structural_id<Hash>> = true;
 
-/// The address that names a run-time value.
-template <class Id>
-inline constexpr char value_key = 0;
-
 struct no_values {};
 
 }  // namespace detail
@@ -2257,7 +2684,8 @@ struct expr;
 
 /// A value bound to a node for one run: `x = images`.
 template <class Id, class Value>
-struct feed {
+struct feed : located<feed<Id, Value>> {
+  constexpr explicit feed(const Value& v) : value(v) {}
   const Value& value;
 };
 
@@ -2287,7 +2715,7 @@ struct expr {
   /// Feeds this node in one run. The value must outlive the call of `run`.
   template <class Value>
     requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return feed<Id, Value>(value); }
 };
 
 namespace detail {
@@ -2297,23 +2725,23 @@ inline constexpr bool any_carries = (false || ... || E::carries);
 template <class... E>
 inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
 
+/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
-[[nodiscard]] carried merge_values(const E&... e) {
-  carried all;
-  const auto take = [&all](const auto& one) {
-    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
-  };
-  (take(e), ...);
-  return all;
-}
-
-/// The run-time values of all operands.
-template <class... E>
-[[nodiscard]] constexpr auto gather_values(const E&... e) {
-  if constexpr (any_carries<E...>) {
-    return merge_values(e...);
-  } else {
+[[nodiscard]] constexpr auto join_values(const E&... e) {
+  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
+  if constexpr (count == 0) {
     return no_values{};
+  } else {
+    const carried* parts[count]{};
+    std::size_t n = 0;
+    const auto take = [&](const auto& one) {
+      if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
+    };
+    (take(e), ...);
+    if constexpr (count == 1)
+      return carried(*parts[0]);
+    else
+      return carried::join(parts);
   }
 }
 
@@ -2349,7 +2777,10 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     return h;
   }
   static constexpr tensor_spec spec = infer().out;
-  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
+  static constexpr bool carries =
+      (false || ... || find_record<Inputs>()->carries) || (false || ... || find_record<Controls>()->carries);
+  static constexpr ir::record value{&ir::rules<Op>,    hash(), spec,  inputs, controls,
+                                    attributes.list(), {},     false, carries};
 };
 
 /// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
@@ -2369,9 +2800,9 @@ template <class Definition, class Place, class... E>
   using spec_type = spec_of<Definition::spec>;
   if constexpr (structural || std::is_void_v<Place>)
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        gather_values(operands...));
+        join_values(operands...));
   else
-    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(join_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -2409,6 +2840,14 @@ inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
 template <extent... Extents>
 inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
                                           (true && ... && (Extents >= 0 || Extents == dyn));
+/// The tensor has no more bytes than can be addressed, whatever its dynamic extents will be.
+template <class T, extent... Extents>
+inline constexpr bool is_addressable = [] {
+  if constexpr (is_element_type<T> && extents_are_valid<Extents...>)
+    return tagma::is_addressable({dtype_of<T>, shape{Extents...}});
+  else
+    return true;
+}();
 }  // namespace diagnose
 
 namespace op {
@@ -2431,8 +2870,7 @@ constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, co
 template <fixed_string Name, class Spec>
 struct placeholder_definition {
   static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
-  static constexpr ir::record value{
-      ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+  static constexpr ir::record value{ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view()};
 };
 
 }  // namespace detail
@@ -2441,16 +2879,20 @@ struct placeholder_definition {
 #define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
   static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
   static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn")
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
+  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
+                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
 
 /// An input with a name. Equal name and type are the same node.
-/// @tparam Name what errors and feeds call it
+/// @tparam Name what errors and feeds call it (TAGMA-E160)
 /// @tparam T its element type
 /// @tparam Extents its shape; `dyn` where it varies from run to run
 template <fixed_string Name, class T, extent... Extents>
 [[nodiscard]] constexpr auto placeholder() {
+  TAGMA_NEEDS_NAME("placeholder", Name);
   TAGMA_NEEDS_TENSOR("placeholder", T, Extents...);
-  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...>) {
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...> &&
+                diagnose::is_addressable<T, Extents...>) {
     using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
     using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
     return expr<spec<T, Extents...>, id, false>{};
@@ -2536,9 +2978,9 @@ struct variable_definition {
   static constexpr std::uint64_t hash =
       hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
   static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
+  static constexpr bool valued = Kind == carried_kind;
   static constexpr ir::record value{
-      ir::rules_for<op::variable, Spec>, hash, Spec::value, {}, {}, attributes.list(), Name.view(),
-      &value_key<structural_id<hash>>,   {}};
+      ir::rules_for<op::variable, Spec>, hash, Spec::value, {}, {}, attributes.list(), Name.view(), valued, valued};
 };
 
 template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
@@ -2550,8 +2992,7 @@ template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, cla
 
 template <fixed_string Name, class Spec, bool Trainable>
 [[nodiscard]] auto make_carried_variable(carried_value value) {
-  using definition = variable_definition<Name, Spec, carried_kind, Trainable>;
-  return make_variable<Name, Spec, carried_kind, Trainable>(carried(definition::value.key, std::move(value)));
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(std::move(value)));
 }
 
 [[nodiscard]] inline carried_value number_value(double number) {
@@ -2600,7 +3041,8 @@ namespace detail {
 template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
   if constexpr (diagnose::is_element_type<T> && diagnose::is_kept<T> && diagnose::is_initial_value<T, Initial> &&
-                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...>) {
+                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...> &&
+                diagnose::is_addressable<T, Extents...>) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
@@ -2628,12 +3070,14 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
                 "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type")
 
 /// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
-/// is compiled (TAGMA-E060).
+/// is compiled (TAGMA-E060), and so is the name of a slot of an optimizer (TAGMA-E161).
+/// @tparam Name by TensorFlow's grammar of names (TAGMA-E160)
 /// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static
 /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
+  TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
 }
@@ -2641,6 +3085,7 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// The same, left alone by optimizers.
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }
@@ -2655,24 +3100,6 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// @file
 /// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
 
-// ---- tagma/base/diagnose.hpp
-#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-
-/// @file
-/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
-/// sentence beside its number:
-///
-///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
-///
-/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
-/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
-/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
-/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
-/// number.
-
-namespace tagma::diagnose {}
-#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
 // ---- tagma/expr/literal.hpp
 #ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
 #define TAGMA_SINGLE_EXPR_LITERAL_HPP
@@ -2693,20 +3120,28 @@ struct literal {
 
 namespace detail {
 
-template <class T, std::uint64_t Hash, class Key>
+template <class T, std::uint64_t Hash, class Id>
 struct literal_definition {
   static constexpr tensor_spec spec{dtype_of<T>, {}};
-  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, true, true};
+};
+/// The same with a name.
+template <class T, fixed_string Name>
+struct named_literal_definition {
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_combine(hash_text("literal"), hash_text(Name.view())), static_cast<std::uint64_t>(dtype_of<T>));
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, hash, spec, {}, {}, {}, Name.view(), true, true};
 };
 
 /// The handle of a scalar of type `T` that is told apart by `Id`.
-template <class T, class Id, std::uint64_t Hash, class S>
+template <class T, class Id, class Definition, class S>
 [[nodiscard]] auto make_literal(S value) {
-  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
+  using id = typename binding<Id, Definition>::id;
   carried_value v;
   v.number = static_cast<double>(value);
   v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
+  return expr<spec<T>, id, true>{carried(std::move(v))};
 }
 
 template <class T, class Place, int Index, class S>
@@ -2714,7 +3149,14 @@ template <class T, class Place, int Index, class S>
   constexpr std::uint64_t hash = hash_combine(
       hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
   using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
-  return make_literal<T, id, hash>(value);
+  return make_literal<T, id, literal_definition<T, hash, id>>(value);
+}
+
+/// The handle of a scalar of type `T` that is told apart by its name.
+template <fixed_string Name, class T, class S>
+[[nodiscard]] auto named_literal(S value) {
+  using definition = named_literal_definition<T, Name>;
+  return make_literal<T, structural_id<definition::hash>, definition>(value);
 }
 
 /// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
@@ -2753,10 +3195,11 @@ struct common_element<A, B, C...> {
 }  // namespace detail
 
 /// A scalar with a name: its value is given when the program runs, and equal names are one node.
+/// Raises TAGMA-E160.
 template <fixed_string Name, class T>
 [[nodiscard]] auto constant(T value) {
-  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
-  return detail::make_literal<T, structural_id<hash>, hash>(value);
+  TAGMA_NEEDS_NAME("constant", Name);
+  return detail::named_literal<Name, T>(value);
 }
 
 }  // namespace tagma
@@ -3329,12 +3772,12 @@ inline constexpr bool element_counts_agree = [] {
   if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
   extent known = 1;
   int open = 0;
-  ((To == dyn ? void(++open) : void(known *= To)), ...);
+  ((To == dyn ? void(++open) : void(known = bounded_product(known, To))), ...);
   if (open > 1) return false;
   if (!From::value.dims.is_static()) {
     extent part = 1;
     for (int i = 0; i < From::value.dims.rank; ++i)
-      if (From::value.dims[i] != dyn) part *= From::value.dims[i];
+      if (From::value.dims[i] != dyn) part = bounded_product(part, From::value.dims[i]);
     return open == 1 ? known != 0 : part == 0 || known % part == 0;
   }
   const extent total = From::value.dims.elements();
@@ -3373,11 +3816,13 @@ struct reshape {
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
+    const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
       a.out.dims = a.in[1].dims;
-      return nullptr;
+      return from.is_static() && a.out.dims.is_static() && from.elements() != a.out.dims.elements()
+                 ? "the new shape has another number of elements"
+                 : nullptr;
     }
-    const shape& from = a.in[0].dims;
     extent known = 1;
     int open = -1;
     a.out.dims = {};
@@ -3386,7 +3831,7 @@ struct reshape {
       if (e == dyn)
         open = static_cast<int>(i);
       else
-        known *= e;
+        known = bounded_product(known, e);
       a.out.dims.push_back(e);
     }
     if (!from.is_static()) return nullptr;
@@ -3713,6 +4158,34 @@ inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @file
 /// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
+// ---- tagma/expr/op/composition.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+#define TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+
+/// @file
+/// Compositions: one node for the C++ compiler, several for the graph compiler. A layer that is used a hundred times
+/// costs a hundred handles, not thousands; the flat graph, its gradients and its loops are those of the parts.
+
+namespace tagma::op {
+
+/// Base of the tags of compositions. A tag has `infer`, as every operation, and `expand`, which adds the nodes and sets
+/// `result`.
+/// @tparam Weight how many nodes it becomes, roughly
+template <int Weight>
+struct composition {
+  static constexpr ir::op_kind kind = ir::op_kind::composition;
+  static constexpr int weight(ir::attribute_list) { return Weight; }
+};
+
+/// Base of those whose result has the type of their first input.
+template <int Weight>
+struct elementwise_composition : composition<Weight> {
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+
 namespace tagma {
 namespace op {
 
@@ -3767,13 +4240,24 @@ struct fraction {
   static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : bounded_product(count, dims[i]);
     return count;
   }
   static constexpr void fold(ir::fold_args& f) {
     const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
+};
+
+/// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
+struct mean : composition<3> {
+  static constexpr const char* name = "mean";
+  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
+    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
+    return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.attr(0), e.attr(1)); }
 };
 
 /// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
@@ -3859,17 +4343,6 @@ inline constexpr op::attribute_mask axis_mask = [] {
   return mask;
 }();
 
-/// The sum times one over the number of elements that it joins.
-template <bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
-    constexpr auto mask = axis_mask<E::rank, Axes...>;
-    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
-    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
-    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
-  }
-}
-
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
   if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
@@ -3936,13 +4409,13 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<false, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<true, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
 /// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
@@ -4120,7 +4593,10 @@ struct sparse_softmax_cross_entropy_gradient {
   static constexpr std::uint8_t in_place = 0b1;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
-    return nullptr;
+    const shape rows = a.out.dims.sub(0, a.out.dims.rank - 1);
+    return compatible(rows, a.in[1].dims) && compatible(rows, a.in[2].dims)
+               ? nullptr
+               : "labels and gradients need one element for each row of logits";
   }
   static constexpr void gradient(auto& g) {
     // d/dlogits: with p = softmax, rows u_i * (diag(p) - p p^T) applied to the new upstream; d/du: its row sum with (p
@@ -4296,8 +4772,12 @@ struct initialize_definition {
                                     {},
                                     attributes.list(),
                                     {},
-                                    variable->key,
-                                    {}};
+                                    variable->valued,
+                                    variable->carries,
+                                    nullptr,
+                                    nullptr,
+                                    {},
+                                    variable};
 };
 
 }  // namespace detail
@@ -4511,8 +4991,8 @@ template <extent Depth, element T = float, expression I, class Place = TAGMA_FRE
 #define TAGMA_SINGLE_EXPR_OP_NORMALIZE_HPP
 
 /// @file
-/// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Composed of
-/// reductions and element-wise operations, from which the gradients follow.
+/// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Compositions
+/// of reductions and element-wise operations, from which the gradients follow.
 
 namespace tagma {
 
@@ -4526,6 +5006,65 @@ template <class X, class... Parameters>
 inline constexpr bool are_per_channel = (true && ... && is_per_channel<X, Parameters>);
 }  // namespace diagnose
 
+namespace op {
+
+/// Attribute 0 of what follows is the mask of the axes that are averaged over, attribute 1 of those that stay as 1.
+namespace normalization {
+
+/// (x - mean)^2, averaged.
+constexpr ir::node_id variance_of(auto& e, ir::node_id centred) {
+  return mean::of(e, e.emit(square{}, centred), e.attr(0), e.attr(1));
+}
+/// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
+constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id variance, ir::node_id gamma,
+                                      ir::node_id beta, ir::node_id epsilon) {
+  const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, variance, epsilon));
+  const ir::node_id scaled = e.emit(multiply{}, centred, e.emit(multiply{}, inverse, gamma));
+  return e.emit(add{}, scaled, beta);
+}
+
+}  // namespace normalization
+
+/// The mean of squared deviations from the mean.
+struct variance : composition<8> {
+  static constexpr const char* name = "variance";
+  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  static constexpr void expand(auto& e) {
+    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
+    e.result = normalization::variance_of(e, e.emit(subtract{}, e.in(0), average));
+  }
+};
+
+/// Inputs: x, gamma, beta, epsilon.
+struct normalize : composition<13> {
+  static constexpr const char* name = "normalize";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
+    const ir::node_id centred = e.emit(subtract{}, e.in(0), average);
+    const ir::node_id spread = normalization::variance_of(e, centred);
+    e.result = normalization::scale_and_shift(e, centred, spread, e.in(1), e.in(2), e.in(3));
+  }
+};
+
+/// The same by a given mean and variance. Inputs: x, gamma, beta, mean, variance, epsilon.
+struct normalize_by : composition<6> {
+  static constexpr const char* name = "normalize_by";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id centred = e.emit(subtract{}, e.in(0), e.in(3));
+    e.result = normalization::scale_and_shift(e, centred, e.in(4), e.in(1), e.in(2), e.in(5));
+  }
+};
+
+}  // namespace op
+
 namespace detail {
 
 template <class X, class... Parameter>
@@ -4533,21 +5072,11 @@ inline constexpr bool is_normalization = (diagnose::is_floating_point<X> && ... 
                                           (diagnose::same_element_type<X, Parameter> &&
                                            diagnose::is_per_channel<X, Parameter>));
 
-template <bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_mean(const E& e, std::integer_sequence<int, Axes...>) {
-  return make_mean<Keep, Place, Axes...>(e);
-}
-
-/// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
-template <class Place, class Centred, class Variance, class Gamma, class Beta>
-[[nodiscard]] constexpr auto scale_and_shift(const Centred& centred, const Variance& variance, const Gamma& gamma,
-                                             const Beta& beta, double epsilon) {
-  const auto safe = make_binary<op::add, part<Place, 0>>(variance, epsilon);
-  const auto inverse = make_node<op::rsqrt, ir::attributes<0>{}, part<Place, 1>>(safe);
-  const auto scale = make_binary<op::multiply, part<Place, 2>>(inverse, gamma);
-  const auto scaled = make_binary<op::multiply, part<Place, 3>>(centred, scale);
-  return make_binary<op::add, part<Place, 4>>(scaled, beta);
-}
+/// All axes but the last, which is dropped; the last alone, which stays.
+template <int Rank>
+inline constexpr auto axes_of_channels = ir::pack_attributes((1 << (Rank - 1)) - 1, 0);
+template <int Rank>
+inline constexpr auto last_axis = ir::pack_attributes(1 << (Rank - 1), 1 << (Rank - 1));
 
 }  // namespace detail
 
@@ -4579,12 +5108,11 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
   if constexpr (X::rank >= 2 &&
                 detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
-    constexpr auto axes = std::make_integer_sequence<int, X::rank - 1>{};
-    const auto mean = detail::make_mean<false, detail::part<Place, 0>>(x, axes);
-    const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);
-    const auto squared = detail::make_node<op::square, ir::attributes<0>{}, detail::part<Place, 2>>(centred);
-    const auto variance = detail::make_mean<false, detail::part<Place, 3>>(squared, axes);
-    const auto output = detail::scale_and_shift<detail::part<Place, 4>>(centred, variance, gamma, beta, epsilon);
+    constexpr auto axes = detail::axes_of_channels<X::rank>;
+    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 3>, 0>(epsilon);
+    const auto mean = detail::make_node<op::mean, axes, detail::part<Place, 0>>(x);
+    const auto variance = detail::make_node<op::variance, axes, detail::part<Place, 1>>(x);
+    const auto output = detail::make_node<op::normalize, axes, detail::part<Place, 2>>(x, gamma, beta, tiny);
     return batch_moments<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(mean)>,
                          std::remove_cv_t<decltype(variance)>>{output, mean, variance};
   }
@@ -4601,8 +5129,9 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
                        typename Mean::spec_type, typename Variance::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
                                          typename Mean::spec_type, typename Variance::spec_type>) {
-    const auto centred = detail::make_binary<op::subtract, detail::part<Place, 0>>(x, mean);
-    return detail::scale_and_shift<detail::part<Place, 1>>(centred, variance, gamma, beta, epsilon);
+    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 0>, 0>(epsilon);
+    return detail::make_node<op::normalize_by, ir::attributes<0>{}, detail::part<Place, 1>>(x, gamma, beta, mean,
+                                                                                            variance, tiny);
   }
 }
 
@@ -4616,12 +5145,8 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 [[nodiscard]] constexpr auto layer_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
-    constexpr auto last = std::integer_sequence<int, X::rank - 1>{};
-    const auto mean = detail::make_mean<true, detail::part<Place, 0>>(x, last);
-    const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);
-    const auto squared = detail::make_node<op::square, ir::attributes<0>{}, detail::part<Place, 2>>(centred);
-    const auto variance = detail::make_mean<true, detail::part<Place, 3>>(squared, last);
-    return detail::scale_and_shift<detail::part<Place, 4>>(centred, variance, gamma, beta, epsilon);
+    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 0>, 0>(epsilon);
+    return detail::make_node<op::normalize, detail::last_axis<X::rank>, detail::part<Place, 1>>(x, gamma, beta, tiny);
   }
 }
 
@@ -4667,6 +5192,7 @@ inline constexpr extent beyond_axis = -2;
 constexpr extent range_extent(extent first, extent last, extent axis) {
   if (axis == dyn) {
     const bool one_end = (first < 0) == (last < 0 || last == to_end);
+    if (first == INT64_MIN) return beyond_axis;
     if (!one_end) return dyn;
     const extent size = (last == to_end ? 0 : last) - first;
     return size < 0 ? beyond_axis : size;
@@ -4735,7 +5261,7 @@ struct pad {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i) {
       const auto at = 2 * static_cast<std::size_t>(i);
-      if (a.out.dims[i] != dyn) a.out.dims[i] += a.attributes[at] + a.attributes[at + 1];
+      if (extent& e = a.out.dims[i]; e != dyn) e = bounded_sum(e, bounded_sum(a.attributes[at], a.attributes[at + 1]));
     }
     return nullptr;
   }
@@ -4897,8 +5423,12 @@ struct scatter_last {
   static constexpr std::uint64_t shape_only = 0b100;
 
   static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {a.in[0].type, a.in[2].dims};
-    return compatible(a.in[0].dims, a.in[1].dims) ? nullptr : "every element needs one position";
+    const shape &from = a.in[0].dims, &to = a.in[2].dims;
+    a.out = {a.in[0].type, to};
+    if (!compatible(from, a.in[1].dims)) return "every element needs one position";
+    return from.rank == to.rank && compatible(from.sub(0, from.rank - 1), to.sub(0, to.rank - 1))
+               ? nullptr
+               : "the result needs the rows of the elements";
   }
   static constexpr void gradient(auto& g);
 };
@@ -5113,24 +5643,26 @@ struct window_axis {
   bool automatic = false;
 
   /// Input elements from the first to the last that one window covers.
-  [[nodiscard]] constexpr extent reach() const { return (size - 1) * dilation + 1; }
-  /// Positions of the window over `in` elements; not positive if it does not fit.
+  [[nodiscard]] constexpr extent reach() const { return bounded_sum(bounded_product(size - 1, dilation), 1); }
+  /// Positions of the window over `in` elements; 0 if it does not fit, or reaches further than any axis.
   [[nodiscard]] constexpr extent positions(extent in) const {
     if (in == dyn || (size == dyn && !automatic)) return dyn;
-    if (automatic) return (in + stride - 1) / stride;
-    const extent room = in + before + after - reach();
+    if (reach() > max_bytes) return 0;
+    if (automatic) return in / stride + (in % stride != 0);
+    const extent room = bounded_sum(in, before + after) - reach();
     return room < 0 ? 0 : room / stride + 1;
   }
   /// Zeros in front of the first element.
   [[nodiscard]] constexpr extent lead(extent in) const {
     if (!automatic) return before;
-    const extent missing = (positions(in) - 1) * stride + reach() - in;
+    const extent missing = bounded_sum((positions(in) - 1) * stride, reach()) - in;
     return missing > 0 ? missing / 2 : 0;
   }
   /// The smallest input (for `same` padding the largest) over which the window has `out` positions.
   [[nodiscard]] constexpr extent covered(extent out) const {
     if (out == dyn || (size == dyn && !automatic)) return dyn;
-    return automatic ? out * stride : (out - 1) * stride + reach() - before - after;
+    if (automatic) return bounded_product(out, stride);
+    return bounded_sum(bounded_product(out - 1, stride), reach()) - before - after;
   }
 };
 
@@ -5199,7 +5731,7 @@ struct concat {
       for (int i = 0; i < s.dims.rank; ++i) {
         extent& known = a.out.dims[i];
         if (i == axis)
-          known = known == dyn || s.dims[i] == dyn ? dyn : known + s.dims[i];
+          known = known == dyn || s.dims[i] == dyn ? dyn : bounded_sum(known, s.dims[i]);
         else if (!compatible(known, s.dims[i]))
           return "the operands differ along another axis";
         else if (known == dyn)
@@ -5221,8 +5753,13 @@ struct concat_part {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
   static constexpr const char* infer(ir::infer_args& a) {
+    const shape& one = a.in[0].dims;
     a.out = {a.in[0].type, a.in[1].dims};
-    return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
+    if (one.rank != a.out.dims.rank) return "the part and the whole have different ranks";
+    for (int i = 0; i < one.rank; ++i)
+      if (i != static_cast<int>(a.attributes[0]) && !compatible(one[i], a.out.dims[i]))
+        return "the part and the whole differ along another axis";
+    return nullptr;
   }
   /// Where the part begins along the axis, for the extents of a run.
   /// @param in the inputs, as a kernel has them
@@ -5292,7 +5829,7 @@ struct tile {
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i)
-      if (a.out.dims[i] != dyn) a.out.dims[i] *= a.attributes[static_cast<std::size_t>(i)];
+      if (extent& e = a.out.dims[i]; e != dyn) e = bounded_product(e, a.attributes[static_cast<std::size_t>(i)]);
     return nullptr;
   }
   static constexpr void gradient(auto& g);
@@ -5454,6 +5991,8 @@ struct after_definition {
     ir::record r = *origin;
     r.controls = controls;
     r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<Controls>()->carries);
     r.hash = hash_combine(hash_text("after"), r.hash);
     for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
     return r;
@@ -5531,7 +6070,8 @@ struct convolution {
   static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter, shape& out) {
     if (x.rank != 4 || filter.rank != 4) return "images and filter need four axes";
     const extent groups = a.attributes[2];
-    if (filter[2] != dyn && !compatible(x[3], filter[2] * groups)) return "the filter has another number of channels";
+    if (filter[2] != dyn && !compatible(x[3], bounded_product(filter[2], groups)))
+      return "the filter has another number of channels";
     if (filter[3] != dyn && filter[3] % groups != 0) return "the filters do not divide into groups";
     const window_plane w = plane(a.attributes, filter);
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), filter[3]};
@@ -5561,7 +6101,7 @@ struct conv2d_input_gradient : convolution {
       const window_plane w = plane(a.attributes, filter);
       const extent height = a.attributes[3], width = a.attributes[4];
       x = {dy[0], height == dyn ? w.rows.covered(dy[1]) : height, width == dyn ? w.columns.covered(dy[2]) : width,
-           filter[2] == dyn ? dyn : filter[2] * a.attributes[2]};
+           filter[2] == dyn ? dyn : bounded_product(filter[2], a.attributes[2])};
       if ((x[1] < 1 && x[1] != dyn) || (x[2] < 1 && x[2] != dyn)) return "the result would be empty";
     }
     shape out;
@@ -5640,9 +6180,9 @@ inline constexpr bool conv_options_are_valid =
     window_options_are_valid<Options.stride, Options.dilation, Options.padding>&& Options.groups >= 1;
 /// The channels of the images are those of the filter times the number of groups.
 template <class X, class Filter, int Groups>
-inline constexpr bool filter_fits_channels = (Filter::value.dims[2] == dyn ||
-                                              compatible(X::value.dims[3], Filter::value.dims[2] * Groups)) &&
-                                             (Filter::value.dims[3] == dyn || Filter::value.dims[3] % Groups == 0);
+inline constexpr bool filter_fits_channels =
+    (Filter::value.dims[2] == dyn || compatible(X::value.dims[3], bounded_product(Filter::value.dims[2], Groups))) &&
+    (Filter::value.dims[3] == dyn || Filter::value.dims[3] % Groups == 0);
 /// The filter has at least one position over the padded images.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool filter_fits_image = [] {
@@ -5819,8 +6359,6 @@ struct constant_definition {
       {},
       {},
       attributes.list(),
-      {},
-      nullptr,
       {}};
 };
 
@@ -5972,7 +6510,8 @@ struct max_pool_select : pooling {
   static constexpr const char* name = "max_pool_select";
   static constexpr const char* infer(ir::infer_args& a) {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
-    return pooling::infer(a);
+    if (const char* problem = pooling::infer(a)) return problem;
+    return compatible(a.out.dims, a.in[1].dims) ? nullptr : "the maxima have another shape than the output";
   }
   static constexpr void gradient(auto& g);
 };
@@ -6117,7 +6656,8 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
 /// @return [batch, channels]
 inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
   TAGMA_NEEDS_IMAGES(typename X::spec_type);
-  if constexpr (diagnose::is_image_batch<typename X::spec_type>) return detail::make_mean<false, Place, 1, 2>(x);
+  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
+    return detail::make_reduction<op::mean, false, Place, 1, 2>(x);
 };
 
 /// The largest element of every channel over height and width; the gradient is shared by equal maxima.
@@ -6505,6 +7045,7 @@ struct scoped_definition {
     ir::record r = *origin;
     r.scopes = &scope;
     if (r.bare == nullptr) r.bare = origin;
+    r.copied = origin;
     r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), Layer::hash);
     for (const ir::record* o : outside) r.hash = hash_combine(r.hash, o->hash);
     return r;
@@ -6620,6 +7161,8 @@ struct colocated_definition {
     r.colocated = colocated;
     r.scopes = &scope;
     r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<With>()->carries);
     r.hash = hash_combine(hash_text("colocate_with"), r.hash);
     for (const ir::record* c : colocated) r.hash = hash_combine(r.hash, c->hash);
     return r;
@@ -6659,27 +7202,84 @@ template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
 #define TAGMA_SINGLE_NN_ACTIVATIONS_HPP
 
 /// @file
-/// Activations composed of elementary functions: one fused loop each. `tanh`, `sigmoid`, `softplus` and `relu` are
-/// operations of their own, in expr/op/math.hpp.
+/// Activations composed of elementary functions: one handle and one fused loop each. `tanh`, `sigmoid`, `softplus` and
+/// `relu` are operations of their own, in expr/op/math.hpp.
 
 namespace tagma {
 
-namespace detail {
+namespace op {
 
 /// expm1(min(x, 0)): what the exponential units add below zero. Bounded above, so that the gradient of the branch that
 /// is not taken is finite.
-template <class Place, class E>
-[[nodiscard]] constexpr auto negative_part(const E& e) {
-  return step<op::expm1, Place, 1>(
-      step<op::minimum, Place, 0>(e, make_constant<typename E::element_type, bits_of(0)>()));
-}
+constexpr ir::node_id negative_part(auto& e) { return e.emit(expm1{}, e.emit(minimum{}, e.in(0), e.constant(0))); }
 
-template <class Place, class E, class A>
-[[nodiscard]] constexpr auto leaky(const E& e, const A& alpha) {
-  const auto zero = make_constant<typename E::element_type, bits_of(0)>();
-  const auto positive = step<op::greater, Place, 0>(e, zero);
-  return step<op::select, Place, 2>(positive, e, step<op::multiply, Place, 1>(e, alpha));
-}
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+struct elu : elementwise_composition<5> {
+  static constexpr const char* name = "elu";
+  static constexpr void expand(auto& e) {
+    const ir::node_id above = e.emit(relu{}, e.in(0));
+    e.result = e.emit(add{}, above, negative_part(e));
+  }
+};
+struct selu : elementwise_composition<9> {
+  static constexpr const char* name = "selu";
+  static constexpr void expand(auto& e) {
+    const ir::node_id alpha = e.constant(1.6732632423543772848170429916717);
+    const ir::node_id scale = e.constant(1.0507009873554804934193349852946);
+    const ir::node_id below = e.emit(multiply{}, alpha, negative_part(e));
+    const ir::node_id above = e.emit(relu{}, e.in(0));
+    e.result = e.emit(multiply{}, scale, e.emit(add{}, above, below));
+  }
+};
+struct gelu : elementwise_composition<8> {
+  static constexpr const char* name = "gelu";
+  static constexpr void expand(auto& e) {
+    const ir::node_id bell = e.emit(erf{}, e.emit(multiply{}, e.in(0), e.constant(0.70710678118654752440)));
+    const ir::node_id twice = e.emit(add{}, bell, e.constant(1));
+    const ir::node_id half = e.emit(multiply{}, e.in(0), e.constant(0.5));
+    e.result = e.emit(multiply{}, half, twice);
+  }
+};
+struct silu : elementwise_composition<2> {
+  static constexpr const char* name = "silu";
+  static constexpr void expand(auto& e) { e.result = e.emit(multiply{}, e.in(0), e.emit(sigmoid{}, e.in(0))); }
+};
+struct relu6 : elementwise_composition<3> {
+  static constexpr const char* name = "relu6";
+  static constexpr void expand(auto& e) {
+    const ir::node_id above = e.emit(relu{}, e.in(0));
+    e.result = e.emit(minimum{}, above, e.constant(6));
+  }
+};
+struct hard_sigmoid : elementwise_composition<8> {
+  static constexpr const char* name = "hard_sigmoid";
+  static constexpr void expand(auto& e) {
+    const ir::node_id slope = e.emit(multiply{}, e.in(0), e.constant(0.2));
+    const ir::node_id line = e.emit(add{}, slope, e.constant(0.5));
+    const ir::node_id above = e.emit(maximum{}, line, e.constant(0));
+    e.result = e.emit(minimum{}, above, e.constant(1));
+  }
+};
+struct softsign : elementwise_composition<4> {
+  static constexpr const char* name = "softsign";
+  static constexpr void expand(auto& e) {
+    const ir::node_id size = e.emit(abs{}, e.in(0));
+    e.result = e.emit(divide{}, e.in(0), e.emit(add{}, size, e.constant(1)));
+  }
+};
+/// Inputs: x, the slope below zero.
+struct leaky_relu : elementwise_composition<4> {
+  static constexpr const char* name = "leaky_relu";
+  static constexpr void expand(auto& e) {
+    const ir::node_id positive = e.emit(greater{}, e.in(0), e.constant(0));
+    e.result = e.emit(select{}, positive, e.in(0), e.emit(multiply{}, e.in(0), e.in(1)));
+  }
+};
+
+}  // namespace op
+
+namespace detail {
 
 /// Stands for the slope that TensorFlow gives `leaky_relu` by default.
 struct default_slope {};
@@ -6691,79 +7291,55 @@ struct default_slope {};
 
 /// x where it is positive, else exp(x) - 1. Clevert, Unterthiner, Hochreiter 2015, with alpha = 1.
 inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  using S = typename E::spec_type;
-  TAGMA_NEEDS_FLOATS(S);
-  if constexpr (diagnose::is_floating_point<S>)
-    return detail::step<op::add, Place, 3>(detail::step<op::relu, Place, 2>(e), detail::negative_part<Place>(e));
+  TAGMA_NEEDS_FLOATS(typename E::spec_type);
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::elu, ir::attributes<0>{}, Place>(e);
 };
 
 /// scale * (x where it is positive, else alpha * (exp(x) - 1)), with the numbers that keep mean 0 and variance 1 from
 /// layer to layer. Klambauer et al. 2017.
 inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
-    const auto alpha = detail::make_constant<T, detail::bits_of(1.6732632423543772848170429916717)>();
-    const auto scale = detail::make_constant<T, detail::bits_of(1.0507009873554804934193349852946)>();
-    const auto below = detail::step<op::multiply, Place, 2>(alpha, detail::negative_part<Place>(e));
-    const auto both = detail::step<op::add, Place, 4>(detail::step<op::relu, Place, 3>(e), below);
-    return detail::step<op::multiply, Place, 5>(scale, both);
-  }
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::selu, ir::attributes<0>{}, Place>(e);
 };
 
 /// x * Phi(x), where Phi is the normal distribution function: x / 2 * (1 + erf(x / sqrt(2))).
 /// Hendrycks and Gimpel 2016.
 inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
-    const auto root = detail::make_constant<T, detail::bits_of(0.70710678118654752440)>();
-    const auto bell = detail::step<op::erf, Place, 1>(detail::step<op::multiply, Place, 0>(e, root));
-    const auto twice = detail::step<op::add, Place, 2>(bell, detail::make_constant<T, detail::bits_of(1)>());
-    const auto half = detail::step<op::multiply, Place, 3>(e, detail::make_constant<T, detail::bits_of(0.5)>());
-    return detail::step<op::multiply, Place, 4>(half, twice);
-  }
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::gelu, ir::attributes<0>{}, Place>(e);
 };
 
 /// x * sigmoid(x). Elfwing, Uchibe, Doya 2017.
 inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::step<op::multiply, Place, 1>(e, detail::step<op::sigmoid, Place, 0>(e));
+    return detail::make_node<op::silu, ir::attributes<0>{}, Place>(e);
 };
 /// The name that Ramachandran, Zoph and Le 2017 gave `silu`.
 inline constexpr const auto& swish = silu;
 
 /// min(max(x, 0), 6). Krizhevsky 2010.
 inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::step<op::minimum, Place, 1>(detail::step<op::relu, Place, 0>(e),
-                                               detail::make_constant<T, detail::bits_of(6)>());
+    return detail::make_node<op::relu6, ir::attributes<0>{}, Place>(e);
 };
 
 /// The sigmoid as three straight lines: x / 5 + 1 / 2, kept between 0 and 1. Keras 2.
 inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
-    const auto slope = detail::step<op::multiply, Place, 0>(e, detail::make_constant<T, detail::bits_of(0.2)>());
-    const auto line = detail::step<op::add, Place, 1>(slope, detail::make_constant<T, detail::bits_of(0.5)>());
-    const auto above = detail::step<op::maximum, Place, 2>(line, detail::make_constant<T, detail::bits_of(0)>());
-    return detail::step<op::minimum, Place, 3>(above, detail::make_constant<T, detail::bits_of(1)>());
-  }
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::hard_sigmoid, ir::attributes<0>{}, Place>(e);
 };
 
 /// x / (1 + |x|).
 inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  using T = typename E::element_type;
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
-    const auto size = detail::step<op::abs, Place, 0>(e);
-    const auto below = detail::step<op::add, Place, 1>(size, detail::make_constant<T, detail::bits_of(1)>());
-    return detail::step<op::divide, Place, 2>(e, below);
-  }
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::softsign, ir::attributes<0>{}, Place>(e);
 };
 
 /// x where it is positive, else alpha * x. Maas, Hannun, Ng 2013.
@@ -6774,9 +7350,11 @@ inline constexpr auto leaky_relu = []<expression E, class A = detail::default_sl
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
     if constexpr (std::is_same_v<A, detail::default_slope>)
-      return detail::leaky<Place>(e, detail::make_constant<T, detail::bits_of(0.2)>());
+      return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
+          e, detail::make_constant<T, detail::bits_of(0.2)>());
     else
-      return detail::leaky<Place>(e, detail::as_expression<T, detail::part<Place, 3>, 0>(alpha));
+      return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
+          e, detail::as_expression<T, detail::part<Place, 0>, 0>(alpha));
   }
 };
 /// @}
@@ -6919,26 +7497,61 @@ inline constexpr bool is_bound<Value, Bound> =
     Bound::rank == 0 && std::is_same_v<typename Value::element_type, typename Bound::element_type>;
 }  // namespace diagnose
 
+namespace op {
+
+/// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0.
+struct global_norm : composition<12> {
+  static constexpr const char* name = "global_norm";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr ir::node_id of(auto& e, array_view<const ir::node_id> tensors) {
+    ir::node_id squares = ir::no_node;
+    for (const ir::node_id t : tensors) {
+      const auto all = ir::pack_attributes((1 << e.g.spec(t).dims.rank) - 1, 0);
+      const ir::node_id own = e.emit_with(sum{}, all, e.emit(square{}, t));
+      squares = squares == ir::no_node ? own : e.emit(add{}, squares, own);
+    }
+    const ir::node_id zero = e.constant(0), one = e.constant(1);
+    const ir::node_id positive = e.emit(greater{}, squares, zero);
+    const ir::node_id root = e.emit(sqrt{}, e.emit(select{}, positive, squares, one));
+    return e.emit(select{}, positive, root, squares);
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.inputs); }
+};
+
+/// What scales a tensor down to a norm. Inputs: the tensor, the bound.
+struct clip_by_norm : composition<12> {
+  static constexpr const char* name = "clip_by_norm";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, e.inputs.first(1)), e.in(1));
+    e.result = e.emit(divide{}, e.emit(multiply{}, e.in(0), e.in(1)), larger);
+  }
+};
+
+/// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
+struct global_norm_scale : composition<16> {
+  static constexpr const char* name = "global_norm_scale";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id norm = global_norm::of(e, e.inputs.subspan(1));
+    const ir::node_id ratio = e.emit(divide{}, e.in(0), e.emit(maximum{}, norm, e.in(0)));
+    // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
+    e.result = e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
+  }
+};
+
+}  // namespace op
+
 namespace detail {
-
-/// The sum of the squares of all elements of all tensors.
-template <class Place, int Index, class E, class... More>
-[[nodiscard]] constexpr auto sum_of_squares(const E& first, const More&... more) {
-  const auto own = make_reduction<op::sum, false, part<Place, Index + 1>>(step<op::square, Place, Index>(first));
-  if constexpr (sizeof...(More) == 0)
-    return own;
-  else
-    return step<op::add, Place, Index + 2>(own, sum_of_squares<Place, Index + 3>(more...));
-}
-
-/// The root of `squares`, with gradient 0 instead of infinity at 0.
-template <class Place, int Index, class E>
-[[nodiscard]] constexpr auto safe_root(const E& squares) {
-  using T = typename E::element_type;
-  const auto positive = step<op::greater, Place, Index>(squares, make_constant<T, bits_of(0)>());
-  const auto safe = step<op::select, Place, Index + 1>(positive, squares, make_constant<T, bits_of(1)>());
-  return step<op::select, Place, Index + 3>(positive, step<op::sqrt, Place, Index + 2>(safe), squares);
-}
 
 template <class Bound, class First, class... E>
 inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
@@ -6947,18 +7560,6 @@ template <class First, class... E>
 struct operands_of {
   using first = First;
 };
-
-template <class Place, class Bound, class Norm, class... E>
-[[nodiscard]] constexpr auto scale_all(const Bound& bound, const Norm& norm, const E&... e) {
-  const auto ratio = step<op::divide, Place, 1>(bound, step<op::maximum, Place, 0>(norm, bound));
-  // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
-  const auto valid = step<op::subtract, Place, 2>(norm, norm);
-  const auto scale = step<op::add, Place, 3>(ratio, valid);
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return std::make_tuple(step<op::multiply, Place, 4 + I>(e, scale)...);
-  }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
-}
 
 }  // namespace detail
 
@@ -6993,7 +7594,7 @@ template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 [[nodiscard]] constexpr auto global_norm(const E&... e) {
   TAGMA_NEEDS_NORM(E...);
   if constexpr (detail::is_clip<float, E...>)
-    return detail::safe_root<Place, 0>(detail::sum_of_squares<Place, 10>(e...));
+    return detail::make_node<op::global_norm, ir::attributes<0>{}, Place>(e...);
 }
 
 /// x scaled down to the norm `bound` if its own is larger: x * bound / max(norm, bound).
@@ -7004,9 +7605,7 @@ template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_BOUND(Bound, E);
   if constexpr (detail::is_clip<Bound, E>) {
     const auto limit = detail::as_expression<typename E::element_type, detail::part<Place, 3>, 0>(bound);
-    const auto norm = detail::safe_root<Place, 10>(detail::sum_of_squares<Place, 20>(e));
-    const auto larger = detail::step<op::maximum, Place, 0>(norm, limit);
-    return detail::step<op::divide, Place, 2>(detail::step<op::multiply, Place, 1>(e, limit), larger);
+    return detail::make_node<op::clip_by_norm, ir::attributes<0>{}, Place>(e, limit);
   }
 }
 
@@ -7021,9 +7620,12 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
   if constexpr (detail::is_clip<Bound, E...>) {
     using T = typename std::tuple_element_t<0, std::tuple<E...>>::element_type;
     const auto limit = detail::as_expression<T, detail::part<Place, 0>, 0>(bound);
-    const auto squares = detail::sum_of_squares<detail::part<Place, 2>, 0>(e...);
-    const auto norm = detail::safe_root<detail::part<Place, 1>, 0>(squares);
-    return detail::scale_all<detail::part<Place, 3>>(limit, norm, e...);
+    const auto scale =
+        detail::make_node<op::global_norm_scale, ir::attributes<0>{}, detail::part<Place, 1>>(limit, e...);
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return std::make_tuple(detail::step<op::multiply, Place, 2 + I>(e, scale)...);
+    }
+    (std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
   }
 }
 
@@ -7106,6 +7708,7 @@ template <fixed_string Name, extent Units, expression E, class Activation = decl
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dense(const E& x, const Activation& activation = linear,
                                    const Initial& initial = glorot_uniform) {
+  TAGMA_NEEDS_NAME("dense", Name);
   static_assert(E::rank >= 2,
                 "TAGMA-E026 dense: needs a batch axis and a feature axis; use tagma::flatten or expand_dims");
   constexpr extent features = E::rank > 0 ? E::spec.dims[E::rank - 1] : 1;
@@ -7368,6 +7971,7 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
 [[nodiscard]] constexpr auto conv2d(const X& x, const Activation& activation = linear,
                                     const Initial& initial = glorot_uniform) {
   using s = typename X::spec_type;
+  TAGMA_NEEDS_NAME("conv2d", Name);
   static_assert(diagnose::is_image_batch<s>,
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
   if constexpr (diagnose::is_image_batch<s>) {
@@ -7385,6 +7989,30 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
     }
   }
 }
+
+namespace op {
+
+/// Moves averages towards the moments of a batch: a -= (a - moment) * share. Inputs: x, the moving mean, the moving
+/// variance, the share of the batch. Attributes as those of `mean`.
+struct move_averages : composition<16> {
+  static constexpr const char* name = "move_averages";
+  static constexpr bool single = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+  static constexpr ir::node_id move(auto& e, ir::node_id average, ir::node_id moment) {
+    return e.emit(assign_sub{}, average, e.emit(multiply{}, e.emit(subtract{}, average, moment), e.in(3)));
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id now = mean::of(e, e.in(0), e.attr(0), e.attr(1));
+    const ir::node_id spread = normalization::variance_of(e, e.emit(subtract{}, e.in(0), now));
+    const ir::node_id moved[] = {move(e, e.in(1), now), move(e, e.in(2), spread)};
+    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
+  }
+};
+
+}  // namespace op
 
 /// Whether a layer learns from the batch or uses what it has learned.
 enum class phase : std::uint8_t { training, inference };
@@ -7405,6 +8033,7 @@ struct updating_layer {
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
 template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
+  TAGMA_NEEDS_NAME("batch_norm", Name);
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
   static_assert(X::rank < 2 || diagnose::channels_are_static<typename X::spec_type>,
                 "TAGMA-E003 batch_norm: the number of channels must be static");
@@ -7415,22 +8044,15 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
     const auto beta = variable<Name / "beta", T, channels>(zeros);
     const auto mean = variable<Name / "moving_mean", T, channels>(zeros, not_trainable);
     const auto variance = variable<Name / "moving_variance", T, channels>(ones, not_trainable);
-    using gamma_type = std::remove_cv_t<decltype(gamma)>;
-    using beta_type = std::remove_cv_t<decltype(beta)>;
+    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
     if constexpr (Phase == phase::inference) {
-      return batch_norm<X, gamma_type, beta_type, std::remove_cv_t<decltype(mean)>,
-                        std::remove_cv_t<decltype(variance)>, detail::part<Place, 0>>(x, gamma, beta, mean, variance,
-                                                                                      epsilon);
+      return detail::make_node<op::normalize_by, ir::attributes<0>{}, Place>(x, gamma, beta, mean, variance, tiny);
     } else {
-      const auto now = batch_norm<X, gamma_type, beta_type, detail::part<Place, 0>>(x, gamma, beta, epsilon);
-      const auto difference = detail::make_binary<op::subtract, detail::part<Place, 1>>(mean, now.mean);
-      const auto other = detail::make_binary<op::subtract, detail::part<Place, 2>>(variance, now.variance);
-      const auto first = detail::make_binary<op::multiply, detail::part<Place, 3>>(difference, 1 - momentum);
-      const auto second = detail::make_binary<op::multiply, detail::part<Place, 4>>(other, 1 - momentum);
-      const auto update = group(detail::make_update<op::assign_sub, detail::part<Place, 5>>(mean, first),
-                                detail::make_update<op::assign_sub, detail::part<Place, 6>>(variance, second));
-      return updating_layer<std::remove_cv_t<decltype(now.output)>, std::remove_cv_t<decltype(update)>>{now.output,
-                                                                                                        update};
+      constexpr auto axes = detail::axes_of_channels<X::rank>;
+      const auto share = detail::named_literal<Name / "momentum", T>(1 - momentum);
+      const auto output = detail::make_node<op::normalize, axes, Place>(x, gamma, beta, tiny);
+      const auto update = detail::make_node<op::move_averages, axes, detail::part<Place, 0>>(x, mean, variance, share);
+      return updating_layer<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(update)>>{output, update};
     }
   }
 }
@@ -7441,6 +8063,7 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
 /// Raises TAGMA-E003 for dynamic features.
 template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto layer_norm(const X& x, double epsilon = 1e-3) {
+  TAGMA_NEEDS_NAME("layer_norm", Name);
   static_assert(diagnose::channels_are_static<typename X::spec_type>,
                 "TAGMA-E003 layer_norm: needs a batch axis and a static number of features");
   if constexpr (diagnose::channels_are_static<typename X::spec_type>) {
@@ -7448,8 +8071,8 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     constexpr extent features = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, features>(ones);
     const auto beta = variable<Name / "beta", T, features>(zeros);
-    return layer_norm<X, std::remove_cv_t<decltype(gamma)>, std::remove_cv_t<decltype(beta)>, Place>(x, gamma, beta,
-                                                                                                     epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
 
@@ -7724,15 +8347,15 @@ struct rate_definition {
                                     {},
                                     {},
                                     {},
-                                    &value_key<id>,
-                                    {}};
+                                    true,
+                                    true};
 };
 
 template <class Place, class Step>
 [[nodiscard]] auto make_rate(const Step&, const rate& r) {
   using definition = rate_definition<Place, Step>;
   using id = typename binding<typename definition::id, definition>::id;
-  return expr<spec<double>, id, true>{carried(definition::value.key, r.value())};
+  return expr<spec<double>, id, true>{carried(r.value())};
 }
 
 }  // namespace detail
@@ -7939,9 +8562,9 @@ struct optimizer {
         const bool given = s.input >= 0;
         const auto attributes = ir::pack_attributes(
             given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
-        const void* key = given ? e.g[e.inputs[static_cast<std::size_t>(s.input)]].key : nullptr;
+        const std::int32_t value = given ? e.g[e.inputs[static_cast<std::size_t>(s.input)]].value : -1;
         inputs[n++] = e.g.emit_as(*ir::rules_for<variable, Update>, spec, {}, attributes.list(),
-                                  {{}, e.g[pair.variable].name, s.suffix, key, {}});
+                                  {{}, e.g[pair.variable].name, s.suffix, value, {}});
       }
       sparse_gradient sparse;
       const bool by_rows = sparse.add(e.g, pair.gradient, pair.variable);
@@ -8148,6 +8771,7 @@ struct cut_variable {
 /// Raises TAGMA-E102 for more than 64 parts.
 template <fixed_string Name, auto Partitioner, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto partitioned_variable(const Initial& initial) {
+  TAGMA_NEEDS_NAME("partitioned_variable", Name);
   constexpr partition cut = Partitioner(detail::cut_variable<T, Extents...>::whole);
   if constexpr (cut.parts <= 1)
     return variable<Name, T, Extents...>(initial);
@@ -8189,132 +8813,113 @@ template <class X>
 inline constexpr bool is_sequence = X::value.dims.rank == 3 && X::value.dims[1] >= 1 && X::value.dims[2] >= 1;
 }  // namespace diagnose
 
-namespace detail {
+namespace op {
 
-/// Columns `First` to `First + Count` of a matrix.
-template <extent First, extent Count, class Place, class E>
-[[nodiscard]] constexpr auto columns(const E& e) {
-  return make_node<op::slice, part_attributes<2, 1, First, First + Count>, Place>(e);
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// Columns `first` to `last` of a matrix.
+constexpr ir::node_id columns(auto& e, ir::node_id x, extent first, extent last) {
+  return e.emit_with(slice{}, ir::pack_attributes(0, to_end, first, last), x);
+}
+/// [x, h] * kernel + bias.
+constexpr ir::node_id joined_product(auto& e, ir::node_id x, ir::node_id h, ir::node_id kernel, ir::node_id bias) {
+  const ir::node_id joined = e.emit_with(concat{}, ir::pack_attributes(1), x, h);
+  return e.emit(add{}, e.emit_with(matmul{}, ir::pack_attributes(false, false), joined, kernel), bias);
 }
 
-/// [x, h] * kernel + bias; takes the parts 0 to 2 of `Place`.
-template <class Place, class X, class H, class K, class B>
-[[nodiscard]] constexpr auto joined_product(const X& x, const H& h, const K& kernel, const B& bias) {
-  const auto joined = make_node<op::concat, ir::pack_attributes(1), part<Place, 0>>(x, h);
-  return step<op::add, Place, 2>(
-      make_node<op::matmul, ir::pack_attributes(false, false), part<Place, 1>>(joined, kernel), bias);
-}
-
-/// A state of zeros, [batch, Units]: the shape of a tile of which no element is read, so that it is never computed.
-template <extent Units, class Place, class X>
-[[nodiscard]] constexpr auto zero_state(const X& x) {
-  using T = typename X::element_type;
-  const auto zero = make_constant<T, bits_of(0)>();
-  const auto one_column = columns<0, 1, part<Place, 0>>(x);
-  const auto shape_of_state = make_node<op::tile, ir::pack_attributes(1, Units), part<Place, 1>>(one_column);
-  return step<op::broadcast_like, Place, 2>(zero, shape_of_state);
-}
+/// The steps of cells: state 0 is the output. Inputs 1 and so on are the parameters.
+/// @{
 
 /// tanh([x, h] * kernel + bias).
-template <extent Units, class K, class B>
 struct simple_cell {
-  K kernel;
-  B bias;
-
-  template <class Place, class X, class H>
-  [[nodiscard]] constexpr auto next(const X& x, const std::tuple<H>& state) const {
-    return std::make_tuple(step<op::tanh, Place, 3>(joined_product<Place>(x, std::get<0>(state), kernel, bias)));
-  }
-  template <class Place, class X>
-  [[nodiscard]] constexpr auto first_state(const X& x) const {
-    return std::make_tuple(zero_state<Units, Place>(x));
+  static constexpr const char* name = "rnn";
+  static constexpr int states = 1, nodes = 8;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent) {
+    state[0] = e.emit(tanh{}, joined_product(e, x, state[0], e.in(1), e.in(2)));
   }
 };
-
-template <extent Units, class GK, class GB, class CK, class CB>
+/// Parameters: kernel and bias of the gates, kernel and bias of the candidate.
 struct gru_cell {
-  GK gate_kernel;
-  GB gate_bias;
-  CK kernel;
-  CB bias;
-
-  template <class Place, class X, class H>
-  [[nodiscard]] constexpr auto next(const X& x, const std::tuple<H>& state) const {
-    const auto& h = std::get<0>(state);
-    const auto gates = step<op::sigmoid, Place, 3>(joined_product<Place>(x, h, gate_kernel, gate_bias));
-    const auto reset = columns<0, Units, part<Place, 4>>(gates);
-    const auto update = columns<Units, Units, part<Place, 5>>(gates);
-    const auto kept = step<op::multiply, Place, 6>(reset, h);
-    const auto candidate = step<op::tanh, Place, 8>(joined_product<part<Place, 7>>(x, kept, kernel, bias));
+  static constexpr const char* name = "gru";
+  static constexpr int states = 1, nodes = 16;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent units) {
+    const ir::node_id h = state[0];
+    const ir::node_id gates = e.emit(sigmoid{}, joined_product(e, x, h, e.in(1), e.in(2)));
+    const ir::node_id reset = columns(e, gates, 0, units);
+    const ir::node_id update = columns(e, gates, units, 2 * units);
+    const ir::node_id kept = e.emit(multiply{}, reset, h);
+    const ir::node_id candidate = e.emit(tanh{}, joined_product(e, x, kept, e.in(3), e.in(4)));
     // update * h + (1 - update) * candidate
-    const auto change = step<op::multiply, Place, 10>(update, step<op::subtract, Place, 9>(h, candidate));
-    return std::make_tuple(step<op::add, Place, 11>(candidate, change));
-  }
-  template <class Place, class X>
-  [[nodiscard]] constexpr auto first_state(const X& x) const {
-    return std::make_tuple(zero_state<Units, Place>(x));
+    const ir::node_id change = e.emit(multiply{}, update, e.emit(subtract{}, h, candidate));
+    state[0] = e.emit(add{}, candidate, change);
   }
 };
-
-template <extent Units, class K, class B>
 struct lstm_cell {
-  K kernel;
-  B bias;
-
-  template <class Place, class X, class H, class C>
-  [[nodiscard]] constexpr auto next(const X& x, const std::tuple<H, C>& state) const {
-    using T = typename X::element_type;
-    const auto& [h, c] = state;
-    const auto gates = joined_product<Place>(x, h, kernel, bias);
-    const auto input = step<op::sigmoid, Place, 4>(columns<0, Units, part<Place, 3>>(gates));
-    const auto value = step<op::tanh, Place, 6>(columns<Units, Units, part<Place, 5>>(gates));
-    const auto raised =
-        step<op::add, Place, 8>(columns<2 * Units, Units, part<Place, 7>>(gates), make_constant<T, bits_of(1)>());
-    const auto forget = step<op::sigmoid, Place, 9>(raised);
-    const auto output = step<op::sigmoid, Place, 11>(columns<3 * Units, Units, part<Place, 10>>(gates));
-    const auto cell =
-        step<op::add, Place, 14>(step<op::multiply, Place, 12>(forget, c), step<op::multiply, Place, 13>(input, value));
-    return std::make_tuple(step<op::multiply, Place, 16>(step<op::tanh, Place, 15>(cell), output), cell);
+  static constexpr const char* name = "lstm";
+  static constexpr int states = 2, nodes = 20;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent units) {
+    const ir::node_id gates = joined_product(e, x, state[0], e.in(1), e.in(2));
+    const ir::node_id input = e.emit(sigmoid{}, columns(e, gates, 0, units));
+    const ir::node_id value = e.emit(tanh{}, columns(e, gates, units, 2 * units));
+    const ir::node_id raised = columns(e, gates, 2 * units, 3 * units);
+    const ir::node_id forget = e.emit(sigmoid{}, e.emit(add{}, raised, e.constant(1)));
+    const ir::node_id output = e.emit(sigmoid{}, columns(e, gates, 3 * units, 4 * units));
+    const ir::node_id kept = e.emit(multiply{}, forget, state[1]);
+    const ir::node_id taken = e.emit(multiply{}, input, value);
+    state[1] = e.emit(add{}, kept, taken);
+    state[0] = e.emit(multiply{}, e.emit(tanh{}, state[1]), output);
   }
-  template <class Place, class X>
-  [[nodiscard]] constexpr auto first_state(const X& x) const {
-    const auto zeros_of_state = zero_state<Units, Place>(x);
-    return std::make_tuple(zeros_of_state, zeros_of_state);
+};
+/// @}
+
+/// A cell over the steps of a sequence, input 0, beginning with zeros. Attributes: units, time, whether all outputs are
+/// wanted.
+template <class Cell>
+struct recurrent {
+  static constexpr const char* name = Cell::name;
+  static constexpr ir::op_kind kind = ir::op_kind::composition;
+  static constexpr int weight(ir::attribute_list a) { return Cell::nodes * static_cast<int>(a[1]); }
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {a.in[0].dims[0]}};
+    if (a.attributes[2] != 0) a.out.dims.push_back(a.attributes[1]);
+    a.out.dims.push_back(a.attributes[0]);
+    return nullptr;
+  }
+  /// The shape of a tile of which no element is read, so that it is never computed.
+  static constexpr ir::node_id zero_state(auto& e, ir::node_id x) {
+    const ir::node_id zero = e.constant(0);
+    const ir::node_id wide = e.emit_with(tile{}, ir::pack_attributes(1, e.attr(0)), columns(e, x, 0, 1));
+    return e.emit(broadcast_like{}, zero, wide);
+  }
+  static constexpr void expand(auto& e) {
+    constexpr extent chunk = 64;  // one node joins at most 64 operands
+    ir::node_id state[Cell::states]{}, outputs[chunk]{}, chunks[chunk]{};
+    extent count = 0, joined = 0;
+    for (extent t = 0; t < e.attr(1); ++t) {
+      const ir::node_id some = e.emit_with(slice{}, ir::pack_attributes(0, to_end, t, t + 1, 0, to_end), e.in(0));
+      const ir::node_id now = e.emit_with(squeeze{}, ir::pack_attributes(2), some);
+      if (t == 0)
+        for (ir::node_id& s : state) s = zero_state(e, now);
+      Cell::next(e, now, state, e.attr(0));
+      if (e.attr(2) == 0) continue;
+      outputs[count++] = e.emit_with(expand_dims{}, ir::pack_attributes(2), state[0]);
+      if (count < chunk && t + 1 < e.attr(1)) continue;
+      chunks[joined++] = e.emit_over(concat{}, {outputs, static_cast<std::size_t>(count)}, ir::pack_attributes(1));
+      count = 0;
+    }
+    e.result = e.attr(2) == 0 ? state[0] : chunks[0];
+    if (joined > 1)
+      e.result = e.emit_over(concat{}, {chunks, static_cast<std::size_t>(joined)}, ir::pack_attributes(1));
   }
 };
 
-/// The state behind step `Time`. Each step is one instantiation, however often it is asked for.
-template <class Place, extent Time, class X, class Cell>
-[[nodiscard]] constexpr auto state_after(const X& x, const Cell& cell) {
-  using here = part<Place, static_cast<int>(Time)>;
-  const auto some = make_node<op::slice, part_attributes<3, 1, Time, Time + 1>, part<here, 100>>(x);
-  const auto now = make_node<op::squeeze, ir::pack_attributes(2), part<here, 101>>(some);
-  if constexpr (Time == 0)
-    return cell.template next<part<here, 102>>(now, cell.template first_state<part<here, 103>>(now));
-  else
-    return cell.template next<part<here, 102>>(now, state_after<Place, Time - 1>(x, cell));
-}
+}  // namespace op
 
-/// Outputs of consecutive steps side by side along a new axis 1.
-template <class Place, class StackPlace, extent First, class X, class Cell, int... I>
-[[nodiscard]] constexpr auto stack_steps(const X& x, const Cell& cell, std::integer_sequence<int, I...> steps) {
-  return stack_operands<1, StackPlace>(steps, std::get<0>(state_after<Place, First + I>(x, cell))...);
-}
-template <class Place, class StackPlace, extent Time, class X, class Cell, int... Chunk>
-[[nodiscard]] constexpr auto stack_chunks(const X& x, const Cell& cell, std::integer_sequence<int, Chunk...>) {
-  constexpr int time = static_cast<int>(Time);
-  return make_concat<1, StackPlace>(stack_steps<Place, part<StackPlace, Chunk>, 64 * Chunk>(
-      x, cell, std::make_integer_sequence<int, (64 * Chunk + 64 < time ? 64 : time - 64 * Chunk)>{})...);
-}
+namespace detail {
 
-template <class Place, bool AllSteps, class X, class Cell>
-[[nodiscard]] constexpr auto unroll(const X& x, const Cell& cell) {
-  constexpr extent time = X::spec.dims[1];
-  if constexpr (!AllSteps)
-    return std::get<0>(state_after<Place, time - 1>(x, cell));
-  else  // one node joins at most 64 operands
-    return stack_chunks<Place, part<Place, static_cast<int>(time)>, time>(
-        x, cell, std::make_integer_sequence<int, static_cast<int>((time + 63) / 64)>{});
+template <class Cell, extent Units, bool AllSteps, class Place, class X, class... Parameter>
+[[nodiscard]] constexpr auto make_recurrent(const X& x, const Parameter&... parameter) {
+  return make_node<op::recurrent<Cell>, ir::pack_attributes(Units, X::spec.dims[1], AllSteps), Place>(x, parameter...);
 }
 
 }  // namespace detail
@@ -8332,13 +8937,13 @@ template <class Place, bool AllSteps, class X, class Cell>
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+  TAGMA_NEEDS_NAME("rnn", Name);
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
   if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, Units>(initial);
     const auto bias = variable<Name / "bias", T, Units>(zeros);
-    const detail::simple_cell<Units, decltype(kernel), decltype(bias)> cell{kernel, bias};
-    return detail::unroll<Place, AllSteps>(x, cell);
+    return detail::make_recurrent<op::simple_cell, Units, AllSteps, Place>(x, kernel, bias);
   }
 }
 
@@ -8352,6 +8957,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+  TAGMA_NEEDS_NAME("gru", Name);
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
   if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
@@ -8360,9 +8966,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
     const auto gate_bias = variable<Name / "gates" / "bias", T, 2 * Units>(ones);
     const auto kernel = variable<Name / "candidate" / "kernel", T, rows, Units>(initial);
     const auto bias = variable<Name / "candidate" / "bias", T, Units>(zeros);
-    const detail::gru_cell<Units, decltype(gate_kernel), decltype(gate_bias), decltype(kernel), decltype(bias)> cell{
-        gate_kernel, gate_bias, kernel, bias};
-    return detail::unroll<Place, AllSteps>(x, cell);
+    return detail::make_recurrent<op::gru_cell, Units, AllSteps, Place>(x, gate_kernel, gate_bias, kernel, bias);
   }
 }
 
@@ -8378,13 +8982,13 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {},
                                   const Initial& initial = glorot_uniform) {
+  TAGMA_NEEDS_NAME("lstm", Name);
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
   if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, 4 * Units>(initial);
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
-    const detail::lstm_cell<Units, decltype(kernel), decltype(bias)> cell{kernel, bias};
-    return detail::unroll<Place, AllSteps>(x, cell);
+    return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Place>(x, kernel, bias);
   }
 }
 /// @}
@@ -8471,7 +9075,7 @@ enum class build_problem : std::uint8_t {
   nothing_to_train,
   too_large,
   malformed_device,  ///< a device function returned a text that names no device
-  has_scopes,        ///< the graph must be built with scopes
+  oversized,         ///< a tensor has more bytes than can be addressed
 };
 
 /// A problem and the things it is about.
@@ -8533,7 +9137,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     const array_view<node_id> parts = scratch_parts.view();
     for (node_id& part : parts) part = no_node;
     g.follow(i);
-    gradient_args args{g, i, upstream, parts};
+    gradient_args args{{g}, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
@@ -8558,7 +9162,23 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
 
-namespace tagma::ir::detail {
+namespace tagma::ir {
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful || op.single;
+  }
+}
+
+namespace detail {
 
 /// A position in the list of chains: the scopes around a node, innermost first.
 using chain_id = std::int16_t;
@@ -8709,24 +9329,235 @@ class scope_context : public request_source {
   chain_id ambient_ = 0;
 };
 
-/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
-[[nodiscard]] constexpr bool is_single(const op_info& op) {
-  switch (op.kind) {
-    case op_kind::optimizer:
-    case op_kind::placeholder:
-    case op_kind::variable:
-    case op_kind::literal:
-    case op_kind::constant:
-      return true;
-    default:
-      return op.stateful;
-  }
-}
-
-}  // namespace tagma::ir::detail
+}  // namespace detail
+}  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
+// ---- tagma/graph/survey.hpp
+#ifndef TAGMA_SINGLE_GRAPH_SURVEY_HPP
+#define TAGMA_SINGLE_GRAPH_SURVEY_HPP
+
+/// @file
+/// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has device
+/// scopes, and in which shape its handles carry the numbers of the running program.
 
 namespace tagma::ir {
+
+/// What a walk found.
+struct survey_result {
+  std::size_t weight = 0;  ///< nodes before gradients and updates, roughly
+  std::size_t places = 0;
+  std::size_t parts = 0;
+  std::size_t values = 0;
+  std::size_t gradients = 0;
+  bool scoped = false;
+  bool trains = false;
+};
+
+namespace detail {
+
+/// An array that grows while the compiler evaluates a function.
+template <class T>
+class growing_array {
+ public:
+  constexpr explicit growing_array(std::size_t room) : data_(new T[room]()), room_(room) {}
+  growing_array(const growing_array&) = delete;
+  growing_array& operator=(const growing_array&) = delete;
+  constexpr ~growing_array() { delete[] data_; }
+
+  constexpr void push(const T& value) {
+    if (size_ == room_) {
+      room_ = 4 * room_ + 4;
+      T* const larger = new T[room_]();
+      for (std::size_t i = 0; i < size_; ++i) larger[i] = data_[i];
+      delete[] data_;
+      data_ = larger;
+    }
+    data_[size_++] = value;
+  }
+  constexpr T& pop() { return data_[--size_]; }
+  constexpr void clear() { size_ = 0; }
+  [[nodiscard]] constexpr T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
+
+ private:
+  T* data_;
+  std::size_t room_;
+  std::size_t size_ = 0;
+};
+
+/// The walk: each record once, behind what it needs.
+class surveyor {
+ public:
+  static constexpr std::int32_t none = -1;
+
+  constexpr std::int32_t visit(const record& root) {
+    stack_.push(&root);
+    while (stack_.size() > 0) {
+      const record& r = *stack_[stack_.size() - 1];
+      const std::size_t at = find(r);
+      if (slots_[at].what == nullptr) {
+        slots_[at].what = &r;
+        if (2 * ++count_ > size_) grow();
+        push(r.inputs), push(r.controls), push(r.colocated);
+        if (r.copied != nullptr && r.carries) push_one(*r.copied);
+        continue;
+      }
+      stack_.pop();
+      if (slots_[at].done) continue;
+      slots_[at].done = true;
+      slots_[at].place = note(r);
+    }
+    return place_of(root);
+  }
+  /// The place of what several records carry, in their order.
+  constexpr std::int32_t join(array_view<const record* const> list) {
+    taken_.clear();
+    take(list);
+    return join_taken();
+  }
+
+  survey_result found;
+  growing_array<value_place> places{16};
+  growing_array<std::int32_t> parts{16};
+  growing_array<const record*> owners{16};  ///< of each value
+  growing_array<const record*> gradients{16};
+
+ private:
+  struct slot {
+    const record* what = nullptr;
+    std::int32_t place = none;
+    bool done = false;
+  };
+  constexpr std::size_t find(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i].what != nullptr && slots_[i].what != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+  constexpr void grow() {
+    slot* const old = slots_;
+    const std::size_t before = size_;
+    size_ *= 4;
+    slots_ = new slot[size_]();
+    for (std::size_t i = 0; i < before; ++i)
+      if (old[i].what != nullptr) slots_[find(*old[i].what)] = old[i];
+    delete[] old;
+  }
+  constexpr void push_one(const record& r) {
+    if (slots_[find(r)].what == nullptr) stack_.push(&r);
+  }
+  constexpr void push(array_view<const record* const> list) {
+    for (std::size_t i = list.size(); i-- > 0;) push_one(*list[i]);
+  }
+  [[nodiscard]] constexpr std::int32_t place_of(const record& r) const { return slots_[find(r)].place; }
+
+  /// Counts a record and finds the place of what it carries.
+  constexpr std::int32_t note(const record& r) {
+    const op_info& info = *r.op->info;
+    found.weight += r.op->weight == nullptr ? 1 : static_cast<std::size_t>(r.op->weight(r.attributes));
+    found.scoped = found.scoped || r.scopes != nullptr || !r.colocated.empty();
+    found.trains = found.trains || info.is(op_kind::gradient) || info.is(op_kind::optimizer);
+    if (info.is(op_kind::gradient)) gradients.push(&r), ++found.gradients;
+    if (!r.carries) return none;
+    taken_.clear();
+    if (r.copied != nullptr) {  // the handle was made of the one before, and of what was added
+      take_one(*r.copied);
+      take(r.controls.subspan(r.copied->controls.size()));
+      take(r.colocated.subspan(r.copied->colocated.size()));
+    } else if (r.valued) {
+      places.push({0, 0, static_cast<std::int32_t>(found.values++), r.name});
+      owners.push(&r);
+      return static_cast<std::int32_t>(found.places++);
+    } else {
+      take(r.inputs), take(r.controls);
+    }
+    return join_taken();
+  }
+  constexpr void take_one(const record& r) {
+    if (r.carries) taken_.push(place_of(r));
+  }
+  constexpr void take(array_view<const record* const> list) {
+    for (const record* r : list) take_one(*r);
+  }
+  constexpr std::int32_t join_taken() {
+    const std::size_t count = taken_.size();
+    if (count == 0) return none;
+    if (count == 1) return taken_[0];
+    places.push({static_cast<std::int32_t>(found.parts), static_cast<std::int32_t>(count), 0, {}});
+    for (std::size_t i = 0; i < count; ++i) parts.push(taken_[i]);
+    found.parts += count;
+    return static_cast<std::int32_t>(found.places++);
+  }
+
+  std::size_t size_ = 256;
+  slot* slots_ = new slot[256]();
+  std::size_t count_ = 0;
+  growing_array<const record*> stack_{64};
+  growing_array<std::int32_t> taken_{64};
+
+ public:
+  constexpr surveyor() = default;
+  surveyor(const surveyor&) = delete;
+  surveyor& operator=(const surveyor&) = delete;
+  constexpr ~surveyor() { delete[] slots_; }
+};
+
+}  // namespace detail
+
+/// Counts what is behind the outputs of a program.
+/// @param roots as they are placed; @param named the same as their handles name them
+[[nodiscard]] constexpr survey_result survey(array_view<const record* const> roots,
+                                             array_view<const record* const> named) {
+  detail::surveyor s;
+  for (const record* r : roots) s.visit(*r);
+  for (const record* r : named) s.visit(*r);
+  s.join(named);
+  return s.found;
+}
+
+/// Room for the graph: a power of two. Gradients and updates multiply the nodes by three to five.
+[[nodiscard]] constexpr std::size_t expected_nodes(const survey_result& s, std::size_t most) {
+  std::size_t room = 64;
+  while (room < (s.trains ? 4 * s.weight + 64 : s.weight + 16)) room *= 2;
+  return room < most ? room : most;
+}
+
+/// How a program finds its numbers, whose they are, and which gradients it asks for.
+template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t Gradients>
+struct survey_tables {
+  fixed_array<value_place, Places> places{};
+  fixed_array<std::int32_t, Parts> parts{};
+  fixed_array<const record*, Values> owners{};
+  fixed_array<const record*, Gradients> gradients{};
+  std::int32_t root = -1;
+};
+
+/// The same as tables of exact size.
+template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t Gradients>
+[[nodiscard]] constexpr auto write_survey(array_view<const record* const> roots,
+                                          array_view<const record* const> named) {
+  survey_tables<Places, Parts, Values, Gradients> tables;
+  detail::surveyor s;
+  for (const record* r : roots) s.visit(*r);
+  for (const record* r : named) s.visit(*r);
+  tables.root = s.join(named);
+  for (std::size_t i = 0; i < Places; ++i) tables.places[i] = s.places[i];
+  for (std::size_t i = 0; i < Parts; ++i) tables.parts[i] = s.parts[i];
+  for (std::size_t i = 0; i < Values; ++i) tables.owners[i] = s.owners[i];
+  for (std::size_t i = 0; i < Gradients; ++i) tables.gradients[i] = s.gradients[i];
+  return tables;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_SURVEY_HPP
+
+namespace tagma::ir {
+
+/// The node that a record became where it was reached.
+struct node_of_record {
+  const record* what = nullptr;
+  node_id node = no_node;
+};
 
 /// Storage of a graph under construction and what became of it.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
@@ -8737,6 +9568,8 @@ struct built_graph {
   int attributes = 0;
   node_id roots[Roots > 0 ? Roots : 1]{};
   build_status status;
+  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
+  int record_count = 0;
   int request_count = 0;
   device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
 };
@@ -8814,10 +9647,36 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     status.problem = build_problem::nothing_to_train;
     return 0;
   }
-  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
   r.op->expand(args);
   return args.result;
 }
+
+/// The numbers of the records that take a value of the running program.
+class value_numbers {
+ public:
+  constexpr explicit value_numbers(array_view<const record* const> owners) : owners_(owners) {
+    while (size_ < 2 * owners.size()) size_ *= 2;
+    slots_ = new std::int32_t[size_]();
+    for (std::size_t i = 0; i < owners.size(); ++i) slots_[slot(*owners[i])] = static_cast<std::int32_t>(i) + 1;
+  }
+  value_numbers(const value_numbers&) = delete;
+  value_numbers& operator=(const value_numbers&) = delete;
+  constexpr ~value_numbers() { delete[] slots_; }
+
+  [[nodiscard]] constexpr std::int32_t number(const record& owner) const { return slots_[slot(owner)] - 1; }
+
+ private:
+  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i] != 0 && owners_[slots_[i] - 1] != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+
+  array_view<const record* const> owners_;
+  std::size_t size_ = 1;
+  std::int32_t* slots_ = nullptr;
+};
 
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
@@ -8838,8 +9697,16 @@ struct no_scopes {
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 class graph_builder {
  public:
-  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
-      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+  /// @param owners of the numbers of the running program
+  /// @param gradients that are asked for
+  constexpr graph_builder(built_graph<Nodes, Roots, Scoped>& built, array_view<const record* const> owners,
+                          array_view<const record* const> asked)
+      : built_(built),
+        status_(built.status),
+        g_(built.storage.view()),
+        scopes_(g_, built.status),
+        values_(owners),
+        asked_(asked) {
     if constexpr (Scoped) g_.ask(&scopes_);
   }
 
@@ -8854,12 +9721,6 @@ class graph_builder {
       if (at.id != no_node) {
         --depth;
         continue;
-      }
-      if constexpr (!Scoped) {
-        if (r.scopes != nullptr || !r.colocated.empty()) {
-          status_.problem = build_problem::has_scopes;
-          return 0;
-        }
       }
       const std::size_t before = depth;
       if constexpr (Scoped) push(r.colocated, 0, depth);
@@ -8962,9 +9823,18 @@ class graph_builder {
       if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
       if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
       if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+      if (&key != &r) note(key, id);
     } else {
       memo_.set(r, 0, id);
     }
+    note(r, id);
+  }
+  constexpr void note(const record& r, node_id id) {
+    if (built_.record_count == static_cast<int>(2 * Nodes)) {
+      status_.problem = build_problem::too_large;
+      return;
+    }
+    built_.records[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
@@ -8977,15 +9847,12 @@ class graph_builder {
     const array_view<const node_id> in = inputs.view(), after = controls.view();
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
-      case op_kind::gradient: {
-        node_id result = no_node;
-        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
-        if (result == no_node && good())
-          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
-        return result == no_node ? 0 : result;
-      }
+      case op_kind::gradient:
+        return add_gradient(r, in);
       case op_kind::optimizer:
         return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::composition:
+        return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
       case op_kind::variable: {
         const record& owner = memo_.owner_of_name(r);
@@ -8996,7 +9863,7 @@ class graph_builder {
       default:
         break;
     }
-    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    node_extras extras{after, r.name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
@@ -9012,10 +9879,47 @@ class graph_builder {
     }
   }
 
+  /// The gradient `r`, and with it all gradients of the same node that are asked for: they share a walk backwards.
+  constexpr node_id add_gradient(const record& r, array_view<const node_id> in) {
+    scratch_array<const record*, 8> records(asked_.size() + 1);
+    scratch_array<node_id, 8> by(asked_.size() + 1), results(asked_.size() + 1);
+    records[0] = &r, by[0] = in[1], results[0] = no_node;
+    std::size_t count = 1;
+    if constexpr (!Scoped)  // in a scope, each is asked for by its own
+      for (const record* other : asked_) {
+        if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
+        const node_id x = memo_.find(*other->inputs[1], 0);
+        if (x == no_node || memo_.find(*other, 0) != no_node) continue;
+        records[count] = other, by[count] = x, results[count++] = no_node;
+      }
+    differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
+    if (!good()) return 0;
+    if (results[0] == no_node) {
+      status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+      return 0;
+    }
+    for (std::size_t i = 1; i < count; ++i)
+      if (results[i] != no_node) set(*records[i], {}, results[i]);
+    return results[0];
+  }
+
+  /// The nodes of a composition. What it waits for, or runs beside, is for its result.
+  constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
+                            array_view<const node_id> colocated) {
+    expand_args args{{g_}, in, r.attributes, {}};
+    r.op->expand(args);
+    if (g_.overflow() || (after.empty() && colocated.empty())) return args.result;
+    const node bound = g_[args.result];
+    return g_.emit_as(*bound.op, bound.spec, g_.inputs(args.result), g_.attributes(args.result),
+                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+  }
+
   built_graph<Nodes, Roots, Scoped>& built_;
   build_status& status_;
   graph g_;
   std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  value_numbers values_;
+  array_view<const record* const> asked_;
   const record* memo_records_[4 * Nodes]{};
   const record* memo_names_[2 * Nodes]{};
   node_id memo_nodes_[4 * Nodes]{};
@@ -9031,16 +9935,26 @@ class graph_builder {
 }  // namespace detail
 
 /// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+/// @tparam Scoped whether some record has a device scope, as `survey` says
+/// @param owners whose numbers the running program has, in their order
+/// @param gradients that are asked for somewhere behind the roots
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots,
+                                                                      array_view<const record* const> owners = {},
+                                                                      array_view<const record* const> gradients = {}) {
   built_graph<Nodes, Roots, Scoped> built;
-  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
     if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
+}
+
+/// Which record became which node.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
+  return {built.records, static_cast<std::size_t>(built.record_count)};
 }
 
 /// A finished flat graph, exactly as large as it must be.
@@ -9652,6 +10566,58 @@ template <class Graph>
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+// ---- tagma/graph/names.hpp
+#ifndef TAGMA_SINGLE_GRAPH_NAMES_HPP
+#define TAGMA_SINGLE_GRAPH_NAMES_HPP
+
+/// @file
+/// Variables of one name that are two: a file of all variables could not have both.
+
+namespace tagma::ir {
+
+/// A name that two variables of a finished graph have; empty if there is none. A slot of an optimizer is called like
+/// its variable with "/adam_m" behind, and so may be another variable. A variable has two slots of one name if two
+/// optimizers of a kind give them initial values of their own. A variable may be called like the step of an optimizer
+/// and begin in another way. Variables of one name and several types are refused earlier.
+[[nodiscard]] constexpr std::string_view find_shared_name(const graph_view& g) {
+  scratch_array<node_id, 1> found(g.nodes.size());
+  std::size_t count = 0;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(op_kind::variable)) found[count++] = i;
+  const auto variables = found.view().first(count);
+
+  struct slots {
+    std::string_view suffix;
+    std::int32_t value = -1;  // the initial one, where the optimizer gives it
+  };
+  slots kinds[16]{};
+  std::size_t kind_count = 0;
+  for (const node_id i : variables) {
+    std::size_t k = 0;
+    while (k < kind_count && (kinds[k].suffix != g[i].suffix || kinds[k].value != g[i].value)) ++k;
+    if (!g[i].suffix.empty() && k == kind_count && k < 16) kinds[kind_count++] = {g[i].suffix, g[i].value};
+  }
+  for (const node_id i : variables) {
+    const node& n = g[i];
+    for (std::size_t k = 0; k < kind_count; ++k) {
+      const auto [suffix, value] = kinds[k];
+      std::string_view owner = n.name;
+      if (n.suffix.empty() && n.name.ends_with(suffix))
+        owner.remove_suffix(suffix.size());
+      else if (n.suffix != suffix || n.value == value)
+        continue;
+      for (const node_id j : variables)
+        if (g[j].suffix == suffix && g[j].value == value && g[j].name == owner) return n.name;
+    }
+    if (!n.suffix.empty() || n.spec.type != dtype::int64 || !n.name.ends_with("/step")) continue;
+    for (const node_id j : variables)
+      if (j != i && g[j].suffix.empty() && g[j].name == n.name) return n.name;
+  }
+  return {};
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_NAMES_HPP
 // ---- tagma/plan/transfer.hpp
 #ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
 #define TAGMA_SINGLE_PLAN_TRANSFER_HPP
@@ -9704,7 +10670,7 @@ struct plan_node {
   std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
-  const void* key = nullptr;
+  std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
@@ -9741,9 +10707,9 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
-  std::int16_t device = 0;    ///< a position in the devices of the program
-  double number = 0;          ///< of a derived initializer
-  const void* key = nullptr;  ///< of a carried initializer
+  std::int16_t device = 0;  ///< a position in the devices of the program
+  double number = 0;        ///< of a derived initializer
+  std::int32_t value = -1;  ///< the number of a carried initializer
   std::int32_t source = 0;
 };
 
@@ -9792,8 +10758,8 @@ inline constexpr std::int64_t alignment = 64;
 }
 
 /// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
-/// arena.
-/// @param bytes size of each block
+/// arena, or `too_many` if they are more than `max_bytes`.
+/// @param bytes size of each block, at most `max_bytes`
 /// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
@@ -9822,6 +10788,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
       place = kept;
       offset = end;
     }
+    if (size > max_bytes - offset) return too_many;
     for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
     live[place] = static_cast<std::int32_t>(b);
     count = kept + 1;
@@ -10220,7 +11187,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            slot,
            n.name,
            n.suffix,
-           n.key};
+           n.value};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
@@ -10501,7 +11468,7 @@ class transfer_pass {
     n.inputs = 1;
     n.attribute_count = n.controls = 0;
     n.storage = storage_kind::none;
-    n.key = nullptr;
+    n.value = -1;
     n.step = s;
     n.device = device;
     to_.inputs[to_.sizes.inputs++] = i;
@@ -10617,9 +11584,15 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+/// No tensor has more bytes than can be addressed, and so not the result of `Operation`.
+template <ir::build_problem Problem, class Operation, class Result>
+inline constexpr bool tensors_are_addressable = Problem != ir::build_problem::oversized;
 /// What a device function returned for `Operation` is the name of a device.
 template <ir::build_problem Problem, class Operation, class Text>
 inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
+/// There is no name that two variables have.
+template <class Text>
+inline constexpr bool names_are_of_one_variable = std::is_void_v<Text>;
 }  // namespace diagnose
 
 namespace detail {
@@ -10636,24 +11609,35 @@ struct output_traits<output_list<E...>> {
   static constexpr int position() {
     int at = -1, i = 0;
     ((at = at < 0 && std::is_same_v<typename E::id, Id> ? i : at, ++i), ...);
+    // An expression with a number in it that is written again has an identity of its own.
+    if constexpr (!is_structural<Id>)
+      for (i = 0; at < 0 && i < static_cast<int>(records.size()); ++i)
+        if (ir::is_one_node(*records[static_cast<std::size_t>(i)], *find_record<Id>())) at = i;
     return at;
   }
+  /// The records of the handles themselves.
+  static constexpr const auto& named = records;
+
+  /// What the handles carry.
   template <class Closure>
   static carried values(const Closure& closure) {
-    return std::apply([](const E&... e) { return merge_values(e...); }, closure().handles);
+    return joined(std::apply([](const E&... e) { return join_values(e...); }, closure().handles));
   }
+  static carried joined(carried values) { return values; }
+  static carried joined(no_values) { return {}; }
 };
 template <expression E>
 struct output_traits<E> : output_traits<output_list<E>> {
   template <class Closure>
   static carried values(const Closure& closure) {
-    return merge_values(closure());
+    return output_traits<output_list<E>>::joined(join_values(closure()));
   }
 };
 
 template <class Named, class Scoped>
 struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
   static constexpr const auto& records = output_traits<Scoped>::records;
+  static constexpr const auto& named = output_traits<Named>::records;
 
   template <class Closure>
   static carried values(const Closure& closure) {
@@ -10684,6 +11668,13 @@ inline constexpr bool is_placed_softly = false;
 template <class Closure>
 inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
 
+/// What is wrong with a graph that was built: what its builder found, or else the first tensor that is too large.
+[[nodiscard]] constexpr ir::build_status status_of(const ir::build_status& built, const ir::graph_view& g) {
+  for (int i = 0; i < g.size() && built.good(); ++i)
+    if (!is_addressable(g[i].spec)) return {ir::build_problem::oversized, g[i].op->info, g[i].spec, {}, {}};
+  return built;
+}
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -10691,29 +11682,25 @@ struct compiled_graph {
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
-  template <std::size_t Capacity, bool Scoped>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
-  template <std::size_t Capacity, bool Scoped>
+  static constexpr ir::survey_result survey = ir::survey(traits::records, traits::named);
+  static constexpr auto surveyed =
+      ir::write_survey<survey.places, survey.parts, survey.values, survey.gradients>(traits::records, traits::named);
+  static constexpr value_places places{surveyed.places, surveyed.parts, surveyed.root, survey.values};
+
+  template <std::size_t Capacity>
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, survey.scoped>(traits::records,
+                                                                                          surveyed.owners,
+                                                                                          surveyed.gradients);
+  template <std::size_t Capacity>
   static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES &&
-                  built_at<Capacity, Scoped>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<4 * Capacity, Scoped>();
+    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
+      return choose_capacity<2 * Capacity>();
     else
       return Capacity;
   }
-  static constexpr std::size_t unscoped = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256), false>();
-  static constexpr bool has_scopes = built_at<unscoped, false>.status.problem == ir::build_problem::has_scopes;
-  static constexpr std::size_t capacity = choose_capacity<unscoped, has_scopes>();
-  static constexpr const auto& built = built_at<capacity, has_scopes>;
-
-  static constexpr ir::build_problem problem = built.status.problem;
-  static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
-  static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
-  using operation_type = decltype(find_operation_name<&operation>());
-  static constexpr std::string_view text = built.status.text;
-  using first_type = spec_of<first_spec>;
-  using second_type = spec_of<second_spec>;
-  using text_type = decltype(find_operation_name<&text>());
+  static constexpr std::size_t expected = ir::expected_nodes(survey, TAGMA_MAX_NODES);
+  static constexpr std::size_t capacity = choose_capacity<expected>();
+  static constexpr const auto& built = built_at<capacity>;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -10721,6 +11708,19 @@ struct compiled_graph {
   static constexpr std::size_t requests = static_cast<std::size_t>(built.request_count);
   static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+
+  static constexpr ir::build_status status = status_of(built.status, view);
+  static constexpr ir::build_problem problem = status.problem;
+  static constexpr tensor_spec first_spec = status.first, second_spec = status.second;
+  static constexpr std::string_view operation = status.op == nullptr ? std::string_view{} : status.op->name;
+  using operation_type = decltype(find_operation_name<&operation>());
+  static constexpr std::string_view text = status.text;
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
+  using text_type = decltype(find_operation_name<&text>());
+
+  static constexpr std::string_view shared_name = ir::find_shared_name(view);
+  using shared_name_type = decltype(find_operation_name<&shared_name>());
 };
 
 /// Where the nodes of a program run, worked out when the first run or its session asks.
@@ -10813,7 +11813,8 @@ struct compiled_plan {
                                         where::devices, where::placed.reasons()};
 };
 
-/// Bytes of the arenas of a plan when every dynamic extent has one value.
+/// Bytes of the arenas of a plan when every dynamic extent has one value. Throws InvalidArgument if an operation does
+/// not take such extents, and ResourceExhausted for more than `max_bytes`.
 template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
@@ -10821,6 +11822,7 @@ template <class Plan>
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
+    check_size(specs[i]);
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
     scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
@@ -10830,20 +11832,23 @@ template <class Plan>
         ir::attribute_list(Plan::attributes)
             .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
         {}};
-    if (const char* problem = node.op->infer(args)) throw problem;
+    if (const char* problem = node.op->infer(args))
+      fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
     specs[i] = args.out;
+    check_size(specs[i]);
   }
   constexpr std::size_t blocks = Plan::blocks.size();
   fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
   fixed_array<std::int32_t, blocks + 1> live{};
   for (std::size_t b = 0; b < blocks; ++b) {
-    const tensor_spec& s = specs[Plan::blocks[b].node];
-    bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
+    bytes[b] = bytes_of(specs[Plan::blocks[b].node]);
   }
   std::int64_t sum = 0;
   for (std::size_t d = 0; d < Plan::where::device_count; ++d)
-    sum += plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks},
-                             static_cast<std::int16_t>(d));
+    sum = bounded_sum(sum, plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks},
+                                             {live.data(), blocks}, static_cast<std::int16_t>(d)));
+  if (sum > max_bytes)
+    fail(status_code::resource_exhausted, "peak_bytes: the tensors have more bytes than a process can address");
   return sum;
 }
 
@@ -10861,19 +11866,22 @@ class program {
   using graph = detail::compiled_graph<Closure>;
   using full_plan = decltype(detail::plan_of_all<graph>(std::make_index_sequence<graph::output_count>{}));
 
-  explicit program(const Closure& closure) : values_(graph::traits::values(closure)) {}
+  /// Gathers the numbers written into the expressions. Throws InvalidArgument if one place has two.
+  explicit program(const Closure& closure) : values_(gather_values(graph::places, graph::traits::values(closure))) {}
 
-  /// The run-time values written into the expressions.
+  /// The run-time values written into the expressions, by number.
   [[nodiscard]] const carried& values() const { return values_; }
 
   /// Nodes of the whole graph, gradients and updates included.
   static constexpr std::size_t node_count() { return graph::nodes; }
 
-  /// Bytes that a run of all outputs needs for intermediate tensors, a constant of the compiler.
+  /// Bytes that one run of all outputs needs for intermediate tensors, a constant of the compiler. A run whose steps
+  /// share threads or use streams may take more. A session has this for each run under way and, in its cache
+  /// (`session_options::plan_cache_bytes`), for runs with other extents or of other outputs; variables come on top.
   /// @param batch the value of every dynamic extent
   static constexpr std::int64_t peak_bytes(extent batch = 1) { return detail::peak_bytes<full_plan>(batch); }
 
-  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every
+  /// A hash of the flat graph (operations, types, shapes, names, edges, outputs), equal in every process and with every
   /// compiler.
   static constexpr std::uint64_t fingerprint() {
     constexpr std::uint64_t value = [] {
@@ -10881,6 +11889,9 @@ class program {
       for (int i = 0; i < graph::view.size(); ++i) {
         const ir::node& n = graph::view[i];
         h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
+        // Lists are told apart by their lengths.
+        const int lengths[] = {n.spec.dims.rank, n.inputs, n.controls, n.attribute_count, n.colocated};
+        for (const int length : lengths) h = hash_combine(h, static_cast<std::uint64_t>(length));
         for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
         for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
         for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
@@ -10889,6 +11900,7 @@ class program {
         h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
         for (const auto at : graph::view.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
       }
+      for (const ir::node_id root : graph::view.roots) h = hash_combine(h, static_cast<std::uint64_t>(root));
       return h;
     }();
     return value;
@@ -10901,10 +11913,11 @@ class program {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080 and E146.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146 and E161.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
-          class Second = typename Graph::second_type, class Text = typename Graph::text_type>
+          class Second = typename Graph::second_type, class Text = typename Graph::text_type,
+          class Shared = typename Graph::shared_name_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
@@ -10916,9 +11929,14 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::tensors_are_addressable<Graph::problem, Operation, First>,
+                "TAGMA-E081 compile: a tensor has at most 2^56 bytes");
   static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
                 "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"");
-  if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
+  static_assert(
+      diagnose::names_are_of_one_variable<Shared>,
+      "TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer");
+  if constexpr (Graph::problem == ir::build_problem::none && std::is_void_v<Shared>) return program<Closure>(closure);
 }
 
 /// An option of `compile`.
@@ -10997,6 +12015,14 @@ constexpr auto fed_element() {
     return T{};
 }
 
+/// What an error of a feed is about.
+struct fed_node {
+  std::string_view operation;
+  std::string_view name;
+  ir::node_id node = ir::no_node;
+  shape dims;
+};
+
 /// Placeholders and variables of a graph, in its order.
 template <class Graph>
 struct graph_tables {
@@ -11016,7 +12042,7 @@ struct graph_tables {
       const auto a = Graph::view.attributes(i);
       const auto where = placed_graph<Graph>::placed.devices();
       const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
-      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.key, i};
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.value, i};
     }
     return list;
   }
@@ -11030,25 +12056,47 @@ struct graph_tables {
   }
 };
 
-/// The node of a graph that a handle stands for, or `no_node`. The graph is built once more with the handle among its
-/// roots; if nothing is added to it, the node was there.
-template <class Graph, class Id>
-[[nodiscard]] constexpr ir::node_id find_node() {
-  constexpr const ir::record* record = find_record<Id>();
-  for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    if (Graph::view.info(i).is(ir::op_kind::placeholder) && record->op == ir::rules_for<op::placeholder, Graph> &&
-        Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
-      return i;
-  if constexpr (record->op != ir::rules_for<op::placeholder, Graph>) {
-    fixed_array<const ir::record*, Graph::output_count + 1> roots{};
-    for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
-    roots[Graph::output_count] = record;
-    const auto built = ir::build_graph<Graph::capacity, Graph::output_count + 1, Graph::has_scopes>(roots);
-    if (built.status.good() && static_cast<std::size_t>(built.nodes) == Graph::nodes)
-      return built.roots[Graph::output_count];
+/// The nodes of a graph that a handle stands for, in no order: none if the graph does not have it, more than one if
+/// device scopes ask for it in several places.
+/// @return how many
+template <class Graph>
+constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
+  int count = 0;
+  const auto add = [&](ir::node_id id) {
+    for (int i = 0; i < count; ++i)
+      if (nodes[i] == id) return;
+    nodes[count++] = id;
+  };
+  if (r.op->info->is(ir::op_kind::placeholder)) {
+    for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+      if (Graph::view.info(i).is(ir::op_kind::placeholder) && Graph::view[i].name == r.name &&
+          Graph::view[i].spec == r.spec)
+        add(i);
+    return count;
   }
-  return ir::no_node;
+  const auto all = ir::nodes_of(Graph::built);
+  for (const ir::node_of_record& n : all)
+    if (n.what == &r) add(n.node);
+  if (count == 0 && r.bare != nullptr && ir::is_single(*r.op->info))
+    for (const ir::node_of_record& n : all)
+      if (n.what == r.bare) add(n.node);
+  return count;
 }
+
+template <class Graph, class Id>
+struct nodes_of_handle {
+  static constexpr int count = [] {
+    fixed_array<ir::node_id, Graph::nodes> all{};
+    return find_nodes<Graph>(*find_record<Id>(), all);
+  }();
+  static constexpr auto nodes = [] {
+    fixed_array<ir::node_id, Graph::nodes> all{};
+    fixed_array<ir::node_id, static_cast<std::size_t>(count)> some{};
+    find_nodes<Graph>(*find_record<Id>(), all);
+    for (int i = 0; i < count; ++i) some[i] = all[i];
+    return some;
+  }();
+};
 
 /// A graph in which `Fed` are placeholders.
 template <class Graph, ir::node_id... Fed>
@@ -11059,7 +12107,7 @@ struct fed_graph : Graph {
       ir::node& n = copy.nodes[i];
       n.op = ir::rules_for<op::placeholder, Graph>;
       n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-      n.key = nullptr;
+      n.value = -1;
     }
     return copy;
   }();
@@ -11072,23 +12120,28 @@ struct placed_graph<fed_graph<Graph, Fed...>> : placed_graph<Graph> {};
 /// What a feed is for.
 template <class Graph, class Argument>
 struct feed_traits {
-  static constexpr ir::node_id node = ir::no_node;
+  static constexpr fixed_array<ir::node_id, 0> nodes{};
   static constexpr bool replaces = false;
-  template <class RunGraph>
-  static constexpr int position = -1;
   static constexpr auto fault() {}  // a limit
 };
 template <class Graph, class Id, class Value>
 struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr tensor_spec declared = find_record<Id>()->spec;
-  static constexpr ir::node_id node = find_node<Graph, Id>();
-  /// True if the node is computed where it is not fed.
+  static constexpr const auto& nodes = nodes_of_handle<Graph, Id>::nodes;
+  static constexpr ir::node_id node = nodes.size() == 0 ? ir::no_node : nodes[0];
+  /// True if the nodes are computed where they are not fed.
   static constexpr bool replaces = node != ir::no_node && !Graph::view.info(node).is(ir::op_kind::placeholder);
-  /// The rank among the placeholders of the graph of the run.
+  /// The ranks of the nodes among the placeholders of the graph of the run.
   template <class RunGraph>
-  static constexpr int position = graph_tables<RunGraph>::placeholder_position(node);
+  static constexpr auto positions = [] {
+    auto list = nodes;
+    for (int& i : list) i = graph_tables<RunGraph>::placeholder_position(i);
+    return list;
+  }();
   using spec_type = spec_of<declared>;
   static constexpr std::string_view operation = node == ir::no_node ? std::string_view() : Graph::view.info(node).name;
+  static constexpr fed_node about =
+      node == ir::no_node ? fed_node{} : fed_node{operation, Graph::view[node].name, node, declared.dims};
 
   static constexpr bool is_computed() {
     const ir::op_info& info = Graph::view.info(node);
@@ -11097,7 +12150,8 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)
       for (const ir::node_id c : Graph::view.controls(i))
-        if (c == node) return true;
+        for (const ir::node_id fed : nodes)
+          if (c == fed) return true;
     return false;
   }
   static constexpr auto fault() {
@@ -11118,10 +12172,13 @@ struct feed_traits<Graph, feed<Id, Value>> {
 template <class Graph, class... Arguments>
 struct repeated_feeds {
   static constexpr ir::node_id find() {
-    const ir::node_id fed[] = {feed_traits<Graph, Arguments>::node..., ir::no_node};
-    for (std::size_t i = 0; i < sizeof...(Arguments); ++i)
-      for (std::size_t k = 0; k < i; ++k)
-        if (fed[i] == fed[k] && fed[i] != ir::no_node) return fed[i];
+    const array_view<const ir::node_id> feeds[] = {feed_traits<Graph, Arguments>::nodes..., {}};
+    fixed_array<bool, Graph::nodes> seen{};
+    for (const auto& nodes : feeds)
+      for (const ir::node_id i : nodes) {
+        if (seen[i]) return i;
+        seen[i] = true;
+      }
     return ir::no_node;
   }
   static constexpr ir::node_id twice = find();
@@ -11130,6 +12187,10 @@ struct repeated_feeds {
     if constexpr (twice != ir::no_node) return diagnose::fed_twice<spec_of<declared>>{};
   }
 };
+
+/// `Fed`, and the nodes of one more feed.
+template <class Traits, ir::node_id... Fed, std::size_t... I>
+constexpr auto with_nodes(std::index_sequence<I...>) -> std::integer_sequence<ir::node_id, Fed..., Traits::nodes[I]...>;
 
 /// The graph of a run with these arguments: a program's own, unless something else than placeholders is fed.
 template <class Graph, class Fed, class... Arguments>
@@ -11146,7 +12207,10 @@ struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Ar
 template <class Graph, ir::node_id... Fed, class Argument, class... Arguments>
   requires(feed_traits<Graph, Argument>::replaces)
 struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Arguments...>
-    : run_graph<Graph, std::integer_sequence<ir::node_id, Fed..., feed_traits<Graph, Argument>::node>, Arguments...> {};
+    : run_graph<Graph,
+                decltype(with_nodes<feed_traits<Graph, Argument>, Fed...>(
+                    std::make_index_sequence<feed_traits<Graph, Argument>::nodes.size()>{})),
+                Arguments...> {};
 template <class Graph, class... Arguments>
 using graph_of_run = typename run_graph<Graph, std::integer_sequence<ir::node_id>, Arguments...>::type;
 
@@ -11381,6 +12445,8 @@ class accelerator {
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
 
+#include <new>
+
 namespace tagma::runtime {
 
 /// The words of an error without the code in front: what is behind the first colon, or all where there is none.
@@ -11404,6 +12470,10 @@ struct caught {
       code = one.code();
       is_error = true;
       see(one);
+    } catch (const std::bad_alloc&) {
+      code = status_code::resource_exhausted;
+      what = "the host has no room for what it needs";
+      is_known = true;
     } catch (const std::exception& one) {
       see(one);
     } catch (...) {
@@ -11502,6 +12572,13 @@ class condition {
 
 #include <sched.h>
 
+// ---- tagma/runtime/closing.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+#define TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+
+/// @file
+/// Tells the runs of a session that it closes.
+
 // ---- tagma/runtime/wait_word.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 #define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
@@ -11533,7 +12610,7 @@ namespace tagma::runtime {
 
 inline void relax() {
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+  asm volatile("pause");
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
@@ -11548,11 +12625,19 @@ class wait_word {
   void wait(std::uint32_t seen) { wait_until(seen, never); }
 
   /// The same, until `end_ns` of the monotonic clock at most.
-  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+  void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+    if (!changes_soon(seen)) sleep_until(seen, end_ns);
+  }
+  /// Waits a short while awake. True if the number is no longer `seen`.
+  [[nodiscard, gnu::noinline]] bool changes_soon(std::uint32_t seen) const {
     for (int i = 0; i < 1000; ++i) {
-      if (word_.load(memory_order::acquire) != seen) return;
+      if (word_.load(memory_order::acquire) != seen) return true;
       relax();
     }
+    return false;
+  }
+  /// Waits asleep.
+  [[gnu::noinline]] void sleep_until(std::uint32_t seen, std::int64_t end_ns) {
     // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
     // thread to sleep: one of them sees the other.
     sleepers_.fetch_add(1);
@@ -11593,6 +12678,56 @@ class wait_word {
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+
+namespace tagma::runtime {
+
+/// The end of a session. Runs look at it as at a token; those that sleep are woken.
+class closing {
+ public:
+  closing() = default;
+  closing(const closing&) = delete;
+  closing& operator=(const closing&) = delete;
+
+  [[nodiscard]] bool begun() const noexcept { return begun_.load(memory_order::acquire); }
+  TAGMA_COLD void begin() noexcept {
+    begun_.store(true);
+    const mutex_lock lock(mutex_);
+    for (sleeper* s = first_; s != nullptr; s = s->next_) s->word_.change(true);
+  }
+
+  /// While it lives, `begin` changes a word. What begun before is to be looked for behind it.
+  class sleeper {
+   public:
+    TAGMA_COLD sleeper(closing& of, wait_word& word) : closing_(of), word_(word) {
+      const mutex_lock lock(of.mutex_);
+      next_ = of.first_;
+      if (next_ != nullptr) next_->before_ = this;
+      of.first_ = this;
+    }
+    sleeper(const sleeper&) = delete;
+    sleeper& operator=(const sleeper&) = delete;
+    TAGMA_COLD ~sleeper() {
+      const mutex_lock lock(closing_.mutex_);
+      (before_ == nullptr ? closing_.first_ : before_->next_) = next_;
+      if (next_ != nullptr) next_->before_ = before_;
+    }
+
+   private:
+    friend class closing;
+    closing& closing_;
+    wait_word& word_;
+    sleeper* before_ = nullptr;
+    sleeper* next_ = nullptr;
+  };
+
+ private:
+  atomic<bool> begun_{false};
+  mutex mutex_;
+  sleeper* first_ = nullptr;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_CLOSING_HPP
 
 namespace tagma {
 
@@ -11651,15 +12786,23 @@ namespace runtime {
 class trace_sink;
 }
 
-/// What a run is given beside its feeds.
-struct run_limits {
+/// Who may stop a run.
+struct stop_source {
+  const void* token = nullptr;
+  bool (*requested)(const void*) = nullptr;  ///< nullptr: nobody
+  const cancellation* wakes = nullptr;       ///< a run that sleeps; without it the run looks at the token now and then
+  const stop_source* next = nullptr;         ///< another one
+};
+
+/// What a run is given beside its feeds. Of several, the earliest end counts, and any token stops the run; two pools or
+/// two timelines are an error.
+struct run_limits : located<run_limits> {
+  static constexpr int any_pool = -0x7fffffff;
+
   std::int64_t timeout_ns = 0;  ///< 0: that of the session, below 0: none
-  const void* stop = nullptr;
-  bool (*stopped)(const void*) = nullptr;
-  const cancellation* wakes =
-      nullptr;  ///< who wakes a run that sleeps; without it the run looks at `stopped` now and then
+  stop_source stop;
   runtime::trace_sink* trace = nullptr;
-  int pool = 0;  ///< one of the session's pools; -1: the thread that calls
+  int pool = any_pool;  ///< one of the session's pools; -1: the thread that calls
 };
 
 /// A duration of std::chrono without <chrono>.
@@ -11693,49 +12836,98 @@ class time_limit {
 };
 
 /// The longest time that a run may take, whatever the session allows: `timeout(500ms)` or any other std::chrono
-/// duration. A run that is given no time is late.
+/// duration. A run that is given no time is late. Of several the shortest counts.
 template <duration_like Duration>
 [[nodiscard]] constexpr run_limits timeout(Duration d) {
   const std::int64_t ns = time_limit(d).ns();
-  return {.timeout_ns = ns < 1 ? 1 : ns};
+  run_limits l;
+  l.timeout_ns = ns < 1 ? 1 : ns;
+  return l;
 }
 
-/// A run that may take as long as it likes, whatever the session allows.
-[[nodiscard]] constexpr run_limits no_timeout() { return {.timeout_ns = -1}; }
+/// A run that may take as long as it likes, whatever the session allows. Beside a `timeout`, that holds.
+[[nodiscard]] constexpr run_limits no_timeout() {
+  run_limits l;
+  l.timeout_ns = -1;
+  return l;
+}
 
 /// Stops the run when `token.stop_requested()`, as of std::stop_token. The token must outlive the run. A run that
-/// sleeps looks at it every ten milliseconds.
+/// sleeps looks at it every ten milliseconds. Of several any one stops the run.
 template <class Token>
   requires requires(const Token& t) { t.stop_requested(); }
 [[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
+  run_limits l;
+  l.stop.token = &token;
+  l.stop.requested = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); };
+  return l;
 }
 /// Stops the run when `token.cancel()` is called, at once if the run sleeps.
 [[nodiscard]] constexpr run_limits stop_with(const cancellation& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); },
-          .wakes = &token};
+  run_limits l;
+  l.stop.token = l.stop.wakes = &token;
+  l.stop.requested = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); };
+  return l;
 }
 
 /// Chooses the threads that do the steps of a run: those of pool `index` of the session's `inter_op_pools`.
-[[nodiscard]] constexpr run_limits on_pool(int index) { return {.pool = index}; }
+[[nodiscard]] constexpr run_limits on_pool(int index) {
+  run_limits l;
+  l.pool = index;
+  return l;
+}
 /// The steps of a run are done by the thread that calls, one after the other. Large kernels share their work with other
 /// threads as ever.
-[[nodiscard]] constexpr run_limits on_caller_thread() { return {.pool = -1}; }
+[[nodiscard]] constexpr run_limits on_caller_thread() { return on_pool(-1); }
 
 namespace runtime {
 
-/// Limits with an absolute end.
+inline constexpr run_limits no_limits;
+
+/// Makes the first of several limits all of them; it refers to the tokens of the others. Throws InvalidArgument for two
+/// pools or timelines.
+TAGMA_COLD inline void join(array_view<run_limits> given) {
+  run_limits& all = given[0];
+  for (run_limits& l : given.subspan(1, given.size() - 1)) {
+    if (l.timeout_ns > 0 ? all.timeout_ns <= 0 || l.timeout_ns < all.timeout_ns : all.timeout_ns == 0)
+      all.timeout_ns = l.timeout_ns;
+    if (l.stop.requested != nullptr) {
+      l.stop.next = all.stop.next;
+      all.stop.next = &l.stop;
+    }
+    if (l.pool != run_limits::any_pool) {
+      if (all.pool != run_limits::any_pool && all.pool != l.pool)
+        fail(status_code::invalid_argument,
+             {"a run is given two pools of threads, ", all.pool, " and ", l.pool, " (-1 is the thread that calls)"});
+      all.pool = l.pool;
+    }
+    if (l.trace != nullptr) {
+      if (all.trace != nullptr && all.trace != l.trace)
+        fail(status_code::invalid_argument, "a run is given two timelines to be recorded in");
+      all.trace = l.trace;
+    }
+  }
+}
+
+/// Limits with an absolute end, and the end of the session.
 class run_guard {
  public:
-  explicit run_guard(const run_limits& limits)
-      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : wait_word::never) {}
+  /// @param session_timeout_ns where the run has none of its own; 0: none
+  /// @param session whose end stops the run as well; nullptr: none
+  explicit run_guard(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : stop_(limits.stop),
+        timeout_ns_(limits.timeout_ns == 0 ? session_timeout_ns : limits.timeout_ns),
+        end_(timeout_ns_ > 0 ? now_ns() + timeout_ns_ : wait_word::never),
+        session_(session),
+        limited_(timeout_ns_ > 0 || stop_.requested != nullptr || stop_.next != nullptr) {}
 
-  [[nodiscard]] bool limited() const { return end_ != wait_word::never || limits_.stopped != nullptr; }
+  /// False: there is no reason to stop.
+  [[nodiscard]] bool limited() const { return limited_ || closed(); }
   /// Why the run must stop: cancelled, deadline_exceeded, or ok if it need not.
-  [[nodiscard]] status_code over() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) return status_code::cancelled;
+  [[nodiscard, gnu::noinline]] status_code over() const {
+    if (closed()) return status_code::cancelled;
+    for (const stop_source* s = &stop_; s != nullptr; s = s->next)
+      if (s->requested != nullptr && s->requested(s->token)) return status_code::cancelled;
     return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
   }
   /// Throws if the run was cancelled or is late.
@@ -11745,25 +12937,40 @@ class run_guard {
   /// Throws the error that says so.
   /// @param meanwhile what the run did then: " while ..."
   [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
-    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
+    if (reason == status_code::cancelled)
+      fail(reason, {"the run was cancelled", closed() ? ", since its session was closed" : ""});
+    fail(reason, {"the run took longer than its timeout of ", timeout_ns_ / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
-  void wait(wait_word& word, std::uint32_t seen) const {
-    if (limits_.stopped == nullptr) return word.wait_until(seen, end_);
-    if (limits_.wakes != nullptr) {
-      const cancellation::sleeper sleeper(*limits_.wakes, word);
-      if (sleeper.too_late()) return;
-      if (sleeper.placed()) return word.wait_until(seen, end_);
-    }
-    const std::int64_t look_again = now_ns() + 10'000'000;
-    word.wait_until(seen, look_again < end_ ? look_again : end_);
+  TAGMA_COLD void wait(wait_word& word, std::uint32_t seen) const {
+    if (word.changes_soon(seen)) return;
+    if (session_ == nullptr) return sleep(&stop_, word, seen, end_);
+    const closing::sleeper sleeper(*session_, word);
+    if (!closed()) sleep(&stop_, word, seen, end_);
   }
 
  private:
-  run_limits limits_;
+  [[nodiscard]] bool closed() const { return session_ != nullptr && session_->begun(); }
+
+  /// Sleeps until the word changes, until `end` at most. Who may stop the run is told of the word, or looked at.
+  TAGMA_COLD static void sleep(const stop_source* first, wait_word& word, std::uint32_t seen, std::int64_t end) {
+    while (first != nullptr && first->requested == nullptr) first = first->next;
+    if (first == nullptr) return word.sleep_until(seen, end);
+    if (first->wakes != nullptr) {
+      const cancellation::sleeper sleeper(*first->wakes, word);
+      if (sleeper.too_late()) return;
+      if (sleeper.placed()) return sleep(first->next, word, seen, end);
+    }
+    const std::int64_t look_again = now_ns() + 10'000'000;
+    sleep(first->next, word, seen, look_again < end ? look_again : end);
+  }
+
+  stop_source stop_;
+  std::int64_t timeout_ns_;
   std::int64_t end_;
+  closing* session_;
+  bool limited_;
 };
 
 }  // namespace runtime
@@ -11795,14 +13002,16 @@ class stop_hook {
 /// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
 class run_control {
  public:
-  explicit run_control(const run_limits& limits) : guard_(limits) {}
+  explicit run_control(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : guard_(limits, session_timeout_ns, session) {}
   run_control(const run_control&) = delete;
   run_control& operator=(const run_control&) = delete;
 
   [[nodiscard]] const run_guard& guard() const { return guard_; }
   /// True once the run was told to stop.
   [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
-  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as one load.
+  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as two
+  /// loads.
   [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
 
   /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
@@ -12317,16 +13526,18 @@ template <class... E>
 [[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
   return list;
 }
-/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
-template <class Plan>
-[[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
+/// The first placeholder that a plan needs and the feeds lack, as a node of the plan; -1 if there is none.
+template <class Plan, class... Traits>
+[[nodiscard]] constexpr int first_missing() {
+  const array_view<const ir::node_id> feeds[] = {Traits::nodes..., {}};
+  fixed_array<bool, Plan::graph::nodes> fed{};
+  for (const auto& nodes : feeds)
+    for (const ir::node_id i : nodes) fed[i] = true;
   for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
     const plan::plan_node& n = Plan::nodes[i];
     if (!n.op->is(ir::op_kind::placeholder)) continue;
     if (!wants_value(Plan::needs[n.source]) && n.spec.dims.is_static()) continue;  // its extents are known
-    bool found = false;
-    for (const int f : fed) found = found || f == n.slot;
-    if (!found) return static_cast<int>(i);
+    if (!fed[n.source]) return static_cast<int>(i);
   }
   return -1;
 }
@@ -12379,8 +13590,7 @@ struct run_check {
   }
   template <class Plan>
   static auto find_in_plan() {
-    static constexpr int fed[] = {feed_traits<Graph, Arguments>::template position<typename Plan::graph>..., -1};
-    constexpr int missing = first_missing<Plan>(fed);
+    constexpr int missing = first_missing<Plan, feed_traits<Graph, Arguments>...>();
     if constexpr (Plan::raw.contradictory) {
       return diagnose::no_order{};
     } else if constexpr (missing >= 0) {
@@ -12569,53 +13779,6 @@ TAGMA_FORMULAS_END
 #include <cstring>
 #include <string>
 
-// ---- tagma/base/heap_array.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-
-/// @file
-/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
-/// no code: their instantiations are most of what a header of small classes costs a compiler.
-
-#include <cstddef>
-
-namespace tagma {
-
-template <class T>
-class heap_array {
- public:
-  heap_array() = default;
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : new T[size]()), size_(size) {}
-  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
-    other.data_ = nullptr;
-    other.size_ = 0;
-  }
-  heap_array& operator=(heap_array&& other) noexcept {
-    T* const data = data_;
-    const std::size_t size = size_;
-    data_ = other.data_;
-    size_ = other.size_;
-    other.data_ = data;
-    other.size_ = size;
-    return *this;
-  }
-  heap_array(const heap_array&) = delete;
-  heap_array& operator=(const heap_array&) = delete;
-  ~heap_array() { delete[] data_; }
-
-  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] T* begin() const { return data_; }
-  [[nodiscard]] T* end() const { return data_ + size_; }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
 // ---- tagma/runtime/aligned_bytes.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
 #define TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
@@ -12636,12 +13799,17 @@ namespace tagma::runtime {
 class aligned_bytes {
  public:
   aligned_bytes() = default;
-  explicit aligned_bytes(std::size_t size) : size_(size) {
+  /// Throws `no_memory`.
+  explicit aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
+    if (failed()) fail_no_memory(1, size, "its working memory");
+  }
+  /// Where there is no memory, this one has failed, for the caller to say what it was for.
+  aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
     if (size == 0) return;
-    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size), std::nothrow));
 #if defined(MADV_HUGEPAGE)
     // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+    if (size >= large && data_ != nullptr) madvise(data_, size, MADV_HUGEPAGE);
 #endif
   }
   aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
@@ -12662,6 +13830,7 @@ class aligned_bytes {
   ~aligned_bytes() {
     if (data_ != nullptr) ::operator delete(data_, alignment(size_));
   }
+  [[nodiscard]] bool failed() const { return data_ == nullptr && size_ > 0; }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -12726,7 +13895,7 @@ class device_table {
   /// @param cpus how many CPU devices the session has
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
-  /// @param soft a device that is missing is replaced by the first one
+  /// @param soft a device that is missing is replaced by the first one of its type, or the first CPU
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
@@ -12777,6 +13946,8 @@ class device_table {
         if (d.name == wanted[w].name) found = &d;
       if (found == nullptr && !soft && !wanted[w].op.empty())
         fail(status_code::invalid_argument, table.missing_text(wanted[w]));
+      for (const session_device& d : devices)
+        if (found == nullptr && soft && d.name.type == wanted[w].name.type) found = &d;
       if (found == nullptr) found = &devices[0];
     }
   }
@@ -12920,7 +14091,8 @@ class step_graph {
   }
 
   /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
-  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan, or
+  /// `too_many` if they are more than `max_bytes`.
   /// @param bytes size of each block
   /// @param offsets written, one a block of that device
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
@@ -12954,6 +14126,7 @@ class step_graph {
         if (other_end > end) end = other_end;
       }
       offsets[b] = offset < 0 ? end : offset;
+      if (size > max_bytes - offsets[b]) return too_many;
       std::size_t place = count++;
       for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
       placed[place] = b;
@@ -13460,24 +14633,6 @@ class trace_sink {
 
 namespace tagma {
 
-/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
-/// of `element_size` bytes, do not fit into 63 bits of bytes.
-[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
-  bool empty = false;
-  for (const extent e : dims.span()) {
-    if (e < 0) return -1;
-    empty = empty || e == 0;
-  }
-  if (empty) return 0;
-  const extent limit = INT64_MAX / static_cast<extent>(element_size);
-  extent n = 1;
-  for (const extent e : dims.span()) {
-    if (e > limit / n) return -1;
-    n *= e;
-  }
-  return n;
-}
-
 /// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
 /// shape, and valid as long as the memory is.
 template <class T>
@@ -13490,8 +14645,8 @@ class view {
   /// A view of nothing: shape [0].
   constexpr view() : dims_{0} {}
 
-  /// Views `dims.elements()` elements that start at `data`.
-  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+  /// Views `dims.elements()` elements that start at `data`. Throws as `check_size` does.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) { check_size({dtype_of<value_type>, dims}); }
 
   /// What may be written may be read.
   template <class U>
@@ -13577,9 +14732,7 @@ struct raw_view {
   shape dims;
 
   /// Bytes that the elements occupy.
-  [[nodiscard]] constexpr std::size_t bytes() const {
-    return static_cast<std::size_t>(dims.elements()) * size_of(type);
-  }
+  [[nodiscard]] constexpr std::size_t bytes() const { return static_cast<std::size_t>(bytes_of({type, dims})); }
 
   /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
   template <element T>
@@ -13607,6 +14760,11 @@ namespace detail {
 [[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_node& n) {
   if (n.name.empty()) return sentence({n.op->name, " #", n.source});
   return sentence({n.op->name, " '", n.name, n.suffix, "'"});
+}
+
+/// "a plan of 3 steps".
+[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_view& plan) {
+  return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
 }
 
 TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
@@ -13724,7 +14882,11 @@ class bound_plan {
   [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
   TAGMA_COLD void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
     if (kernel.prepare == nullptr) return;
-    states_[s] = kernel.prepare(calls_[s], context);
+    try {
+      states_[s] = kernel.prepare(calls_[s], context);
+    } catch (const no_memory& e) {
+      throw no_memory(e, step_text(s));
+    }
     calls_[s].state = states_[s].get();
   }
   TAGMA_COLD void add_to_trace(std::size_t s, trace_sink& trace, const device_spec& device, std::uint64_t run,
@@ -13773,9 +14935,32 @@ class bound_plan {
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    const auto i = static_cast<std::size_t>(id);
-    const std::size_t size = size_of(plan_.nodes[i].spec.type);
-    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]});
+  }
+  /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
+  [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
+    constexpr int most = 3;
+    std::string text;
+    std::int64_t before = -1;  // the size of the block that was listed last
+    std::size_t before_at = 0;
+    for (int k = 0; k < most; ++k) {
+      std::size_t best = plan_.blocks.size();
+      for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+        if (plan_.blocks[b].device != d) continue;
+        const std::int64_t size = bytes_of(plan_.blocks[b].node);
+        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
+        if (!listed && (best == plan_.blocks.size() || size > bytes_of(plan_.blocks[best].node))) best = b;
+      }
+      if (best == plan_.blocks.size()) break;
+      const ir::node_id id = plan_.blocks[best].node;
+      const plan::plan_node& n = plan_.nodes[id];
+      before = bytes_of(id);
+      before_at = best;
+      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n)});
+      append_spec(text, " ", n.spec.type, dims_[static_cast<std::size_t>(id)]);
+      text += sentence({" ", before, " bytes"});
+    }
+    return text.empty() ? text : sentence({text, ")"});
   }
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
@@ -13831,13 +15016,14 @@ class bound_plan {
         const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
-        if (!compatible(n.spec.dims, dims_[i]))
+        if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
           fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
       } else if (has_dynamic_input(n)) {
         dims_[i] = infer(n);
         check_stretching(n, dims_[i]);
       }
+      if (!is_addressable({n.spec.type, dims_[i]})) fail_size(n, dims_[i]);
     }
   }
 
@@ -13856,9 +15042,15 @@ class bound_plan {
       in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
-    if (!compatible(args.out.dims, n.spec.dims))
+    if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
       fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
     return args.out.dims;
+  }
+
+  [[noreturn]] TAGMA_COLD void fail_size(const plan::plan_node& n, const shape& dims) const {
+    const std::string size = sentence({size_text({n.spec.type, dims}), ", more than a process can address"});
+    if (n.inputs == 0) fail(status_code::resource_exhausted, {"feed of ", detail::describe(n), " is ", size});
+    fail(status_code::resource_exhausted, extents_text(n, sentence({"a result of ", size})));
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
@@ -13898,10 +15090,7 @@ class bound_plan {
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
     const plan::plan_node& n = plan_.nodes[step.main_node()];
-    const auto bytes = [this](ir::node_id id) {
-      const auto i = static_cast<std::size_t>(id);
-      return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
-    };
+    const auto bytes = [this](ir::node_id id) { return static_cast<double>(bytes_of(id)); };
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
     if (n.op->work != nullptr) {
@@ -13951,13 +15140,17 @@ class bound_plan {
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      if (size == too_many)
+        fail(status_code::resource_exhausted, {detail::describe(plan_), largest_tensors(device),
+                                               " takes more than 2^56 bytes, which no process can address"});
       arena_bytes_ += static_cast<std::size_t>(size);
       if (accelerated_) {
         begins[d] = memory_->arena(device, size);
-      } else {
-        arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
-        begins[d] = arenas_[d].data();
+        continue;
       }
+      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size), std::nothrow);
+      if (arenas_[d].failed()) throw no_memory(size, sentence({"its arena", largest_tensors(device)}));
+      begins[d] = arenas_[d].data();
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
@@ -13968,12 +15161,13 @@ class bound_plan {
     for (const plan::plan_node& n : plan_.nodes) count += n.op->is_number();
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
-      std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.op->is(ir::op_kind::constant)) {  // a view of one has its storage
+      if (!n.op->is_number()) continue;  // a view of one has its storage
+      std::byte* const to = scalars_.data() + 16 * n.slot;
+      if (n.op->is(ir::op_kind::constant)) {
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.op->is(ir::op_kind::literal)) {
-        const carried_value* value = values.find(n.key);
+      } else {
+        const carried_value* value = values.find(n.value);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
         detail::store_scalar(to, n.spec.type, value->number, value->integer);
@@ -14029,7 +15223,7 @@ class bound_plan {
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
-      call.value = n.key == nullptr ? nullptr : values.find(n.key);
+      call.value = values.find(n.value);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
@@ -14230,6 +15424,315 @@ class placement_log {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_RUNTIME_PLACEMENT_LOG_HPP
+// ---- tagma/runtime/plan_store.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
+#define TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
+
+/// @file
+/// The bound plans of a session: idle ones, which later runs with the same extents use again, and who is at work.
+
+#include <new>
+
+namespace tagma::runtime {
+
+/// What a session keeps of idle plans unless it is told: a quarter of the machine's memory.
+[[nodiscard]] TAGMA_COLD inline std::int64_t default_plan_cache_bytes() {
+  const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
+}
+
+[[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {
+  try {
+    std::rethrow_exception(e);
+  } catch (const error& known) {
+    return known.code() == status_code::resource_exhausted;
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+/// Idle plans, the last used first. Not for several threads at once.
+class plan_cache {
+ public:
+  static constexpr std::size_t most_of_one = 64;  ///< of one fetch: their kernels take memory that is not counted
+
+  void set_budget(std::int64_t bytes) { budget_ = static_cast<std::size_t>(bytes); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] bool empty() const { return first_ == nullptr; }
+
+  /// Takes out a plan that was bound for feeds of these extents; nullptr if there is none.
+  [[nodiscard]] owned<bound_plan> take(const plan::plan_view& key, array_view<const raw_view> feeds) {
+    for (owned<bound_plan>* p = &first_; *p != nullptr; p = &(*p)->next)
+      if (&(*p)->plan() == &key && (*p)->matches(feeds)) return unlink(*p);
+    return nullptr;
+  }
+  /// Keeps a plan. Returns a list of those that go instead: what was idle longest, until the rest is within the budget.
+  /// The one that was used last stays in any case, so that a step in a loop binds nothing.
+  [[nodiscard]] owned<bound_plan> put(owned<bound_plan> plan) {
+    owned<bound_plan> gone;
+    std::size_t same = 1;
+    for (owned<bound_plan>* p = &first_; *p != nullptr; p = &(*p)->next)
+      if (&(*p)->plan() == &plan->plan() && ++same > most_of_one) {
+        gone = unlink(*p);
+        break;
+      }
+    bytes_ += plan->arena_bytes();
+    plan->next = std::move(first_);
+    first_ = std::move(plan);
+    while (bytes_ > budget_ && first_->next != nullptr) {
+      owned<bound_plan> last = take_oldest();
+      last->next = std::move(gone);
+      gone = std::move(last);
+    }
+    return gone;
+  }
+  /// Takes out what was idle longest; nullptr if nothing is idle.
+  [[nodiscard]] TAGMA_COLD owned<bound_plan> take_oldest() {
+    if (empty()) return nullptr;
+    owned<bound_plan>* last = &first_;
+    while ((*last)->next != nullptr) last = &(*last)->next;
+    return unlink(*last);
+  }
+
+ private:
+  [[nodiscard]] owned<bound_plan> unlink(owned<bound_plan>& p) {
+    owned<bound_plan> found = std::move(p);
+    p = std::move(found->next);
+    bytes_ -= found->arena_bytes();
+    return found;
+  }
+
+  std::size_t budget_ = ~std::size_t{0};
+  std::size_t bytes_ = 0;
+  owned<bound_plan> first_;
+};
+
+/// Who is at work in a session, and with which plan; for several threads. A visit is a run, or whatever else needs the
+/// session to live.
+class plan_store {
+ public:
+  TAGMA_COLD plan_store() {
+    others& all = of_process();
+    const mutex_lock lock(all.access);
+    next_ = all.first;
+    all.first = this;
+  }
+  plan_store(const plan_store&) = delete;
+  plan_store& operator=(const plan_store&) = delete;
+  TAGMA_COLD ~plan_store() {
+    others& all = of_process();
+    const mutex_lock lock(all.access);
+    plan_store** p = &all.first;
+    while (*p != this) p = &(*p)->next_;
+    *p = next_;
+  }
+
+  void set_budget(std::int64_t bytes) { idle_.set_budget(bytes); }
+  /// Bytes of the arenas of idle plans.
+  [[nodiscard]] std::size_t idle_bytes() {
+    const mutex_lock lock(mutex_);
+    return idle_.bytes();
+  }
+  /// What tells runs that the session closes.
+  [[nodiscard]] closing& end() { return end_; }
+
+  /// Begins a visit. Throws Cancelled if the session was closed.
+  /// @param purpose what errors begin with
+  TAGMA_COLD void enter(std::string_view purpose) {
+    const mutex_lock lock(mutex_);
+    count_visit(purpose);
+  }
+  /// The same for a run, and takes an idle plan for it; nullptr if none fits.
+  [[nodiscard, gnu::noinline]] owned<bound_plan> enter(const plan::plan_view& key, array_view<const raw_view> feeds) {
+    const mutex_lock lock(mutex_);
+    count_visit({});
+    return idle_.take(key, feeds);
+  }
+  /// Ends a visit; afterwards this may be gone.
+  /// @param plan that it had, or nullptr
+  [[gnu::noinline]] void leave(owned<bound_plan> plan) {
+    owned<bound_plan> gone;
+    if (plan != nullptr) {
+      const mutex_lock lock(mutex_);
+      gone = idle_.put(std::move(plan));
+      if (gone == nullptr) return count_leave();
+    }
+    gone = nullptr;  // while the session lives
+    const mutex_lock lock(mutex_);
+    count_leave();
+  }
+
+  /// What `make` returns, inside a visit. Where it finds no memory, idle plans go, the one that was idle longest first,
+  /// and then those of other sessions; then it waits until other visits end, up to ten seconds; and each time it tries
+  /// again. Throws the last error of `make` if nothing helps.
+  template <class Make>
+  [[nodiscard]] owned<bound_plan> bind(const run_guard& guard, Make make) {
+    for (attempts tries(*this);;) {
+      try {
+        return make();
+      } catch (...) {
+        if (!is_lack_of_memory(std::current_exception()) || !tries.again(guard)) throw;
+      }
+    }
+  }
+
+  /// Lets go what was idle longest here, or else in another session of the process. False if nothing is idle.
+  TAGMA_COLD bool let_one_go() {
+    if (let_own_go()) return true;
+    others& all = of_process();
+    const mutex_lock lock(all.access);  // nobody's session ends meanwhile
+    for (plan_store* s = all.first; s != nullptr; s = s->next_)
+      if (s != this && s->let_own_go()) return true;
+    return false;
+  }
+
+  /// No visit begins any more, and those under way are told. Waits until they have ended, and lets idle plans go.
+  /// @param patience_ns how long it waits; below 0: as long as it takes
+  /// @return false if some have not ended by then
+  TAGMA_COLD bool close(std::int64_t patience_ns) noexcept {
+    end_.begin();
+    const std::int64_t end = patience_ns < 0 ? wait_word::never : now_ns() + patience_ns;
+    const mutex_lock lock(mutex_);
+    while (visits_ > 0)
+      if (!wait(end)) return false;
+    while (idle_.take_oldest() != nullptr) continue;
+    return true;
+  }
+
+ private:
+  /// The attempts of one visit to bind a plan. After the first, one visit at a time tries: two would take from each
+  /// other what is enough for one.
+  class attempts {
+   public:
+    TAGMA_COLD explicit attempts(plan_store& store) : store_(store) {
+      const mutex_lock lock(store.mutex_);
+      seen_ = store.freed_;
+    }
+    attempts(const attempts&) = delete;
+    attempts& operator=(const attempts&) = delete;
+    TAGMA_COLD ~attempts() {
+      if (!alone_) return;
+      const mutex_lock lock(store_.mutex_);
+      store_.binds_alone_ = false;
+      store_.tell();
+    }
+
+    /// An attempt failed. True if another may do better.
+    TAGMA_COLD bool again(const run_guard& guard) {
+      if (store_.let_one_go()) return true;
+      owned<bound_plan> gone;
+      const mutex_lock lock(store_.mutex_);
+      if (end_ == 0) end_ = now_ns() + most_waited;
+      if (!alone_ && !hopeless() && !wait_for_turn(guard)) return false;
+      while ((gone = store_.idle_.take_oldest()) == nullptr && store_.freed_ == seen_)
+        if (store_.at_work() == 1 || !wait(guard)) return false;
+      seen_ = store_.freed_;
+      return true;
+    }
+
+   private:
+    static constexpr std::int64_t most_waited = 10'000'000'000, look_again = 10'000'000;
+
+    /// This visit had all memory to itself, and there is nothing that could go.
+    [[nodiscard]] bool hopeless() const {
+      return store_.idle_.empty() && store_.freed_ == seen_ && store_.at_work() == 1;
+    }
+    bool wait_for_turn(const run_guard& guard) {
+      const waiting here(store_);
+      while (store_.binds_alone_)
+        if (!wait(guard)) return false;
+      alone_ = store_.binds_alone_ = true;
+      return true;
+    }
+    /// Throws where the limits of the run say so; false if it took too long.
+    bool wait(const run_guard& guard) {
+      guard.check();
+      const std::int64_t soon = now_ns() + look_again;
+      static_cast<void>(store_.wait(soon < end_ ? soon : end_));
+      return now_ns() < end_;
+    }
+
+    plan_store& store_;
+    std::uint64_t seen_ = 0;
+    std::int64_t end_ = 0;
+    bool alone_ = false;
+  };
+
+  /// A visit that waits for its turn has no memory.
+  struct waiting {
+    explicit waiting(plan_store& s) : store(s) {
+      ++store.waiting_;
+      ++store.freed_;
+      store.tell();
+    }
+    ~waiting() { --store.waiting_; }
+    waiting(const waiting&) = delete;
+    waiting& operator=(const waiting&) = delete;
+    plan_store& store;
+  };
+
+  /// All stores of the process.
+  struct others {
+    mutex access;
+    plan_store* first = nullptr;
+  };
+  [[nodiscard]] TAGMA_COLD static others& of_process() {
+    static others& all = *new others;  // sessions may end after what is static
+    return all;
+  }
+  bool let_own_go() {
+    owned<bound_plan> gone;
+    const mutex_lock lock(mutex_);
+    gone = idle_.take_oldest();
+    return gone != nullptr;
+  }
+
+  void count_visit(std::string_view purpose) {
+    if (end_.begun()) refuse(purpose);
+    ++visits_;
+  }
+  void count_leave() {
+    --visits_;
+    ++freed_;
+    tell();
+  }
+  [[noreturn]] TAGMA_COLD static void refuse(std::string_view purpose) {
+    fail(status_code::cancelled, {purpose, "Session has been closed."});
+  }
+  /// Visits that may have memory, or may take some.
+  [[nodiscard]] int at_work() const { return visits_ - waiting_; }
+  void tell() {
+    if (asleep_ > 0) changed_.notify_all();
+  }
+  /// Waits for a change, asleep and without the lock. False if it is too late for that.
+  TAGMA_COLD bool wait(std::int64_t end) {
+    const std::int64_t now = end == wait_word::never ? 0 : now_ns();
+    if (now >= end) return false;
+    ++asleep_;
+    if (end == wait_word::never)
+      changed_.wait(mutex_);
+    else
+      changed_.wait_for(mutex_, end - now);
+    --asleep_;
+    return true;
+  }
+
+  plan_store* next_ = nullptr;
+  closing end_;
+  mutex mutex_;
+  condition changed_;
+  plan_cache idle_;
+  int visits_ = 0;
+  int waiting_ = 0;  // of them, for their turn to bind
+  int asleep_ = 0;
+  bool binds_alone_ = false;
+  std::uint64_t freed_ = 0;  // changes behind which there may be more memory
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
 // ---- tagma/runtime/session_pools.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
 #define TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
@@ -14414,11 +15917,14 @@ struct session_options {
   int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
   int cpu_devices = 1;       ///< CPU devices, each with its memory and the threads of its kernels
-  bool allow_soft_placement = false;     ///< true: what is asked for on a device that is missing runs on /device:CPU:0
+  bool allow_soft_placement = false;     /**< true: a device that is missing is replaced by the first of its type, or by
+                                              /device:CPU:0 */
   placement_log log_device_placement{};  ///< true: standard error is told where each node runs and what is copied
   time_limit operation_timeout{};        ///< of every run that gives no `timeout` of its own; 0: none
   inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
   gpu_options gpu{};                     ///< of a program that is compiled for GPUs
+  std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
+                                              used last is kept in any case. 0: a quarter of the machine's memory */
 };
 
 namespace runtime {
@@ -14430,6 +15936,8 @@ class session_core {
                           const carried& values, const session_options& options, owned<accelerator> others = {})
       : session_core(variables, values, options, others) {
     timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
+    const std::int64_t cache = checked_option("plan_cache_bytes", options.plan_cache_bytes, "a quarter of the memory");
+    plans_.set_budget(cache == 0 ? default_plan_cache_bytes() : cache);
     pools_ = session_pools(options.inter_op_pools);
     devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
                             pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
@@ -14439,22 +15947,18 @@ class session_core {
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
-    if (others_) {
-      others_->allocate_variables(variables_, devices_, address_);
-    } else {
-      storage_ = heap_array<aligned_bytes>(variables.size());
-      for (std::size_t i = 0; i < variables_.size(); ++i) {
-        storage_[i] = aligned_bytes(bytes_of(i));
-        address_[i] = storage_[i].data();
-      }
-    }
+    allocate_variables();
     if (options.initialize)
       for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
     all_initialized_ = options.initialize;
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
-  TAGMA_COLD ~session_core() = default;
+  TAGMA_COLD ~session_core() { close(-1); }
+
+  /// As `session::close`.
+  /// @param patience_ns how long it waits for runs to end; below 0: as long as it takes
+  bool close(std::int64_t patience_ns) noexcept { return plans_.close(patience_ns); }
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
   /// Variable `i` where it is, which may be a device that the host does not read.
@@ -14466,7 +15970,7 @@ class session_core {
   [[nodiscard]] TAGMA_COLD raw_view read_variable(std::size_t i, aligned_bytes& copy) const {
     raw_view value = variable_value(i);
     if (device_number(i) < 0) return value;
-    copy = aligned_bytes(bytes_of(i));
+    copy = room_for(i, "a copy of ");
     others_->copy({copy.data(), on_host}, {address_[i], device_number(i)}, bytes_of(i));
     value.data = copy.data();
     return value;
@@ -14484,7 +15988,6 @@ class session_core {
   [[nodiscard]] TAGMA_COLD std::string variable_name(std::size_t i) const {
     return sentence({variables_[i].name, variables_[i].suffix});
   }
-  [[nodiscard]] gate& variable_gate() { return gate_; }
   [[nodiscard]] const device_table& devices() const { return devices_; }
   [[nodiscard]] executor& threads() { return devices_.threads(); }
   [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
@@ -14495,16 +15998,30 @@ class session_core {
   [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
   void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
-  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written.
+  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written. The session
+  /// does not end meanwhile.
   struct pass {
-    pass(gate& g, bool exclusive, const run_guard& guard) : the_gate(g), exclusively(exclusive) {
-      the_gate.enter(exclusive, guard);
+    /// Throws Cancelled if the session was or is closed.
+    /// @param purpose what that error begins with
+    TAGMA_COLD pass(session_core& session, bool exclusive, std::string_view purpose) : pass(session, exclusive) {
+      session.plans_.enter(purpose);
+      inside = true;
+      session.gate_.enter(exclusive, run_guard(no_limits, 0, &session.plans_.end()));
+      holds_gate = true;
     }
-    ~pass() { the_gate.leave(exclusively); }
+    TAGMA_COLD ~pass() {
+      if (holds_gate) core.gate_.leave(exclusively);
+      if (inside) core.plans_.leave(nullptr);
+    }
     pass(const pass&) = delete;
     pass& operator=(const pass&) = delete;
-    gate& the_gate;
+    session_core& core;
     bool exclusively;
+    bool inside = false;
+    bool holds_gate = false;
+
+   private:
+    pass(session_core& session, bool exclusive) : core(session), exclusively(exclusive) {}
   };
 
   /// Runs the initializer of variable `i`. Keyed by seed and name, so that the value does not depend on the rest of the
@@ -14514,18 +16031,13 @@ class session_core {
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
   void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-           const run_limits& limits, const source_line& at, Take take) {
+           array_view<run_limits> limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     run_at(plan, kernels, feeds, limits, at, to);
   }
 
-  /// Bytes of the arenas of all bound plans.
-  [[nodiscard]] std::size_t arena_bytes() {
-    const mutex_lock lock(mutex_);
-    std::size_t bytes = 0;
-    for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
-    return bytes;
-  }
+  /// Bytes of the arenas of the plans that wait for their next run.
+  [[nodiscard]] std::size_t arena_bytes() { return plans_.idle_bytes(); }
 
  private:
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
@@ -14535,6 +16047,23 @@ class session_core {
         variables_(variables),
         values_(values),
         log_(options.log_device_placement) {}
+
+  /// Idle plans of other sessions go where there is no room.
+  TAGMA_COLD void allocate_variables() {
+    storage_ = heap_array<aligned_bytes>(others_ ? 0 : variables_.size());
+    for (;;) {
+      try {
+        if (others_) return others_->allocate_variables(variables_, devices_, address_);
+        for (std::size_t i = 0; i < storage_.size(); ++i) {
+          storage_[i] = room_for(i, "");
+          address_[i] = storage_[i].data();
+        }
+        return;
+      } catch (...) {
+        if (!is_lack_of_memory(std::current_exception()) || !plans_.let_one_go()) throw;
+      }
+    }
+  }
 
   /// Whom the fetched values go to.
   struct receiver {
@@ -14592,7 +16121,14 @@ class session_core {
     /// Takes the fetched values that step `s` overwrites; the number of steps stands for the end.
     void take_before(std::size_t s) const {
       for (std::size_t f = 0; f < plan_.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) to_.take(to_.object, f, bound_.fetched(f));
+        if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) take(f);
+    }
+    void take(std::size_t f) const {
+      try {
+        to_.take(to_.object, f, bound_.fetched(f));
+      } catch (const no_memory& e) {
+        throw no_memory(e, "the fetch of " + detail::describe(plan_.nodes[plan_.fetches[f]]));
+      }
     }
 
     /// The same where it is no matter how long a call takes.
@@ -14620,23 +16156,27 @@ class session_core {
   };
 
   [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
-                                array_view<const raw_view> feeds, const run_limits& limits, const source_line& at,
+                                array_view<const raw_view> feeds, array_view<run_limits> limits, const source_line& at,
                                 const receiver& to) {
     try {
       run_plan(plan, kernels, feeds, limits, to);
+    } catch (const no_memory& e) {
+      rethrow_at(no_memory(e, {}, held_text()), at);
     } catch (const error& e) {
       rethrow_at(e, at);
+    } catch (const std::bad_alloc&) {
+      rethrow_at({status_code::resource_exhausted, "the host has no room for what a run needs"}, at);
     }
   }
 
   TAGMA_INLINE void run_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                             array_view<const raw_view> feeds, const run_limits& limits, const receiver& to) {
-    run_limits own = limits;
-    if (own.timeout_ns == 0) own.timeout_ns = timeout_ns_;
-    step_pool* const threads = pools_.find(limits.pool, devices_.threads());
+                             array_view<const raw_view> feeds, array_view<run_limits> given, const receiver& to) {
+    if (given.size() > 1) join(given);
+    const run_limits& limits = given.empty() ? no_limits : given[0];
+    step_pool* const threads = pools_.find(limits.pool == run_limits::any_pool ? 0 : limits.pool, devices_.threads());
     const bool takes_part = threads == nullptr || threads == &devices_.threads();
-    run_control control(own);
-    lease plan_lease(*this, plan, kernels, feeds);
+    run_control control(limits, timeout_ns_, &plans_.end());
+    lease plan_lease(*this, plan, kernels, feeds, control.guard());
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     current_run run(*this, plan, bound, control, to, limits.trace);
@@ -14667,50 +16207,53 @@ class session_core {
     fail(e.code(), {without_code(e.what()), " (run at ", at.file, ":", at.line, ")"});
   }
 
-  /// Takes a bound plan out of the idle ones for one run, and puts it back.
+  /// A bound plan for one run. The session does not end meanwhile.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds)
-        : session(s), plan(s.take_idle(p, feeds)) {
-      if (plan == nullptr) plan = session.bind(p, kernels, feeds);
+    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds,
+          const run_guard& guard)
+        : lease(s, p, feeds) {
+      if (plan == nullptr) plan = s.bind(p, kernels, feeds, guard);
     }
-    ~lease() { session.put_idle(std::move(plan)); }
+    ~lease() { store.leave(std::move(plan)); }
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
 
-    session_core& session;
+    plan_store& store;
     owned<bound_plan> plan;
+
+   private:
+    // What throws behind it ends the visit by the destructor.
+    lease(session_core& s, const plan::plan_view& p, array_view<const raw_view> feeds)
+        : store(s.plans_), plan(store.enter(p, feeds)) {}
   };
 
   TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, const kernel_tables& kernels,
-                                    array_view<const raw_view> feeds) {
-    owned<bound_plan> bound =
-        make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
-    log_(*bound);
-    return bound;
+                                    array_view<const raw_view> feeds, const run_guard& guard) {
+    try {
+      owned<bound_plan> bound = plans_.bind(guard, [&] {
+        return make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
+      });
+      log_(*bound);
+      return bound;
+    } catch (const no_memory& e) {
+      throw no_memory(e, detail::describe(plan));
+    }
   }
 
-  owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
-    const mutex_lock lock(mutex_);
-    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
-      if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
-        owned<bound_plan> found = std::move(*p);
-        *p = std::move(found->next);
-        return found;
-      }
-    return nullptr;
+  /// "; the session holds 24 bytes of 2 variables and 64 bytes of plans that no run uses", for the error where there is
+  /// no memory.
+  [[nodiscard]] TAGMA_COLD std::string held_text() const {
+    std::int64_t bytes = 0;
+    std::size_t variables = 0;
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      if (address_[i] == nullptr || device_number(i) >= 0) continue;
+      bytes += tagma::bytes_of(variables_[i].spec);
+      ++variables;
+    }
+    return sentence({"; the session holds ", bytes_text(bytes), " of ", variables,
+                     variables == 1 ? " variable and " : " variables and ",
+                     bytes_text(static_cast<std::int64_t>(plans_.idle_bytes())), " of plans that no run uses"});
   }
-  void put_idle(owned<bound_plan> bound) {
-    const mutex_lock lock(mutex_);
-    std::size_t same = 0;
-    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
-      if (&(*p)->plan() == &bound->plan() && ++same == max_bound) {
-        *p = std::move((*p)->next);  // the one that was idle longest
-        break;
-      }
-    bound->next = std::move(idle_);
-    idle_ = std::move(bound);
-  }
-  static constexpr std::size_t max_bound = 16;  // per plan: different batch sizes, or threads that run at once
 
   /// The calling thread runs kernels while this lives.
   struct kernel_scope {
@@ -14747,8 +16290,20 @@ class session_core {
       if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
   }
 
+  /// Memory for as many bytes as variable `i` has. Throws `no_memory`.
+  /// @param what it is, as errors tell it: the variable itself, or "a copy of " it
+  [[nodiscard]] TAGMA_COLD aligned_bytes room_for(std::size_t i, std::string_view what) const {
+    const plan::plan_variable& v = variables_[i];
+    aligned_bytes room(bytes_of(i), std::nothrow);
+    if (room.failed())
+      throw no_memory(
+          no_memory(tagma::bytes_of(v.spec), sentence({what, "variable '", v.name, v.suffix, "' ", to_string(v.spec)})),
+          {}, held_text());
+    return room;
+  }
+
   [[nodiscard]] std::size_t bytes_of(std::size_t i) const {
-    return static_cast<std::size_t>(variables_[i].spec.dims.elements()) * size_of(variables_[i].spec.type);
+    return static_cast<std::size_t>(tagma::bytes_of(variables_[i].spec));
   }
   /// Of the accelerator where variable `i` is, or `on_host`.
   [[nodiscard]] int device_number(std::size_t i) const {
@@ -14769,8 +16324,7 @@ class session_core {
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};
   gate gate_;
-  mutex mutex_;
-  owned<bound_plan> idle_;  // a list, the last used first
+  mutable plan_store plans_;
 };
 
 }  // namespace runtime
@@ -14782,9 +16336,10 @@ namespace tagma::runtime {
 TAGMA_COLD inline void session_core::initialize(std::size_t i) {
   const plan::plan_variable& v = variables_[i];
   const bool here = device_number(i) < 0;
-  const aligned_bytes made(here ? 0 : bytes_of(i));
+  aligned_bytes made;
+  if (!here) made = room_for(i, "a copy of ");
   write_initial_value(here ? address_[i] : made.data(), v.spec, v.initializer,
-                      v.key == nullptr ? nullptr : values_.find(v.key), v.number,
+                      values_.find(v.value), v.number,
                       {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
   if (!here) set_variable(i, made.data());
   initialized_[i] = true;
@@ -14897,13 +16452,12 @@ namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 
-[[noreturn]] TAGMA_COLD inline void fail_dims(dtype type, const shape& dims) {
-  for (const extent e : dims.span())
-    if (e < 0)
-      fail(status_code::invalid_argument,
-           {"a tensor cannot be made with shape ", to_string(dims), ": every extent must be known"});
-  fail(status_code::resource_exhausted,
-       {"a tensor of ", to_string(type), " ", to_string(dims), " has more bytes than can be addressed"});
+/// Memory for the elements of a tensor that is no scalar. Throws `no_memory`.
+[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s) {
+  const auto bytes = static_cast<std::size_t>(bytes_of(s));
+  void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+  if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
+  return data;
 }
 }  // namespace detail
 
@@ -14918,8 +16472,8 @@ class tensor {
   /// An empty tensor of shape [0].
   tensor() noexcept : dims_{0} {}
 
-  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
-  /// the number of bytes does not fit into 63 bits.
+  /// All elements zero. Throws InvalidArgument for an extent that is negative or `dyn`, and ResourceExhausted if there
+  /// are more than `max_bytes`, or no memory for them.
   explicit tensor(const shape& dims) : dims_(dims) {
     allocate();
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
@@ -15013,13 +16567,13 @@ class tensor {
 
  private:
   void allocate() {
-    const extent n = count_elements(dims_, sizeof(T));
-    if (n < 0) detail::fail_dims(dtype_of<T>, dims_);
-    size_ = static_cast<std::size_t>(n);
+    const tensor_spec s{dtype_of<T>, dims_};
+    check_size(s);
+    size_ = static_cast<std::size_t>(dims_.elements());
     if (dims_.rank == 0)
       data_ = &scalar_;
     else if (size_ > 0)
-      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+      data_ = static_cast<T*>(detail::allocate_elements(s));
   }
   void copy_from(const T* values) {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
@@ -15061,37 +16615,44 @@ namespace tagma {
 
 namespace detail {
 
-/// A placeholder's extents filled with the elements of a plain range: one dynamic extent is worked out.
-[[nodiscard]] inline shape shape_for(const shape& declared, std::size_t elements) {
+/// Throws the error of a range of `elements` that was fed.
+[[noreturn]] TAGMA_COLD inline void refuse_range(const fed_node& to, std::size_t elements, const source_line& at) {
+  int open = 0;
+  for (const extent e : to.dims.span()) open += e == dyn;
+  fail(status_code::invalid_argument,
+       {"feed of ", to.operation, " ", to.name.empty() ? sentence({"#", to.node}) : sentence({"'", to.name, "'"}),
+        " is a range of ", elements, " elements, which ", open > 1 ? "says too little for " : "does not fit ",
+        to_string(to.dims), open > 1 ? ": feed a tagma::tensor" : "", " (run at ", at.file, ":", at.line, ")"});
+}
+
+/// The extents of a node filled with the elements of a plain range: one dynamic extent is worked out.
+[[nodiscard]] inline shape shape_for(const fed_node& to, std::size_t elements, const source_line& at) {
   extent known = 1;
   int open = -1;
-  for (int i = 0; i < declared.rank; ++i) {
-    if (declared[i] == dyn && open >= 0)
-      fail(status_code::invalid_argument,
-           "a plain range was fed where several extents are dynamic: feed a tagma::tensor");
-    if (declared[i] == dyn)
-      open = i;
+  shape s = to.dims;
+  for (int i = 0; i < s.rank; ++i) {
+    if (s[i] != dyn)
+      known *= s[i];
+    else if (open >= 0)
+      refuse_range(to, elements, at);
     else
-      known *= declared[i];
+      open = i;
   }
-  shape s = declared;
   if (open >= 0) s[open] = known == 0 ? 0 : static_cast<extent>(elements) / known;
-  if (s.elements() != static_cast<extent>(elements))
-    fail(status_code::invalid_argument,
-         {"a range of ", elements, " elements was fed, which does not fit ", to_string(declared)});
+  if (s.elements() != static_cast<extent>(elements)) refuse_range(to, elements, at);
   return s;
 }
 
-/// What a run reads where `value` is fed. `text` keeps what a string is looked at through.
-template <class Spec, class T>
-[[nodiscard]] raw_view feed_view(const T& value, string_element& text) {
-  constexpr dtype type = Spec::value.type;
+/// What a run reads where `value` is fed to the node of `Feed`. `text` keeps what a string is looked at through.
+template <class Feed, class T>
+[[nodiscard]] raw_view feed_view(const T& value, string_element& text, [[maybe_unused]] const source_line& at) {
+  constexpr dtype type = Feed::declared.type;
   if constexpr (text_like<T>)
     return text = value, raw_view{&text, type, {}};
   else if constexpr (tensor_like<T>)
     return {value.data(), type, value.dims()};
   else if constexpr (range_like<T>)
-    return {value.data(), type, shape_for(Spec::value.dims, value.size())};
+    return {value.data(), type, shape_for(Feed::about, value.size(), at)};
   else
     return {&value, type, {}};
 }
@@ -15150,68 +16711,36 @@ class session {
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
-  /// @param a1,a2 and so on: feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left
-  /// out) and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`,
-  /// `trace_to(timeline)`), up to eight
-  /// @param at where the call stands; errors name it
+  /// @param first,rest feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left out)
+  /// and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`, `trace_to(timeline)`), in
+  /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
+  /// of the call.
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071 and E147 to E151 when compiled; throws InvalidArgument if a
-  /// feed's extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
+  /// feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
     return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at));
   }
-  template <class What, class A1, class Fault = check<What, A1>>
-  auto run(const What& what, const A1& a1, source_line at = source_line::here()) {
+  template <class What, class First, class... Rest, class Fault = check<What, First, Rest...>>
+  auto run(const What& what, located<First> first, const Rest&... rest) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1));
-  }
-  template <class What, class A1, class A2, class Fault = check<What, A1, A2>>
-  auto run(const What& what, const A1& a1, const A2& a2, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2));
-  }
-  template <class What, class A1, class A2, class A3, class Fault = check<What, A1, A2, A3>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class Fault = check<What, A1, A2, A3, A4>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class Fault = check<What, A1, A2, A3, A4, A5>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           const A7& a7, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7, class A8,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7, A8>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           const A7& a7, const A8& a8, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7, a8));
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), first.at(), first.value(), rest...));
   }
   /// @}
+
+  /// Ends the session before the object does. Runs under way are cancelled, and it waits until they have ended; `save`
+  /// and `restore` are waited for. From then on these and `run` throw Cancelled. Closing again does nothing. The
+  /// destructor closes. Not to be called by a kernel of a run of this session, which would wait for itself.
+  void close() { core_.close(-1); }
+  /// The same, but it waits `patience` at most. False if something goes on by then; the destructor waits for it.
+  template <duration_like Duration>
+  [[nodiscard]] bool close(Duration patience) {
+    const std::int64_t ns = time_limit(patience).ns();
+    return core_.close(ns < 0 ? 0 : ns);
+  }
 
   [[nodiscard]] runtime::session_core& core() { return core_; }
 
@@ -15219,17 +16748,22 @@ class session {
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
+  /// Where the arguments of a run go.
+  struct taken_arguments {
+    raw_view* feeds;
+    string_element* text;
+    run_limits* limits;
+    const source_line& at;
+  };
   template <class RunGraph, class Id, class Value>
-  static void take_argument(raw_view* feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
+  static void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
     using given = detail::feed_traits<graph, feed<Id, Value>>;
-    feeds[given::template position<RunGraph>] = detail::feed_view<typename given::spec_type>(f.value, text);
+    const raw_view value = detail::feed_view<given>(f.value, *to.text++, to.at);
+    for (const int i : given::template positions<RunGraph>) to.feeds[i] = value;
   }
   template <class RunGraph>
-  static void take_argument(raw_view*, run_limits& limits, const run_limits& l, string_element&) {
-    if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
-    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped, limits.wakes = l.wakes;
-    if (l.pool != 0) limits.pool = l.pool;
-    if (l.trace != nullptr) limits.trace = l.trace;
+  static void take_argument(taken_arguments& to, const run_limits& l) {
+    *to.limits++ = l;
   }
 
   template <class Fault, class... E, class... Arguments>
@@ -15239,12 +16773,13 @@ class session {
       using run_graph = detail::graph_of_run<graph, Arguments...>;
       using plan = detail::compiled_plan<run_graph, position_of<E>...>;
       constexpr std::size_t placeholders = detail::graph_tables<run_graph>::placeholders;
+      constexpr std::size_t limit_count = (std::size_t{0} + ... + std::is_same_v<Arguments, run_limits>);
       raw_view feeds[placeholders + 1]{};
-      run_limits limits;
       string_element texts[sizeof...(Arguments) + 1];
-      [[maybe_unused]] std::size_t n = 0;
-      (take_argument<run_graph>(feeds, limits, arguments, texts[n++]), ...);
-      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, limits, at,
+      std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
+      [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
+      (take_argument<run_graph>(taken, arguments), ...);
+      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, {limits, limit_count}, at,
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });
@@ -15282,22 +16817,23 @@ class session {
 
 namespace tagma::device::cpu {
 
-/// Flushes denormal numbers on this thread; returns what `restore_denormals` takes to undo it.
-inline unsigned flush_denormals() {
+inline void restore_denormals([[maybe_unused]] unsigned before) {
 #if defined(__SSE2__)
-  const unsigned before = __builtin_ia32_stmxcsr();
-  constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
-  if ((before & (flush_to_zero | denormals_are_zero)) != (flush_to_zero | denormals_are_zero))
-    __builtin_ia32_ldmxcsr(before | flush_to_zero | denormals_are_zero);
-  return before;
-#else
-  return 0;
+  asm volatile("ldmxcsr %0" : : "m"(before) : "memory");
 #endif
 }
 
-inline void restore_denormals([[maybe_unused]] unsigned before) {
+/// Flushes denormal numbers on this thread; returns what `restore_denormals` takes to undo it.
+inline unsigned flush_denormals() {
 #if defined(__SSE2__)
-  __builtin_ia32_ldmxcsr(before);
+  unsigned before = 0;
+  asm volatile("stmxcsr %0" : "=m"(before));
+  constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
+  if ((before & (flush_to_zero | denormals_are_zero)) != (flush_to_zero | denormals_are_zero))
+    restore_denormals(before | flush_to_zero | denormals_are_zero);
+  return before;
+#else
+  return 0;
 #endif
 }
 
@@ -17234,26 +18770,26 @@ TAGMA_INLINE pack<T, W> ceil_part(const pack<T, W>& x) {
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
-#if defined(__x86_64__)
-  if constexpr (static_cast<int>(sizeof(T)) * W > 16) {
+#if __has_builtin(__builtin_elementwise_sqrt)  // clang since 17
+  return {__builtin_elementwise_sqrt(x.v)};
+#else
+#if __has_builtin(__builtin_ia32_sqrtps)  // documented by g++ for x86, and in clang before 22
+  if constexpr (static_cast<int>(sizeof(T)) * W > 16)
     return join(sqrt_part(low_half(x)), sqrt_part(high_half(x)));
-  } else if constexpr (static_cast<int>(sizeof(T)) * W == 16) {
-    if constexpr (same<T, float>)
-      return {__builtin_ia32_sqrtps(x.v)};
-    else
-      return {__builtin_ia32_sqrtpd(x.v)};
-  } else
+  else if constexpr (static_cast<int>(sizeof(T)) * W == 16 && same<T, float>)
+    return {__builtin_ia32_sqrtps(x.v)};
+  else if constexpr (static_cast<int>(sizeof(T)) * W == 16)
+    return {__builtin_ia32_sqrtpd(x.v)};
 #endif
-  {
-    pack<T, W> r = x;
-    for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>)
-        set_lane(r, i, __builtin_sqrtf(lane(x, i)));
-      else
-        set_lane(r, i, __builtin_sqrt(lane(x, i)));
-    }
-    return r;
+  pack<T, W> r = x;
+  for (int i = 0; i < W; ++i) {
+    if constexpr (same<T, float>)
+      set_lane(r, i, __builtin_sqrtf(lane(x, i)));
+    else
+      set_lane(r, i, __builtin_sqrt(lane(x, i)));
   }
+  return r;
+#endif
 }
 
 template <class T, int W>
@@ -17423,8 +18959,11 @@ struct scalar_kernel {
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>
 struct scratch final : kernel_state {
-  explicit scratch(std::int64_t size) : values(static_cast<std::size_t>(size)) {}
-  heap_array<T> values;
+  explicit scratch(std::int64_t size) : bytes_(static_cast<std::size_t>(bounded_product(size, sizeof(T)))) {}
+  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes_.data()); }
+
+ private:
+  runtime::aligned_bytes bytes_;
 };
 
 /// Copies with a conversion, and rounds where the target has 16 bits.
@@ -17443,7 +18982,7 @@ template <class T>
   if constexpr (std::is_same_v<T, compute_t<T>>)
     return args.out.as<T>();
   else
-    return static_cast<scratch<compute_t<T>>*>(args.state)->values.data();
+    return static_cast<scratch<compute_t<T>>*>(args.state)->data();
 }
 
 /// Rounds `count` sums from `first` on, once, to the result; nothing where they are there.
@@ -17811,7 +19350,7 @@ struct sum_vectors {
 
 /// @file
 /// What kernels share that call primitives of oneDNN through its C interface: handles that release what they own, the
-/// engine, and errors that throw.
+/// engine, errors that throw, and what its version 2 needs to look like version 3, for which the rest is written.
 
 // ---- tagma/device/cpu/gemm.hpp
 #ifndef TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
@@ -17827,7 +19366,6 @@ struct sum_vectors {
 #include <dlfcn.h>
 #include <dnnl.h>
 #elif __has_include(<Eigen/Core>)
-#define TAGMA_HAS_EIGEN 1
 #ifndef EIGEN_MPL2_ONLY
 #define EIGEN_MPL2_ONLY
 #endif
@@ -17943,10 +19481,10 @@ void library_gemm(const gemm_args<T>& g) {
 
 }  // namespace detail
 
-/// The name of the library behind float products, for `build_info`.
+/// The library behind float products, for `build_info`.
 [[nodiscard]] constexpr std::string_view gemm_library() {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
-  return "oneDNN";
+  return "oneDNN " TAGMA_TEXT(DNNL_VERSION_MAJOR) "." TAGMA_TEXT(DNNL_VERSION_MINOR);
 #else
   return "Eigen";
 #endif
@@ -17971,8 +19509,11 @@ void gemm(const gemm_args<T>& g) {
 }  // namespace tagma::device::cpu
 #endif  // TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
 
-/// 1 where primitives are used beside the plain products of oneDNN: their interface differs between major versions.
-#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN && DNNL_VERSION_MAJOR == 2
+/// 1 where primitives are used beside the plain products of oneDNN. Not where it was built for TBB or SYCL: there they
+/// run on threads of its own, as many as the machine has, and with SYCL only if that finds a device for the processor.
+#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN &&                               \
+    (DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP || DNNL_CPU_RUNTIME == DNNL_RUNTIME_SEQ || \
+     DNNL_CPU_RUNTIME == DNNL_RUNTIME_THREADPOOL)
 #define TAGMA_ONEDNN_PRIMITIVES 1
 
 namespace tagma::device::cpu::detail {
@@ -17996,6 +19537,8 @@ class dnnl_handle {
   }
 
   [[nodiscard]] Handle get() const { return handle_; }
+  /// Where a function of oneDNN writes the handle that it makes, while this is null.
+  [[nodiscard]] Handle* place() { return &handle_; }
   [[nodiscard]] bool operator==(decltype(nullptr)) const { return handle_ == nullptr; }
 
  private:
@@ -18006,6 +19549,70 @@ using dnnl_owned_desc = dnnl_handle<dnnl_primitive_desc_t, &dnnl_primitive_desc_
 using dnnl_owned_memory = dnnl_handle<dnnl_memory_t, &dnnl_memory_destroy>;
 using dnnl_owned_stream = dnnl_handle<dnnl_stream_t, &dnnl_stream_destroy>;
 using dnnl_owned_attr = dnnl_handle<dnnl_primitive_attr_t, &dnnl_primitive_attr_destroy>;
+
+#if DNNL_VERSION_MAJOR < 3
+// Version 2 in the words of version 3. A layout is a structure there; a primitive is described in two steps, the first
+// of which writes an operation.
+/// A layout that somebody else owns.
+using dnnl_layout = const dnnl_memory_desc_t*;
+class dnnl_owned_layout {
+ public:
+  [[nodiscard]] dnnl_layout get() const { return &layout_; }
+  [[nodiscard]] dnnl_memory_desc_t* place() { return &layout_; }
+
+ private:
+  dnnl_memory_desc_t layout_{};
+};
+
+inline dnnl_status_t dnnl_memory_desc_create_with_strides(dnnl_memory_desc_t* made, int rank, const dnnl_dims_t dims,
+                                                          dnnl_data_type_t type, const dnnl_dims_t strides) {
+  return dnnl_memory_desc_init_by_strides(made, rank, dims, type, strides);
+}
+inline dnnl_status_t dnnl_memory_desc_create_with_tag(dnnl_memory_desc_t* made, int rank, const dnnl_dims_t dims,
+                                                      dnnl_data_type_t type, dnnl_format_tag_t order) {
+  return dnnl_memory_desc_init_by_tag(made, rank, dims, type, order);
+}
+inline dnnl_status_t dnnl_post_ops_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t what, float a, float b) {
+  return ::dnnl_post_ops_append_eltwise(ops, 1.0f, what, a, b);
+}
+inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_layout a,
+                                                       dnnl_layout b, dnnl_layout bias, dnnl_layout c,
+                                                       dnnl_primitive_attr_t attributes) {
+  dnnl_matmul_desc_t operation;
+  const dnnl_status_t status = dnnl_matmul_desc_init(&operation, a, b, bias, c);
+  return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, nullptr);
+}
+inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
+    dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_prop_kind_t purpose, dnnl_alg_kind_t algorithm,
+    dnnl_layout x, dnnl_layout filter, dnnl_layout bias, dnnl_layout y, const dnnl_dims_t strides,
+    const dnnl_dims_t dilations, const dnnl_dims_t before, const dnnl_dims_t after, dnnl_primitive_attr_t attributes) {
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(&operation, purpose, algorithm, x, filter,
+                                                                          bias, y, strides, dilations, before, after);
+  return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, nullptr);
+}
+inline dnnl_status_t dnnl_convolution_backward_data_primitive_desc_create(
+    dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_alg_kind_t algorithm, dnnl_layout x, dnnl_layout filter,
+    dnnl_layout y, const dnnl_dims_t strides, const dnnl_dims_t dilations, const dnnl_dims_t before,
+    const dnnl_dims_t after, const_dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes) {
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_backward_data_desc_init(&operation, algorithm, x, filter, y,
+                                                                                strides, dilations, before, after);
+  return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, forward);
+}
+inline dnnl_status_t dnnl_convolution_backward_weights_primitive_desc_create(
+    dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_alg_kind_t algorithm, dnnl_layout x, dnnl_layout filter,
+    dnnl_layout bias, dnnl_layout y, const dnnl_dims_t strides, const dnnl_dims_t dilations, const dnnl_dims_t before,
+    const dnnl_dims_t after, const_dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes) {
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_backward_weights_desc_init(
+      &operation, algorithm, x, filter, bias, y, strides, dilations, before, after);
+  return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, forward);
+}
+#else
+using dnnl_layout = const_dnnl_memory_desc_t;
+using dnnl_owned_layout = dnnl_handle<dnnl_memory_desc_t, &dnnl_memory_desc_destroy>;
+#endif
 
 inline void check_dnnl(dnnl_status_t status, const char* what) {
   if (status != dnnl_success)
@@ -18023,26 +19630,110 @@ inline void check_dnnl(dnnl_status_t status, const char* what) {
 }
 
 [[nodiscard]] TAGMA_COLD inline dnnl_owned_stream make_dnnl_stream() {
-  dnnl_stream_t s = nullptr;
-  check_dnnl(dnnl_stream_create(&s, dnnl_processor(), dnnl_stream_default_flags), "a stream");
-  return dnnl_owned_stream(s);
+  dnnl_owned_stream made;
+  check_dnnl(dnnl_stream_create(made.place(), dnnl_processor(), dnnl_stream_default_flags), "a stream");
+  return made;
 }
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_memory make_dnnl_memory(const dnnl_memory_desc_t& layout,
-                                                                   void* data = DNNL_MEMORY_NONE) {
-  dnnl_memory_t m = nullptr;
-  check_dnnl(dnnl_memory_create(&m, &layout, dnnl_processor(), data), "a memory object");
-  return dnnl_owned_memory(m);
+
+/// Floats whose neighbours along each axis are `strides` elements apart.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims,
+                                                                   const dnnl_dims_t strides) {
+  dnnl_owned_layout made;
+  check_dnnl(dnnl_memory_desc_create_with_strides(made.place(), rank, dims, dnnl_f32, strides), "a layout");
+  return made;
 }
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what) {
-  dnnl_primitive_t made = nullptr;
-  check_dnnl(dnnl_primitive_create(&made, d.get()), what);
-  return dnnl_owned_primitive(made);
+/// The same, in an order that has a name, or in the one that a primitive likes best.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims,
+                                                                   dnnl_format_tag_t order) {
+  dnnl_owned_layout made;
+  check_dnnl(dnnl_memory_desc_create_with_tag(made.place(), rank, dims, dnnl_f32, order), "a layout");
+  return made;
 }
-[[nodiscard]] inline const dnnl_memory_desc_t& dnnl_layout_of(const dnnl_owned_desc& d, dnnl_query_t what) {
-  return *dnnl_primitive_desc_query_md(d.get(), what, 0);
+[[nodiscard]] inline bool equal(dnnl_layout a, dnnl_layout b) { return dnnl_memory_desc_equal(a, b) != 0; }
+[[nodiscard]] inline std::size_t bytes_of(dnnl_layout layout) { return dnnl_memory_desc_get_size(layout); }
+
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data = DNNL_MEMORY_NONE) {
+  dnnl_owned_memory made;
+  check_dnnl(dnnl_memory_create(made.place(), layout, dnnl_processor(), data), "a memory object");
+  return made;
 }
 inline void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
   check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
+}
+
+/// Attributes of a primitive whose working memory its caller provides.
+/// @param relu the result goes through max(x, 0)
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_attr make_dnnl_attributes(bool relu = false) {
+  dnnl_owned_attr made;
+  check_dnnl(dnnl_primitive_attr_create(made.place()), "attributes");
+  check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user), "attributes");
+  if (!relu) return made;
+  dnnl_handle<dnnl_post_ops_t, &dnnl_post_ops_destroy> after;
+  check_dnnl(dnnl_post_ops_create(after.place()), "attributes");
+  check_dnnl(dnnl_post_ops_append_eltwise(after.get(), dnnl_eltwise_relu, 0.0f, 0.0f), "attributes");
+  check_dnnl(dnnl_primitive_attr_set_post_ops(made.get(), after.get()), "attributes");
+  return made;
+}
+
+/// c = a * b as oneDNN would compute it; a null handle if it would not.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
+                                                                      const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc made;
+  const dnnl_status_t status =
+      dnnl_matmul_primitive_desc_create(made.place(), dnnl_processor(), a, b, nullptr, c, attributes.get());
+  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
+}
+
+/// What the three convolutions of a layer have in common. `bias` may be null.
+struct dnnl_convolution {
+  dnnl_layout x, filter, bias, y;
+  dnnl_dims_t strides, dilations, before, after;
+};
+
+/// y = x * filter + bias as oneDNN would compute it; a null handle if it would not. Its gradients take it as a hint.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_convolution(const dnnl_convolution& c,
+                                                                          const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc made;
+  const dnnl_status_t status = dnnl_convolution_forward_primitive_desc_create(
+      made.place(), dnnl_processor(), dnnl_forward_training, dnnl_convolution_direct, c.x, c.filter, c.bias, c.y,
+      c.strides, c.dilations, c.before, c.after, attributes.get());
+  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
+}
+/// The gradient by x.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_input_gradient(const dnnl_convolution& c,
+                                                                             const dnnl_owned_desc& forward,
+                                                                             const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc made;
+  const dnnl_status_t status = dnnl_convolution_backward_data_primitive_desc_create(
+      made.place(), dnnl_processor(), dnnl_convolution_direct, c.x, c.filter, c.y, c.strides, c.dilations, c.before,
+      c.after, forward.get(), attributes.get());
+  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
+}
+/// The gradient by the filter.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_convolution& c,
+                                                                              const dnnl_owned_desc& forward,
+                                                                              const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc made;
+  const dnnl_status_t status = dnnl_convolution_backward_weights_primitive_desc_create(
+      made.place(), dnnl_processor(), dnnl_convolution_direct, c.x, c.filter, nullptr, c.y, c.strides, c.dilations,
+      c.before, c.after, forward.get(), attributes.get());
+  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
+}
+
+/// The name of the implementation that oneDNN has chosen.
+[[nodiscard]] inline std::string_view implementation_of(const dnnl_owned_desc& desc) {
+  const char* name = "";
+  dnnl_primitive_desc_query(desc.get(), dnnl_query_impl_info_str, 0, &name);
+  return name;
+}
+/// One of the layouts that it wants.
+[[nodiscard]] inline dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index = 0) {
+  return dnnl_primitive_desc_query_md(desc.get(), what, index);
+}
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what) {
+  dnnl_owned_primitive made;
+  check_dnnl(dnnl_primitive_create(made.place(), d.get()), what);
+  return made;
 }
 
 }  // namespace tagma::device::cpu::detail
@@ -18070,8 +19761,7 @@ class onednn_convolution {
     if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
     // All parts share one arranged filter, or sum theirs: they must agree on its layout.
     const dnnl_query_t filter = role == conv_role::filter_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
-    if (made->rest_ != nullptr &&
-        dnnl_memory_desc_equal(&dnnl_layout_of(made->whole_, filter), &dnnl_layout_of(made->rest_, filter)) == 0)
+    if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter)))
       return nullptr;
     made->create();
     return made;
@@ -18120,10 +19810,12 @@ class onednn_convolution {
     const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
     if (g == 1) {
       const dnnl_dims_t dims = {f, c, h, w}, strides = {1, f, w * c * f, c * f};
-      check_dnnl(dnnl_memory_desc_init_by_strides(&filter_, 4, dims, dnnl_f32, strides), "a layout");
+      filter_ = make_dnnl_layout(4, dims, strides);
+      any_filter_ = make_dnnl_layout(4, dims, dnnl_format_tag_any);
     } else {
       const dnnl_dims_t dims = {g, f / g, c, h, w}, strides = {f / g, 1, f, w * c * f, c * f};
-      check_dnnl(dnnl_memory_desc_init_by_strides(&filter_, 5, dims, dnnl_f32, strides), "a layout");
+      filter_ = make_dnnl_layout(5, dims, strides);
+      any_filter_ = make_dnnl_layout(5, dims, dnnl_format_tag_any);
     }
   }
 
@@ -18131,56 +19823,30 @@ class onednn_convolution {
   [[nodiscard]] float* partial(std::int64_t t) const {
     return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
   }
-  /// The implementation that oneDNN picks for a number of images.
+  /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
   [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const {
-    dnnl_memory_desc_t x, y, bias, any = filter_;
     const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
     const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
-    check_dnnl(dnnl_memory_desc_init_by_tag(&x, 4, x_dims, dnnl_f32, dnnl_nhwc), "a layout");
-    check_dnnl(dnnl_memory_desc_init_by_tag(&y, 4, y_dims, dnnl_f32, dnnl_nhwc), "a layout");
-    check_dnnl(dnnl_memory_desc_init_by_tag(&bias, 1, bias_dims, dnnl_f32, dnnl_a), "a layout");
-    check_dnnl(dnnl_memory_desc_init_by_tag(&any, filter_.ndims, filter_.dims, dnnl_f32, dnnl_format_tag_any),
-               "a layout");
-    const dnnl_dims_t strides = {p_.rows.stride, p_.columns.stride};
-    const dnnl_dims_t dilations = {p_.rows.dilation - 1, p_.columns.dilation - 1};
-    const dnnl_dims_t before = {p_.rows.before, p_.columns.before}, after = {p_.rows.after, p_.columns.after};
-
-    dnnl_primitive_attr_t raw_attr = nullptr;
-    check_dnnl(dnnl_primitive_attr_create(&raw_attr), "attributes");
-    const dnnl_owned_attr attr(raw_attr);
-    check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(raw_attr, dnnl_scratchpad_mode_user), "attributes");
-    if (relu) {
-      dnnl_post_ops_t ops = nullptr;
-      check_dnnl(dnnl_post_ops_create(&ops), "attributes");
-      dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
-      dnnl_primitive_attr_set_post_ops(raw_attr, ops);
-      dnnl_post_ops_destroy(ops);
+    const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
+    const dnnl_owned_layout bias = make_dnnl_layout(1, bias_dims, dnnl_a);
+    const dnnl_convolution what{x.get(),
+                                any_filter_.get(),
+                                biased_ ? bias.get() : nullptr,
+                                y.get(),
+                                {p_.rows.stride, p_.columns.stride},
+                                {p_.rows.dilation - 1, p_.columns.dilation - 1},
+                                {p_.rows.before, p_.columns.before},
+                                {p_.rows.after, p_.columns.after}};
+    const dnnl_owned_attr attributes = make_dnnl_attributes(relu);
+    dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
+    if (chosen == nullptr) return chosen;
+    if (!is(conv_role::forward)) {
+      const dnnl_owned_desc forward = std::move(chosen);
+      chosen = is(conv_role::input_gradient) ? describe_dnnl_input_gradient(what, forward, attributes)
+                                             : describe_dnnl_filter_gradient(what, forward, attributes);
     }
-
-    dnnl_convolution_desc_t forward, backward;
-    if (dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training, dnnl_convolution_direct, &x, &any,
-                                                   biased_ ? &bias : nullptr, &y, strides, dilations, before,
-                                                   after) != dnnl_success)
-      return nullptr;
-    if (is(conv_role::forward)) return pick(forward, raw_attr, nullptr);
-    const dnnl_owned_desc hint = pick(forward, nullptr, nullptr, true);
-    const dnnl_status_t status =
-        is(conv_role::input_gradient)
-            ? dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &x, &any, &y,
-                                                               strides, dilations, before, after)
-            : dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &x, &any, nullptr,
-                                                                  &y, strides, dilations, before, after);
-    return status == dnnl_success && hint != nullptr ? pick(backward, raw_attr, hint.get()) : nullptr;
-  }
-  [[nodiscard]] static dnnl_owned_desc pick(const dnnl_convolution_desc_t& what, dnnl_primitive_attr_t attr,
-                                            const_dnnl_primitive_desc_t hint, bool accepts_reference = false) {
-    dnnl_primitive_desc_t made = nullptr;
-    if (dnnl_primitive_desc_create(&made, &what, attr, dnnl_processor(), hint) != dnnl_success) return nullptr;
-    dnnl_owned_desc owned(made);
-    const char* implementation = "";
-    dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
-    if (!accepts_reference && std::string_view(implementation).starts_with("ref")) return nullptr;
-    return owned;
+    if (chosen == nullptr || implementation_of(chosen).starts_with("ref")) return nullptr;
+    return chosen;
   }
 
   void create() {
@@ -18194,27 +19860,24 @@ class onednn_convolution {
     const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
     const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
-    const dnnl_memory_desc_t inner = dnnl_layout_of(whole_, sums ? out_query : b_query);
-    const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);
-    arranged_bytes_ = (inner_bytes + 63) / 64 * 64;
+    const dnnl_layout inner = layout_of(whole_, sums ? out_query : b_query), outer = filter_.get();
+    arranged_bytes_ = (bytes_of(inner) + 63) / 64 * 64;
     arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
     stream_ = make_dnnl_stream();
-    if (dnnl_memory_desc_equal(&inner, &filter_) == 0) {
+    if (!equal(inner, outer)) {
       inner_memory_ = make_dnnl_memory(inner, arranged_.data());
-      outer_memory_ = make_dnnl_memory(filter_);
-      dnnl_primitive_desc_t raw = nullptr;
-      check_dnnl(dnnl_reorder_primitive_desc_create(&raw, sums ? &inner : &filter_, dnnl_processor(),
-                                                    sums ? &filter_ : &inner, dnnl_processor(), nullptr),
+      outer_memory_ = make_dnnl_memory(outer);
+      dnnl_owned_desc desc;
+      check_dnnl(dnnl_reorder_primitive_desc_create(desc.place(), sums ? inner : outer, dnnl_processor(),
+                                                    sums ? outer : inner, dnnl_processor(), nullptr),
                  "a reordering");
-      const dnnl_owned_desc desc(raw);
       reorder_ = make_dnnl_primitive(desc, "a reordering");
     }
 
     whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
     if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
-    const std::size_t scratch = dnnl_memory_desc_get_size(&dnnl_layout_of(whole_, dnnl_query_scratchpad_md));
-    const std::size_t rest_scratch =
-        rest_ == nullptr ? 0 : dnnl_memory_desc_get_size(&dnnl_layout_of(rest_, dnnl_query_scratchpad_md));
+    const std::size_t scratch = bytes_of(layout_of(whole_, dnnl_query_scratchpad_md));
+    const std::size_t rest_scratch = rest_ == nullptr ? 0 : bytes_of(layout_of(rest_, dnnl_query_scratchpad_md));
     const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
     scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
@@ -18229,14 +19892,12 @@ class onednn_convolution {
         place = std::move(made);
         one.args[one.arg_count++] = {arg, place.get()};
       };
-      add(a_arg, one.a, make_dnnl_memory(dnnl_layout_of(d, a_query)));
-      add(b_arg, one.b, make_dnnl_memory(dnnl_layout_of(d, b_query)));
-      add(out_arg, one.out, make_dnnl_memory(dnnl_layout_of(d, out_query)));
+      add(a_arg, one.a, make_dnnl_memory(layout_of(d, a_query)));
+      add(b_arg, one.b, make_dnnl_memory(layout_of(d, b_query)));
+      add(out_arg, one.out, make_dnnl_memory(layout_of(d, out_query)));
       add(DNNL_ARG_SCRATCHPAD, one.scratch,
-          make_dnnl_memory(dnnl_layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
-      if (biased_)
-        add(DNNL_ARG_BIAS, one.bias,
-            make_dnnl_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
+          make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+      if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
     }
     whole_ = nullptr;
     rest_ = nullptr;
@@ -18268,7 +19929,7 @@ class onednn_convolution {
   conv_problem p_;
   conv_role role_;
   bool biased_;
-  dnnl_memory_desc_t filter_{};
+  dnnl_owned_layout filter_, any_filter_;
   dnnl_owned_desc whole_, rest_;
   dnnl_owned_primitive whole_primitive_, rest_primitive_, reorder_;
   dnnl_owned_stream stream_;
@@ -18372,14 +20033,17 @@ template <class T>
 class matrix_convolution {
  public:
   matrix_convolution(const conv_problem& p, conv_role role) : p_(p), role_(role) {
-    const std::int64_t window_elements = p.positions() * p.patch();
+    const std::int64_t window_elements = bounded_product(p.positions(), p.patch());
     // Small images are joined, so that the products are worth their calls.
     block_ = window_elements > 0 ? 131072 / window_elements : 1;
     if (block_ < 1) block_ = 1;
     if (block_ > p.images_per_part) block_ = p.images_per_part;
-    windows_ = static_cast<std::size_t>(block_ * window_elements);
-    sums_ = role == conv_role::filter_gradient ? static_cast<std::size_t>(2 * p.filter_elements()) : 0;
-    scratch_ = runtime::aligned_bytes((windows_ + sums_) * static_cast<std::size_t>(p.parts) * sizeof(T));
+    const std::int64_t windows = bounded_product(block_, window_elements),
+                       sums = role == conv_role::filter_gradient ? 2 * p.filter_elements() : 0;
+    const std::int64_t each = bounded_product(bounded_sum(windows, sums), sizeof(T));
+    scratch_ = runtime::aligned_bytes(static_cast<std::size_t>(bounded_product(each, p.parts)));
+    windows_ = static_cast<std::size_t>(windows);
+    sums_ = static_cast<std::size_t>(sums);
   }
 
   void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {
@@ -18689,6 +20353,31 @@ struct scalar_kernel<ir::key<op::select>> {
 
 #include <cstring>
 
+// ---- tagma/device/cpu/indices.hpp
+#ifndef TAGMA_SINGLE_DEVICE_CPU_INDICES_HPP
+#define TAGMA_SINGLE_DEVICE_CPU_INDICES_HPP
+
+/// @file
+/// Elements of tensors that are used as positions. They may have been fed, whatever computes them otherwise, so every
+/// kernel looks at them before it goes where they point.
+
+namespace tagma::device::cpu {
+
+[[noreturn]] TAGMA_COLD inline void fail_index(std::int64_t index, std::int64_t position, extent size) {
+  fail(status_code::out_of_range,
+       {"index ", index, " at position ", position, " is not below the extent of the axis, ", size});
+}
+
+/// Throws OutOfRange unless all of `count` indices are positions of an axis of `size` elements.
+template <class Index>
+void check_indices(const Index* index, std::int64_t count, extent size) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (const auto at = static_cast<std::int64_t>(index[i]); at < 0 || at >= size) fail_index(at, i, size);
+}
+
+}  // namespace tagma::device::cpu
+#endif  // TAGMA_SINGLE_DEVICE_CPU_INDICES_HPP
+
 namespace tagma::device::cpu {
 
 namespace detail {
@@ -18720,14 +20409,6 @@ struct accumulate_body {
 template <class T, bool Add>
 void accumulate(const kernel_args& args, const run_context&) {
   dispatch<accumulate_body<T, Add>>(args.out.as<T>(), args.in[1].as<const T>(), args.out.elements());
-}
-
-template <class Index>
-void check_indices(const Index* index, std::int64_t count, extent size) {
-  for (std::int64_t i = 0; i < count; ++i)
-    if (index[i] < 0 || static_cast<std::int64_t>(index[i]) >= size)
-      fail(status_code::out_of_range,
-           {"index ", index[i], " at position ", i, " is not below the extent of the axis, ", size});
 }
 
 template <class T, class Index>
@@ -18937,11 +20618,11 @@ class onednn_product final : public kernel_state {
   explicit onednn_product(const dnnl_owned_desc& desc)
       : primitive_(make_dnnl_primitive(desc, "a matrix product")),
         stream_(make_dnnl_stream()),
-        a_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_src_md))),
-        b_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_weights_md))),
-        c_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_dst_md))),
-        scratch_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_scratchpad_md))),
-        scratch_bytes_(dnnl_memory_desc_get_size(&dnnl_layout_of(desc, dnnl_query_scratchpad_md))) {}
+        a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),
+        b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
+        c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
+        scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
+        scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
 
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes) {
@@ -18950,29 +20631,16 @@ class onednn_product final : public kernel_state {
     return reinterpret_cast<float*>(memory.data());
   }
 
-  [[nodiscard]] static dnnl_memory_desc_t layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
-                                                 bool transposed) {
-    dnnl_memory_desc_t d;
+  [[nodiscard]] static dnnl_owned_layout layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
+                                                bool transposed) {
     const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
-    check_dnnl(dnnl_memory_desc_init_by_strides(&d, 2, dims, dnnl_f32, strides), "a layout");
-    return d;
+    return make_dnnl_layout(2, dims, strides);
   }
   [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<float>& g) {
-    const dnnl_memory_desc_t a = layout(g.m, g.k, g.lda, g.transpose_a), b = layout(g.k, g.n, g.ldb, g.transpose_b),
-                             c = layout(g.m, g.n, g.ldc, false);
-    dnnl_primitive_attr_t raw_attr = nullptr;
-    check_dnnl(dnnl_primitive_attr_create(&raw_attr), "attributes");
-    const dnnl_owned_attr attr(raw_attr);
-    check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(raw_attr, dnnl_scratchpad_mode_user), "attributes");
-    dnnl_matmul_desc_t what;
-    dnnl_primitive_desc_t made = nullptr;
-    if (dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success ||
-        dnnl_primitive_desc_create(&made, &what, raw_attr, dnnl_processor(), nullptr) != dnnl_success)
-      return nullptr;
-    dnnl_owned_desc chosen(made);
-    const char* implementation = "";
-    dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
-    if (!std::string_view(implementation).starts_with("brg")) return nullptr;
+    dnnl_owned_desc chosen = describe_dnnl_product(layout(g.m, g.k, g.lda, g.transpose_a).get(),
+                                                   layout(g.k, g.n, g.ldb, g.transpose_b).get(),
+                                                   layout(g.m, g.n, g.ldc, false).get(), make_dnnl_attributes());
+    if (chosen == nullptr || !implementation_of(chosen).starts_with("brg")) return nullptr;
     return chosen;
   }
 
@@ -19159,8 +20827,7 @@ class row_sorter final : public runtime::kernel_state {
       const std::int64_t row = index_at(indices.data, indices.type, i);
       if (row < 0 || row >= table) {
         count_ = 0;
-        fail(status_code::out_of_range,
-             {"index ", row, " at position ", i, " is not below the extent of the axis, ", table});
+        fail_index(row, i, table);
       }
       rows_[static_cast<std::size_t>(count_++)] = {row, rows.data + i * bytes};
     }
@@ -20617,17 +22284,20 @@ template <class T>
 void gather_last(const kernel_args& args, const run_context&) {
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], k = args.out.dims[dims.rank - 1], count = args.out.elements();
-  for (std::int64_t i = 0; i < count; ++i)
-    args.out.as<T>()[i] = args.in[0].as<const T>()[i / k * n + args.in[1].as<const std::int64_t>()[i]];
+  const auto* const position = args.in[1].as<const std::int64_t>();
+  check_indices(position, count, n);
+  for (std::int64_t i = 0; i < count; ++i) args.out.as<T>()[i] = args.in[0].as<const T>()[i / k * n + position[i]];
 }
 
 template <class T>
 void scatter_last(const kernel_args& args, const run_context&) {
-  fill_zero(args.out);
   const shape& dims = args.out.dims;
   const std::int64_t n = dims[dims.rank - 1], k = args.in[0].dims[dims.rank - 1], count = args.in[0].elements();
+  const auto* const position = args.in[1].as<const std::int64_t>();
+  check_indices(position, count, n);
+  fill_zero(args.out);
   for (std::int64_t i = 0; i < count; ++i) {
-    T& to = args.out.as<T>()[i / k * n + args.in[1].as<const std::int64_t>()[i]];
+    T& to = args.out.as<T>()[i / k * n + position[i]];
     to = T(static_cast<compute_t<T>>(to) + static_cast<compute_t<T>>(args.in[0].as<const T>()[i]));
   }
 }

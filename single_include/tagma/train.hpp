@@ -697,6 +697,74 @@ struct merged_device {
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_PLACE_DEVICE_HPP
 
+// ---- tagma/expr/name.hpp
+#ifndef TAGMA_SINGLE_EXPR_NAME_HPP
+#define TAGMA_SINGLE_EXPR_NAME_HPP
+
+/// @file
+/// Names of placeholders, variables, constants and layers.
+
+#include <string_view>
+#include <type_traits>
+
+// ---- tagma/base/diagnose.hpp
+#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+/// @file
+/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
+/// sentence beside its number:
+///
+///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
+///
+/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
+/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
+/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
+/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
+/// number.
+
+namespace tagma::diagnose {}
+#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
+
+namespace tagma {
+
+/// True for a name by TensorFlow's grammar: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
+[[nodiscard]] constexpr bool is_name(std::string_view text) {
+  bool first = true;
+  for (const char c : text) {
+    const bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (!begins && (first || (c != '/' && c != '_' && c != '-'))) return false;
+    first = false;
+  }
+  return !first;
+}
+
+namespace diagnose {
+/// A text is a name.
+template <class Text>
+inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+}  // namespace diagnose
+
+namespace detail {
+/// The text as a type if it is no name, else void.
+template <fixed_string Text>
+constexpr auto find_bad_name() {
+  if constexpr (!is_name(Text.view())) return spelled<Text>{};
+}
+template <fixed_string Text>
+using bad_name = decltype(find_bad_name<Text>());
+}  // namespace detail
+
+}  // namespace tagma
+
+/// What has a name needs one. `Who` says who asks.
+#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
+  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
+                "TAGMA-E160 " Who                                                             \
+                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
+                "a letter, a digit or '.'")
+#endif  // TAGMA_SINGLE_EXPR_NAME_HPP
+
 // ---- tagma/expr/placeholder.hpp
 #ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
 #define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
@@ -714,85 +782,52 @@ struct merged_device {
 #include <type_traits>
 #include <utility>
 
+// ---- tagma/base/located.hpp
+#ifndef TAGMA_SINGLE_BASE_LOCATED_HPP
+#define TAGMA_SINGLE_BASE_LOCATED_HPP
+
+/// @file
+/// Arguments that know the line of the call. A default argument tells the line, but none can stand behind a pack.
+
+namespace tagma {
+
+/// What a class derives from, `class thing : public located<thing>`, so that a parameter of type `located<T>` accepts
+/// every thing: T is deduced from the base, then the constructor is called in the line of the call.
+template <class T>
+class located {
+ public:
+  /// The base of a thing, which knows no line.
+  constexpr located() = default;
+  /// @param value outlives the call
+  constexpr located(const T& value, source_line at = source_line::here()) : value_(&value), at_(at) {}
+
+  /// @name Of a parameter only.
+  /// @{
+  [[nodiscard]] constexpr const T& value() const { return *value_; }
+  [[nodiscard]] constexpr const source_line& at() const { return at_; }
+  /// @}
+
+ private:
+  const T* value_ = nullptr;
+  source_line at_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_LOCATED_HPP
 // ---- tagma/expr/carried.hpp
 #ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
 #define TAGMA_SINGLE_EXPR_CARRIED_HPP
 
 /// @file
 /// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
+///
+/// A handle carries them in the shape of its expression: a value, or a list of what several operands carry; what one
+/// operand alone carries is handed on as it is. The compiler knows the same shape of the types (graph/survey.hpp), so
+/// values need no names: a program finds each by walking both side by side, whichever file of a program made them.
 
 #include <cstdint>
 #include <string>
 #include <utility>
-
-// ---- tagma/base/atomic.hpp
-#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
-#define TAGMA_SINGLE_BASE_ATOMIC_HPP
-
-/// @file
-/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
-/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
-
-namespace tagma {
-
-/// What an access to a shared value orders around it, as in std::memory_order.
-enum class memory_order : int {
-  relaxed = __ATOMIC_RELAXED,
-  acquire = __ATOMIC_ACQUIRE,
-  release = __ATOMIC_RELEASE,
-  acq_rel = __ATOMIC_ACQ_REL,
-  seq_cst = __ATOMIC_SEQ_CST,
-};
-
-/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
-template <class T>
-class atomic {
- public:
-  constexpr atomic(T value = {}) : value_(value) {}
-  atomic(const atomic&) = delete;
-  atomic& operator=(const atomic&) = delete;
-
-  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
-    return __atomic_load_n(&value_, static_cast<int>(order));
-  }
-  void store(T value, memory_order order = memory_order::seq_cst) {
-    __atomic_store_n(&value_, value, static_cast<int>(order));
-  }
-  T exchange(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
-  }
-  /// Puts `value` where `expected` is; false if something else is there.
-  bool replace(T expected, T value) {
-    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-  }
-  /// These return the value before.
-  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
-  }
-  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
-    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
-  }
-
-  /// Where the value is, for the system.
-  [[nodiscard]] const T* address() const { return &value_; }
-
- private:
-  T value_;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
-// ---- tagma/base/shared_bytes.hpp
-#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-
-/// @file
-/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
-/// type costs the compiler again.
-
-#include <cstddef>
-#include <cstring>
-#include <new>
 
 // ---- tagma/base/array_view.hpp
 #ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
@@ -878,6 +913,173 @@ struct fixed_array {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
+// ---- tagma/base/atomic.hpp
+#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
+#define TAGMA_SINGLE_BASE_ATOMIC_HPP
+
+/// @file
+/// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
+/// errors of the system and strings: an eighth of what all of tagma.hpp costs a compiler.
+
+namespace tagma {
+
+/// What an access to a shared value orders around it, as in std::memory_order.
+enum class memory_order : int {
+  relaxed = __ATOMIC_RELAXED,
+  acquire = __ATOMIC_ACQUIRE,
+  release = __ATOMIC_RELEASE,
+  acq_rel = __ATOMIC_ACQ_REL,
+  seq_cst = __ATOMIC_SEQ_CST,
+};
+
+/// A number or a truth value that threads read and write at once. Like std::atomic, of which it has what is needed.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic(T value = {}) : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  [[nodiscard]] T load(memory_order order = memory_order::seq_cst) const {
+    return __atomic_load_n(&value_, static_cast<int>(order));
+  }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    __atomic_store_n(&value_, value, static_cast<int>(order));
+  }
+  T exchange(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_exchange_n(&value_, value, static_cast<int>(order));
+  }
+  /// Puts `value` where `expected` is; false if something else is there.
+  bool replace(T expected, T value) {
+    return __atomic_compare_exchange_n(&value_, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
+  /// These return the value before.
+  T fetch_add(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_add(&value_, value, static_cast<int>(order));
+  }
+  T fetch_sub(T value, memory_order order = memory_order::seq_cst) {
+    return __atomic_fetch_sub(&value_, value, static_cast<int>(order));
+  }
+
+  /// Where the value is, for the system.
+  [[nodiscard]] const T* address() const { return &value_; }
+
+ private:
+  T value_;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
+// ---- tagma/base/heap_array.hpp
+#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+
+/// @file
+/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
+/// no code: their instantiations are most of what a header of small classes costs a compiler.
+
+#include <cstddef>
+#include <new>
+
+// ---- tagma/base/no_memory.hpp
+#ifndef TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+#define TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+/// @file
+/// What is thrown where the system gives no more memory.
+
+namespace tagma {
+
+/// "1536 bytes", "1.5 GiB (1610612736 bytes)".
+[[nodiscard]] TAGMA_COLD inline std::string bytes_text(std::int64_t bytes) {
+  constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 2048) return sentence({bytes, " bytes"});
+  std::size_t unit = 0;
+  std::int64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+  for (; tenths >= 10240 && unit < 5; ++unit) tenths /= 1024;
+  return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
+}
+
+/// ResourceExhausted since the host has no memory left. A type of its own for whoever can give some back.
+class no_memory final : public error {
+ public:
+  /// @param purpose what asks for it: a tensor, a variable, a plan
+  TAGMA_COLD no_memory(std::int64_t bytes, std::string_view purpose)
+      : error(status_code::resource_exhausted,
+              sentence({"the host has no room for ", bytes_text(bytes), ", which ", purpose, " asks for"})) {}
+  /// The same error with more to say: `where` stands before it, `held` behind it.
+  TAGMA_COLD no_memory(const no_memory& e, std::string_view where, std::string_view held = {})
+      : error(status_code::resource_exhausted,
+              sentence({where, where.empty() ? "" : ": ", std::string_view(e.what()).substr(code_length), held})) {}
+
+ private:
+  static constexpr std::size_t code_length = to_string(status_code::resource_exhausted).size() + 2;
+};
+
+/// Throws `no_memory` for `count` things of `size` bytes each.
+[[noreturn]] TAGMA_COLD inline void fail_no_memory(std::size_t count, std::size_t size, std::string_view purpose) {
+  constexpr auto most = static_cast<std::size_t>(INT64_MAX);
+  throw no_memory(static_cast<std::int64_t>(count > most / size ? most : count * size), purpose);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_NO_MEMORY_HPP
+
+namespace tagma {
+
+template <class T>
+class heap_array {
+ public:
+  heap_array() = default;
+  /// Throws `no_memory`.
+  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
+  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
+  heap_array& operator=(heap_array&& other) noexcept {
+    T* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
+    return *this;
+  }
+  heap_array(const heap_array&) = delete;
+  heap_array& operator=(const heap_array&) = delete;
+  ~heap_array() { delete[] data_; }
+
+  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* begin() const { return data_; }
+  [[nodiscard]] T* end() const { return data_ + size_; }
+
+ private:
+  [[nodiscard]] static T* make(std::size_t size) {
+    T* const data = size > PTRDIFF_MAX / sizeof(T) ? nullptr : new (std::nothrow) T[size]();
+    if (data == nullptr) fail_no_memory(size, sizeof(T), "a table");
+    return data;
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
+// ---- tagma/base/shared_bytes.hpp
+#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
+
+/// @file
+/// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
+/// type costs the compiler again.
+
+#include <cstddef>
+#include <cstring>
+#include <new>
 
 namespace tagma {
 
@@ -885,8 +1087,12 @@ class shared_bytes {
  public:
   shared_bytes() = default;
   /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
-  TAGMA_COLD explicit shared_bytes(std::size_t size)
-      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  /// Throws `no_memory`.
+  TAGMA_COLD explicit shared_bytes(std::size_t size) {
+    void* const memory = ::operator new(sizeof(header) + size, std::nothrow);
+    if (memory == nullptr) fail_no_memory(1, size, "a value that a program carries");
+    block_ = new (memory) header{{1}, size};
+  }
   shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
   }
@@ -952,6 +1158,23 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+/// What stands for a number of elements, or an extent, that 63 bits do not hold. No tensor has so many.
+inline constexpr extent too_many = INT64_MAX;
+
+/// The sum of two numbers, or `too_many`. One of them may be negative.
+[[nodiscard]] constexpr extent bounded_sum(extent a, extent b) { return b > 0 && a > too_many - b ? too_many : a + b; }
+
+namespace detail {
+[[nodiscard]] TAGMA_COLD constexpr extent product_of_large(extent a, extent b) {
+  return a > 0 && b > too_many / a ? too_many : a * b;
+}
+}  // namespace detail
+
+/// The product of two numbers, or `too_many`. One of them may be a small negative one.
+[[nodiscard]] constexpr extent bounded_product(extent a, extent b) {
+  return ((a | b) >> 31) == 0 ? a * b : detail::product_of_large(a, b);
+}
+
 namespace detail {
 [[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
   fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
@@ -994,10 +1217,17 @@ struct shape {
     return true;
   }
 
-  /// The number of elements; 1 for a scalar. Every extent must be known.
+  /// True if no extent is `dyn`, or negative otherwise, which it is of no tensor.
+  [[nodiscard]] constexpr bool is_known() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] < 0) return false;
+    return true;
+  }
+
+  /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
   [[nodiscard]] constexpr extent elements() const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
+    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 
@@ -1067,7 +1297,7 @@ struct shape {
 
 namespace tagma {
 
-/// One run-time value: a number, or a few numbers and bytes whose meaning the owner of the key knows.
+/// One run-time value: a number, or a few numbers and bytes whose meaning the node that takes it knows.
 struct carried_value {
   double number = 0;         ///< a literal, or the first parameter
   std::int64_t integer = 0;  ///< the same literal as an integer, or a kind
@@ -1081,73 +1311,159 @@ struct carried_value {
   }
 };
 
-/// The values that an expression carries, each under the address that names its place. Immutable and shared, so that a
-/// handle is one pointer whatever it carries.
+/// What an expression carries: nothing, a value, or parts. Immutable and shared, so that a handle is one pointer
+/// whatever it carries.
 class carried {
  public:
   carried() = default;
-  TAGMA_COLD carried(const void* key, carried_value value) : first_(new entry{{1}, key, std::move(value), nullptr}) {}
-  carried(const carried& other) noexcept : first_(keep(other.first_)) {}
-  carried(carried&& other) noexcept : first_(other.first_) { other.first_ = nullptr; }
+  TAGMA_COLD explicit carried(carried_value value) : node_(new node{{1}, std::move(value), {}, nullptr}) {}
+  carried(const carried& other) noexcept : node_(keep(other.node_)) {}
+  carried(carried&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   carried& operator=(carried other) noexcept {
-    entry* const mine = first_;
-    first_ = other.first_;
-    other.first_ = mine;
+    node* const mine = node_;
+    node_ = other.node_;
+    other.node_ = mine;
     return *this;
   }
-  ~carried() { drop(first_); }
+  ~carried() { drop(node_); }
 
-  /// All values of both. The same key with two values is an error: the types of the two expressions are equal, so the
-  /// compiler cannot tell them apart.
-  [[nodiscard]] TAGMA_COLD static carried merge(const carried& a, const carried& b) {
-    carried all = a;
-    if (a.first_ == b.first_) return all;
-    for (const entry* e = b.first_; e != nullptr; e = e->next) {
-      const carried_value* known = a.find(e->key);
-      if (known == nullptr)
-        all.first_ = new entry{{1}, e->key, e->value, all.first_};
-      else if (!(*known == e->value))
-        conflict(*known, e->value);
-    }
+  /// What several operands carry, in their order.
+  [[nodiscard]] TAGMA_COLD static carried join(array_view<const carried* const> parts) {
+    carried all;
+    all.node_ = new node{{1}, {}, heap_array<carried>(parts.size()), nullptr};
+    for (std::size_t i = 0; i < parts.size(); ++i) all.node_->parts[i] = *parts[i];
     return all;
   }
 
-  /// The value under a key, or nullptr.
-  [[nodiscard]] TAGMA_COLD const carried_value* find(const void* key) const {
-    for (const entry* e = first_; e != nullptr; e = e->next)
-      if (e->key == key) return &e->value;
-    return nullptr;
+  /// True if nothing is carried.
+  [[nodiscard]] bool empty() const { return node_ == nullptr; }
+  [[nodiscard]] const carried_value& value() const { return node_->value; }
+  [[nodiscard]] array_view<const carried> parts() const {
+    return node_ == nullptr ? array_view<const carried>() : array_view<const carried>(node_->parts);
   }
+  /// The value of part `i`; nullptr if there is none.
+  [[nodiscard]] const carried_value* find(std::int32_t i) const {
+    const auto all = parts();
+    return i < 0 || static_cast<std::size_t>(i) >= all.size() || all[i].empty() ? nullptr : &all[i].value();
+  }
+  /// Names what is carried; equal for copies.
+  [[nodiscard]] const void* identity() const { return node_; }
 
  private:
-  /// A value in a list whose ends are shared by many lists.
-  struct entry {
+  struct node {
     atomic<std::size_t> owners;
-    const void* key;
     carried_value value;
-    entry* next;
+    heap_array<carried> parts;
+    node* next;  ///< in the list of those that nobody owns any more
   };
 
-  static entry* keep(entry* e) {
-    if (e != nullptr) e->owners.fetch_add(1, memory_order::relaxed);
-    return e;
+  static node* keep(node* n) {
+    if (n != nullptr) n->owners.fetch_add(1, memory_order::relaxed);
+    return n;
   }
-  TAGMA_COLD static void drop(entry* e) {
-    while (e != nullptr && e->owners.fetch_sub(1, memory_order::acq_rel) == 1) {
-      entry* const next = e->next;
-      delete e;
-      e = next;
+  /// True if the last owner went.
+  static bool leave(node* n) { return n != nullptr && n->owners.fetch_sub(1, memory_order::acq_rel) == 1; }
+  /// Without recursion: expressions may be thousands of operations deep.
+  TAGMA_COLD static void drop(node* n) {
+    if (!leave(n)) return;
+    node* unowned = n;
+    while (unowned != nullptr) {
+      node* const gone = unowned;
+      unowned = gone->next;
+      for (carried& part : gone->parts) {
+        if (leave(part.node_)) part.node_->next = unowned, unowned = part.node_;
+        part.node_ = nullptr;
+      }
+      delete gone;
     }
   }
-  [[noreturn]] TAGMA_COLD static void conflict(const carried_value& a, const carried_value& b) {
-    fail(status_code::invalid_argument,
-         {"one place of an expression has two values, ", std::to_string(a.number), " and ", std::to_string(b.number),
-          ": the same line built both expressions, so their types are equal; name the value with "
-          "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
-  }
 
-  entry* first_ = nullptr;
+  node* node_ = nullptr;
 };
+
+/// A place in the expressions of a program where values meet: a value of its own, or parts that have some.
+struct value_place {
+  std::int32_t first = 0;  ///< of its parts, in a list of places
+  std::int32_t count = 0;  ///< 0: it is a value
+  std::int32_t value = 0;  ///< the number of the value
+  std::string_view name{};
+};
+
+/// How the values of a program are found: the shape of what its outputs carry.
+struct value_places {
+  array_view<const value_place> places;
+  array_view<const std::int32_t> parts;
+  std::int32_t root = -1;  ///< -1: nothing is carried
+  std::size_t values = 0;
+};
+
+/// The values of a program by number: part i is value i.
+/// @param all what the outputs carry
+/// Throws InvalidArgument if one place has two values: the same line built both expressions, so that their types are
+/// equal and the compiler cannot tell them apart.
+[[nodiscard]] TAGMA_COLD inline carried gather_values(const value_places& shape_of, const carried& all) {
+  struct step {
+    std::int32_t place = 0;
+    const carried* what = nullptr;
+  };
+  // What several operands share is walked once.
+  struct seen_set {
+    heap_array<const void*> slots{64};
+    std::size_t count = 0;
+    bool add(const void* p) {
+      if (2 * count >= slots.size()) {
+        heap_array<const void*> old(4 * slots.size());
+        std::swap(old, slots);
+        count = 0;
+        for (const void* const q : old)
+          if (q != nullptr) add(q);
+      }
+      auto i = (reinterpret_cast<std::uintptr_t>(p) * 0x9e3779b97f4a7c15ull >> 20) & (slots.size() - 1);
+      while (slots[i] != nullptr && slots[i] != p) i = (i + 1) & (slots.size() - 1);
+      if (slots[i] == p) return false;
+      slots[i] = p;
+      ++count;
+      return true;
+    }
+  } seen;
+
+  const carried nothing;
+  heap_array<const carried*> found(shape_of.values);
+  for (const carried*& f : found) f = &nothing;
+  if (shape_of.root >= 0) {
+    heap_array<step> stack(64);
+    std::size_t depth = 0;
+    stack[depth++] = {shape_of.root, &all};
+    while (depth > 0) {
+      const step now = stack[--depth];
+      const value_place& place = shape_of.places[now.place];
+      const auto parts = now.what->parts();
+      if (now.what->empty() || parts.size() != static_cast<std::size_t>(place.count))
+        fail(status_code::internal, "an expression lacks its numbers: was a handle moved out of its closure?");
+      if (!seen.add(now.what->identity())) continue;
+      if (place.count == 0) {
+        const carried*& known = found[static_cast<std::size_t>(place.value)];
+        if (!known->empty() && !(known->value() == now.what->value()))
+          fail(status_code::invalid_argument,
+               {"one place of an expression", place.name.empty() ? "" : ", '", place.name,
+                place.name.empty() ? "" : "',", " has two values, ", std::to_string(known->value().number), " and ",
+                std::to_string(now.what->value().number),
+                ": the same line built both expressions, so their types are equal; name the value with "
+                "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+        known = now.what;
+        continue;
+      }
+      if (depth + parts.size() > stack.size()) {
+        heap_array<step> larger(2 * (depth + parts.size()));
+        for (std::size_t i = 0; i < depth; ++i) larger[i] = stack[i];
+        std::swap(larger, stack);
+      }
+      for (std::size_t i = parts.size(); i-- > 0;)
+        stack[depth++] = {shape_of.parts[static_cast<std::size_t>(place.first) + i], &parts[i]};
+    }
+  }
+  return carried::join({found.data(), found.size()});
+}
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
@@ -1220,6 +1536,7 @@ class scratch_array {
 /// @file
 /// Element types: the C++ type, its run-time id, its name and its size.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -1322,8 +1639,10 @@ enum class dtype : std::uint8_t {
 /// strings moves through a graph as any other tensor does.
 using string_element = std::string_view;
 
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
+/// The element type of a node that has no value, only an effect, such as a group of updates. All of them are equal.
+struct no_value {
+  friend constexpr auto operator<=>(const no_value&, const no_value&) = default;
+};
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
@@ -1496,6 +1815,7 @@ enum class op_kind : std::uint8_t {
   control,      ///< no value, only an order
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+  composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
 };
 
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
@@ -1523,6 +1843,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
@@ -1555,6 +1876,7 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
 };
 
 namespace detail {
@@ -1568,6 +1890,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::single; }) info.single = Op::single;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -1588,6 +1911,7 @@ constexpr op_rules make_rules() {
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
   return rules;
 }
 
@@ -1644,7 +1968,7 @@ struct node {
   std::int16_t attribute_count = 0;
   std::string_view name;       ///< of a placeholder or variable; of a slot, the variable it belongs to
   std::string_view suffix;     ///< of a slot: "/adam_m"
-  const void* key = nullptr;   ///< names a run-time value that the program carries
+  std::int32_t value = -1;     ///< the number of the run-time value that it takes, if it takes one
   std::int16_t request = 0;    ///< what its scopes ask for: a position in the list of requests, 0 if nothing
   std::int16_t colocated = 0;  ///< nodes on whose device it runs, listed behind its control dependencies
 };
@@ -1660,7 +1984,7 @@ struct node_extras {
   array_view<const node_id> controls{};
   std::string_view name{};
   std::string_view suffix{};
-  const void* key = nullptr;
+  std::int32_t value = -1;
   std::int16_t request = 0;
   array_view<const node_id> colocated{};
 };
@@ -1755,7 +2079,7 @@ class graph {
     n.attribute_count = static_cast<std::int16_t>(attributes.size());
     n.name = extras.name;
     n.suffix = extras.suffix;
-    n.key = extras.key;
+    n.value = extras.value;
     n.request = request;
     n.colocated = static_cast<std::int16_t>(extras.colocated.size());
     for (const node_id i : inputs) edges_[edge_count_++] = i;
@@ -1780,7 +2104,7 @@ class graph {
                                      const node_extras& extras, std::int16_t request) const {
     const node& n = (*this)[id];
     if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
-        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
+        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.value != extras.value)
       return false;
     const auto theirs = this->inputs(id);
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -1868,11 +2192,31 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
   return args.result;
 }
 
+/// Adds nodes: what gradients and expansions do.
+struct node_writer {
+  graph& g;
+
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
+  template <class Op, class... Node>
+  constexpr node_id emit(Op, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)});
+  }
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) const {
+    return g.emit(rules<Op>, inputs, attributes);
+  }
+};
+
 /// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
 /// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
 /// have the operation, not wherever its header is included.
-struct gradient_args {
-  graph& g;
+struct gradient_args : node_writer {
   node_id self;
   node_id upstream;            ///< gradient of the loss by this node's output
   array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
@@ -1882,21 +2226,6 @@ struct gradient_args {
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
-  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
-  template <class Op, class... Node>
-  constexpr node_id emit(Op, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)});
-  }
-  template <class Op, class... Node>
-  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
-  }
-  template <class Op>
-  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
-    return g.emit(rules<Op>, inputs, attributes);
-  }
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
 
@@ -1909,20 +2238,19 @@ struct variable_gradient {
   node_id gradient = no_node;
 };
 
-/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
-struct expand_args {
-  graph& g;
+/// What `op::expand` sees: a node that is replaced by others, of which it names one as the result. For optimizers, the
+/// gradients are at hand. The compositions of the library take it as `auto& e`, for the reason above.
+struct expand_args : node_writer {
   array_view<const node_id> inputs;
   attribute_list attributes;
-  std::string_view name;
   array_view<const variable_gradient> gradients;
   node_id result = no_node;
 
-  template <class Op, class... Node>
-  constexpr node_id emit(Node... ids) {
-    const node_id list[] = {ids...};
-    return g.emit(rules<Op>, {list, sizeof...(Node)});
-  }
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
+  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
+  [[nodiscard]] constexpr attribute attr(int i) const { return attributes[i]; }
+  /// A scalar of the type of input 0.
+  constexpr node_id constant(double value) const { return emit_constant(g, in_spec(0).type, value); }
 };
 
 }  // namespace tagma::ir
@@ -1940,6 +2268,81 @@ struct expand_args {
 
 /// @file
 /// Functions that decide for each node where it shall run. The compiler calls them while it builds the graph.
+
+// ---- tagma/tensor/size.hpp
+#ifndef TAGMA_SINGLE_TENSOR_SIZE_HPP
+#define TAGMA_SINGLE_TENSOR_SIZE_HPP
+
+/// @file
+/// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
+
+#include <string>
+
+namespace tagma {
+
+/// The most bytes that a tensor may have, and that all tensors of a plan may take together: more than any process can
+/// address. Sums of a few extents that keep to it, and sizes that are rounded up, fit 64 bits.
+inline constexpr extent max_bytes = extent{1} << 56;
+
+/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
+/// of `element_size` bytes, do not fit into 63 bits of bytes.
+[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
+  bool empty = false;
+  for (const extent e : dims.span()) {
+    if (e < 0) return -1;
+    empty = empty || e == 0;
+  }
+  if (empty) return 0;
+  const extent limit = INT64_MAX / static_cast<extent>(element_size);
+  extent n = 1;
+  for (const extent e : dims.span()) {
+    if (e > limit / n) return -1;
+    n *= e;
+  }
+  return n;
+}
+
+/// Bytes of a tensor whose extents are all known; `too_many` where 63 bits do not hold them.
+[[nodiscard]] TAGMA_COLD constexpr extent bytes_of(const tensor_spec& s) {
+  return bounded_product(s.dims.elements(), static_cast<extent>(size_of(s.type)));
+}
+
+/// True if the product of all extents, in bytes, is at most `max_bytes`. As in NumPy an extent of 0 counts as 1, so
+/// that products of some of the extents, such as strides, keep to the bound as well. So does one that is not known:
+/// where this is false, the tensor is too large whatever it will be.
+[[nodiscard]] TAGMA_COLD constexpr bool is_addressable(const tensor_spec& s) {
+  extent bytes = static_cast<extent>(size_of(s.type));
+  for (int i = 0; i < s.dims.rank; ++i)
+    if (s.dims.extents[i] > 1) bytes = bounded_product(bytes, s.dims.extents[i]);
+  return bytes <= max_bytes;
+}
+
+/// "float32 [2097152, 2097152, 2097152] of about 2^65 bytes", for one that is not addressable.
+[[nodiscard]] TAGMA_COLD inline std::string size_text(const tensor_spec& s) {
+  double bytes = static_cast<double>(size_of(s.type));
+  for (const extent e : s.dims.span())
+    if (e > 1) bytes *= static_cast<double>(e);
+  int power = 0;
+  for (; bytes >= 1.5; bytes /= 2) ++power;
+  return sentence({to_string(s), " of about 2^", power, " bytes"});
+}
+
+namespace detail {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+  if (!s.dims.is_known())
+    fail(status_code::invalid_argument,
+         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+}
+}  // namespace detail
+
+/// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
+TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_TENSOR_SIZE_HPP
 
 namespace tagma {
 
@@ -2018,7 +2421,7 @@ struct replica_device_setter {
     int least = 0;
     for (int t = 1; t < ps_tasks; ++t)
       if (counts.load[t] < counts.load[least]) least = t;
-    counts.load[least] += op.spec.dims.elements() * static_cast<std::int64_t>(size_of(op.spec.type));
+    counts.load[least] = bounded_sum(counts.load[least], bytes_of(op.spec));
     return least;
   }
 };
@@ -2075,11 +2478,38 @@ struct record {
   array_view<const record* const> controls;  ///< control dependencies: run before this node
   attribute_list attributes;
   std::string_view name;                        ///< of a placeholder or variable
-  const void* key = nullptr;                    ///< names a run-time value that the program carries
+  bool valued = false;                          ///< takes a run-time value that the program carries
+  bool carries = false;                         ///< so does it, or a record behind it
   const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
   const record* bare = nullptr;                 ///< the same node without them
   array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
+  const record* copied = nullptr;               ///< the record that this one repeats, with a scope or more to wait for
+
+  /// The record whose value a valued record takes.
+  [[nodiscard]] constexpr const record& value_owner() const {
+    const record* r = this;
+    while (r->copied != nullptr) r = r->copied;
+    return *r;
+  }
 };
+
+/// True if two records stand for one node: the same structure down to the same numbers written in place. What has an
+/// effect or draws random numbers is one node with itself alone.
+[[nodiscard]] constexpr bool is_one_node(const record& a, const record& b) {
+  if (&a == &b) return true;
+  if (a.hash != b.hash || a.op != b.op || a.op->info->stateful || a.valued != b.valued || a.name != b.name ||
+      !(a.spec == b.spec) || a.scopes != b.scopes || a.attributes.size() != b.attributes.size())
+    return false;
+  if (a.valued && &a.value_owner() != &b.value_owner()) return false;
+  for (std::size_t i = 0; i < a.attributes.size(); ++i)
+    if (a.attributes[i] != b.attributes[i]) return false;
+  const auto are_one = [](array_view<const record* const> x, array_view<const record* const> y) {
+    bool one = x.size() == y.size();
+    for (std::size_t i = 0; one && i < x.size(); ++i) one = is_one_node(*x[i], *y[i]);
+    return one;
+  };
+  return are_one(a.inputs, b.inputs) && are_one(a.controls, b.controls) && are_one(a.colocated, b.colocated);
+}
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_IR_RECORD_HPP
@@ -2130,10 +2560,6 @@ inline constexpr bool is_structural = false;
 template <std::uint64_t Hash>
 inline constexpr bool is_structural<structural_id<Hash>> = true;
 
-/// The address that names a run-time value.
-template <class Id>
-inline constexpr char value_key = 0;
-
 struct no_values {};
 
 }  // namespace detail
@@ -2143,7 +2569,8 @@ struct expr;
 
 /// A value bound to a node for one run: `x = images`.
 template <class Id, class Value>
-struct feed {
+struct feed : located<feed<Id, Value>> {
+  constexpr explicit feed(const Value& v) : value(v) {}
   const Value& value;
 };
 
@@ -2173,7 +2600,7 @@ struct expr {
   /// Feeds this node in one run. The value must outlive the call of `run`.
   template <class Value>
     requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return feed<Id, Value>(value); }
 };
 
 namespace detail {
@@ -2183,23 +2610,23 @@ inline constexpr bool any_carries = (false || ... || E::carries);
 template <class... E>
 inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
 
+/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
-[[nodiscard]] carried merge_values(const E&... e) {
-  carried all;
-  const auto take = [&all](const auto& one) {
-    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
-  };
-  (take(e), ...);
-  return all;
-}
-
-/// The run-time values of all operands.
-template <class... E>
-[[nodiscard]] constexpr auto gather_values(const E&... e) {
-  if constexpr (any_carries<E...>) {
-    return merge_values(e...);
-  } else {
+[[nodiscard]] constexpr auto join_values(const E&... e) {
+  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
+  if constexpr (count == 0) {
     return no_values{};
+  } else {
+    const carried* parts[count]{};
+    std::size_t n = 0;
+    const auto take = [&](const auto& one) {
+      if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
+    };
+    (take(e), ...);
+    if constexpr (count == 1)
+      return carried(*parts[0]);
+    else
+      return carried::join(parts);
   }
 }
 
@@ -2235,7 +2662,10 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     return h;
   }
   static constexpr tensor_spec spec = infer().out;
-  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
+  static constexpr bool carries =
+      (false || ... || find_record<Inputs>()->carries) || (false || ... || find_record<Controls>()->carries);
+  static constexpr ir::record value{&ir::rules<Op>,    hash(), spec,  inputs, controls,
+                                    attributes.list(), {},     false, carries};
 };
 
 /// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
@@ -2255,9 +2685,9 @@ template <class Definition, class Place, class... E>
   using spec_type = spec_of<Definition::spec>;
   if constexpr (structural || std::is_void_v<Place>)
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        gather_values(operands...));
+        join_values(operands...));
   else
-    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(join_values(operands...));
 }
 
 /// A node of operation `Op` over handles.
@@ -2295,6 +2725,14 @@ inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
 template <extent... Extents>
 inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
                                           (true && ... && (Extents >= 0 || Extents == dyn));
+/// The tensor has no more bytes than can be addressed, whatever its dynamic extents will be.
+template <class T, extent... Extents>
+inline constexpr bool is_addressable = [] {
+  if constexpr (is_element_type<T> && extents_are_valid<Extents...>)
+    return tagma::is_addressable({dtype_of<T>, shape{Extents...}});
+  else
+    return true;
+}();
 }  // namespace diagnose
 
 namespace op {
@@ -2317,8 +2755,7 @@ constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, co
 template <fixed_string Name, class Spec>
 struct placeholder_definition {
   static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
-  static constexpr ir::record value{
-      ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+  static constexpr ir::record value{ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view()};
 };
 
 }  // namespace detail
@@ -2327,16 +2764,20 @@ struct placeholder_definition {
 #define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
   static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
   static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn")
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
+  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
+                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
 
 /// An input with a name. Equal name and type are the same node.
-/// @tparam Name what errors and feeds call it
+/// @tparam Name what errors and feeds call it (TAGMA-E160)
 /// @tparam T its element type
 /// @tparam Extents its shape; `dyn` where it varies from run to run
 template <fixed_string Name, class T, extent... Extents>
 [[nodiscard]] constexpr auto placeholder() {
+  TAGMA_NEEDS_NAME("placeholder", Name);
   TAGMA_NEEDS_TENSOR("placeholder", T, Extents...);
-  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...>) {
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...> &&
+                diagnose::is_addressable<T, Extents...>) {
     using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
     using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
     return expr<spec<T, Extents...>, id, false>{};
@@ -2421,9 +2862,9 @@ struct variable_definition {
   static constexpr std::uint64_t hash =
       hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
   static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
+  static constexpr bool valued = Kind == carried_kind;
   static constexpr ir::record value{
-      ir::rules_for<op::variable, Spec>, hash, Spec::value, {}, {}, attributes.list(), Name.view(),
-      &value_key<structural_id<hash>>,   {}};
+      ir::rules_for<op::variable, Spec>, hash, Spec::value, {}, {}, attributes.list(), Name.view(), valued, valued};
 };
 
 template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
@@ -2435,8 +2876,7 @@ template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, cla
 
 template <fixed_string Name, class Spec, bool Trainable>
 [[nodiscard]] auto make_carried_variable(carried_value value) {
-  using definition = variable_definition<Name, Spec, carried_kind, Trainable>;
-  return make_variable<Name, Spec, carried_kind, Trainable>(carried(definition::value.key, std::move(value)));
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(std::move(value)));
 }
 
 [[nodiscard]] inline carried_value number_value(double number) {
@@ -2485,7 +2925,8 @@ namespace detail {
 template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
   if constexpr (diagnose::is_element_type<T> && diagnose::is_kept<T> && diagnose::is_initial_value<T, Initial> &&
-                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...>) {
+                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...> &&
+                diagnose::is_addressable<T, Extents...>) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
@@ -2513,12 +2954,14 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
                 "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type")
 
 /// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
-/// is compiled (TAGMA-E060).
+/// is compiled (TAGMA-E060), and so is the name of a slot of an optimizer (TAGMA-E161).
+/// @tparam Name by TensorFlow's grammar of names (TAGMA-E160)
 /// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static
 /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
+  TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
 }
@@ -2526,6 +2969,7 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// The same, left alone by optimizers.
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }
@@ -2540,24 +2984,6 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// @file
 /// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
 
-// ---- tagma/base/diagnose.hpp
-#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-
-/// @file
-/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
-/// sentence beside its number:
-///
-///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
-///
-/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
-/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
-/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
-/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
-/// number.
-
-namespace tagma::diagnose {}
-#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
 // ---- tagma/expr/literal.hpp
 #ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
 #define TAGMA_SINGLE_EXPR_LITERAL_HPP
@@ -2578,20 +3004,28 @@ struct literal {
 
 namespace detail {
 
-template <class T, std::uint64_t Hash, class Key>
+template <class T, std::uint64_t Hash, class Id>
 struct literal_definition {
   static constexpr tensor_spec spec{dtype_of<T>, {}};
-  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, true, true};
+};
+/// The same with a name.
+template <class T, fixed_string Name>
+struct named_literal_definition {
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_combine(hash_text("literal"), hash_text(Name.view())), static_cast<std::uint64_t>(dtype_of<T>));
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, hash, spec, {}, {}, {}, Name.view(), true, true};
 };
 
 /// The handle of a scalar of type `T` that is told apart by `Id`.
-template <class T, class Id, std::uint64_t Hash, class S>
+template <class T, class Id, class Definition, class S>
 [[nodiscard]] auto make_literal(S value) {
-  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
+  using id = typename binding<Id, Definition>::id;
   carried_value v;
   v.number = static_cast<double>(value);
   v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
+  return expr<spec<T>, id, true>{carried(std::move(v))};
 }
 
 template <class T, class Place, int Index, class S>
@@ -2599,7 +3033,14 @@ template <class T, class Place, int Index, class S>
   constexpr std::uint64_t hash = hash_combine(
       hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
   using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
-  return make_literal<T, id, hash>(value);
+  return make_literal<T, id, literal_definition<T, hash, id>>(value);
+}
+
+/// The handle of a scalar of type `T` that is told apart by its name.
+template <fixed_string Name, class T, class S>
+[[nodiscard]] auto named_literal(S value) {
+  using definition = named_literal_definition<T, Name>;
+  return make_literal<T, structural_id<definition::hash>, definition>(value);
 }
 
 /// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
@@ -2638,10 +3079,11 @@ struct common_element<A, B, C...> {
 }  // namespace detail
 
 /// A scalar with a name: its value is given when the program runs, and equal names are one node.
+/// Raises TAGMA-E160.
 template <fixed_string Name, class T>
 [[nodiscard]] auto constant(T value) {
-  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
-  return detail::make_literal<T, structural_id<hash>, hash>(value);
+  TAGMA_NEEDS_NAME("constant", Name);
+  return detail::named_literal<Name, T>(value);
 }
 
 }  // namespace tagma
@@ -3003,12 +3445,12 @@ inline constexpr bool element_counts_agree = [] {
   if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
   extent known = 1;
   int open = 0;
-  ((To == dyn ? void(++open) : void(known *= To)), ...);
+  ((To == dyn ? void(++open) : void(known = bounded_product(known, To))), ...);
   if (open > 1) return false;
   if (!From::value.dims.is_static()) {
     extent part = 1;
     for (int i = 0; i < From::value.dims.rank; ++i)
-      if (From::value.dims[i] != dyn) part *= From::value.dims[i];
+      if (From::value.dims[i] != dyn) part = bounded_product(part, From::value.dims[i]);
     return open == 1 ? known != 0 : part == 0 || known % part == 0;
   }
   const extent total = From::value.dims.elements();
@@ -3047,11 +3489,13 @@ struct reshape {
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
+    const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
       a.out.dims = a.in[1].dims;
-      return nullptr;
+      return from.is_static() && a.out.dims.is_static() && from.elements() != a.out.dims.elements()
+                 ? "the new shape has another number of elements"
+                 : nullptr;
     }
-    const shape& from = a.in[0].dims;
     extent known = 1;
     int open = -1;
     a.out.dims = {};
@@ -3060,7 +3504,7 @@ struct reshape {
       if (e == dyn)
         open = static_cast<int>(i);
       else
-        known *= e;
+        known = bounded_product(known, e);
       a.out.dims.push_back(e);
     }
     if (!from.is_static()) return nullptr;
@@ -3213,6 +3657,33 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @file
 /// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
+// ---- tagma/expr/op/composition.hpp
+#ifndef TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+#define TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
+
+/// @file
+/// Compositions: one node for the C++ compiler, several for the graph compiler. A layer that is used a hundred times
+/// costs a hundred handles, not thousands; the flat graph, its gradients and its loops are those of the parts.
+
+namespace tagma::op {
+
+/// Base of the tags of compositions. A tag has `infer`, as every operation, and `expand`, which adds the nodes and sets
+/// `result`.
+/// @tparam Weight how many nodes it becomes, roughly
+template <int Weight>
+struct composition {
+  static constexpr ir::op_kind kind = ir::op_kind::composition;
+  static constexpr int weight(ir::attribute_list) { return Weight; }
+};
+
+/// Base of those whose result has the type of their first input.
+template <int Weight>
+struct elementwise_composition : composition<Weight> {
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+};
+
+}  // namespace tagma::op
+#endif  // TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
 // ---- tagma/expr/op/math.hpp
 #ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
 #define TAGMA_SINGLE_EXPR_OP_MATH_HPP
@@ -3652,13 +4123,24 @@ struct fraction {
   static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : bounded_product(count, dims[i]);
     return count;
   }
   static constexpr void fold(ir::fold_args& f) {
     const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
+};
+
+/// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
+struct mean : composition<3> {
+  static constexpr const char* name = "mean";
+  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
+    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
+    return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.attr(0), e.attr(1)); }
 };
 
 /// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
@@ -3744,17 +4226,6 @@ inline constexpr op::attribute_mask axis_mask = [] {
   return mask;
 }();
 
-/// The sum times one over the number of elements that it joins.
-template <bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
-    constexpr auto mask = axis_mask<E::rank, Axes...>;
-    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
-    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
-    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
-  }
-}
-
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
   if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
@@ -3821,13 +4292,13 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<false, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<true, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
 /// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.
@@ -3901,6 +4372,8 @@ struct after_definition {
     ir::record r = *origin;
     r.controls = controls;
     r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<Controls>()->carries);
     r.hash = hash_combine(hash_text("after"), r.hash);
     for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
     return r;
@@ -4033,6 +4506,7 @@ struct scoped_definition {
     ir::record r = *origin;
     r.scopes = &scope;
     if (r.bare == nullptr) r.bare = origin;
+    r.copied = origin;
     r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), Layer::hash);
     for (const ir::record* o : outside) r.hash = hash_combine(r.hash, o->hash);
     return r;
@@ -4148,6 +4622,8 @@ struct colocated_definition {
     r.colocated = colocated;
     r.scopes = &scope;
     r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<With>()->carries);
     r.hash = hash_combine(hash_text("colocate_with"), r.hash);
     for (const ir::record* c : colocated) r.hash = hash_combine(r.hash, c->hash);
     return r;
@@ -4259,7 +4735,7 @@ enum class build_problem : std::uint8_t {
   nothing_to_train,
   too_large,
   malformed_device,  ///< a device function returned a text that names no device
-  has_scopes,        ///< the graph must be built with scopes
+  oversized,         ///< a tensor has more bytes than can be addressed
 };
 
 /// A problem and the things it is about.
@@ -4321,7 +4797,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     const array_view<node_id> parts = scratch_parts.view();
     for (node_id& part : parts) part = no_node;
     g.follow(i);
-    gradient_args args{g, i, upstream, parts};
+    gradient_args args{{g}, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
@@ -4346,7 +4822,23 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
 
-namespace tagma::ir::detail {
+namespace tagma::ir {
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful || op.single;
+  }
+}
+
+namespace detail {
 
 /// A position in the list of chains: the scopes around a node, innermost first.
 using chain_id = std::int16_t;
@@ -4497,24 +4989,235 @@ class scope_context : public request_source {
   chain_id ambient_ = 0;
 };
 
-/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
-[[nodiscard]] constexpr bool is_single(const op_info& op) {
-  switch (op.kind) {
-    case op_kind::optimizer:
-    case op_kind::placeholder:
-    case op_kind::variable:
-    case op_kind::literal:
-    case op_kind::constant:
-      return true;
-    default:
-      return op.stateful;
-  }
-}
-
-}  // namespace tagma::ir::detail
+}  // namespace detail
+}  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
+// ---- tagma/graph/survey.hpp
+#ifndef TAGMA_SINGLE_GRAPH_SURVEY_HPP
+#define TAGMA_SINGLE_GRAPH_SURVEY_HPP
+
+/// @file
+/// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has device
+/// scopes, and in which shape its handles carry the numbers of the running program.
 
 namespace tagma::ir {
+
+/// What a walk found.
+struct survey_result {
+  std::size_t weight = 0;  ///< nodes before gradients and updates, roughly
+  std::size_t places = 0;
+  std::size_t parts = 0;
+  std::size_t values = 0;
+  std::size_t gradients = 0;
+  bool scoped = false;
+  bool trains = false;
+};
+
+namespace detail {
+
+/// An array that grows while the compiler evaluates a function.
+template <class T>
+class growing_array {
+ public:
+  constexpr explicit growing_array(std::size_t room) : data_(new T[room]()), room_(room) {}
+  growing_array(const growing_array&) = delete;
+  growing_array& operator=(const growing_array&) = delete;
+  constexpr ~growing_array() { delete[] data_; }
+
+  constexpr void push(const T& value) {
+    if (size_ == room_) {
+      room_ = 4 * room_ + 4;
+      T* const larger = new T[room_]();
+      for (std::size_t i = 0; i < size_; ++i) larger[i] = data_[i];
+      delete[] data_;
+      data_ = larger;
+    }
+    data_[size_++] = value;
+  }
+  constexpr T& pop() { return data_[--size_]; }
+  constexpr void clear() { size_ = 0; }
+  [[nodiscard]] constexpr T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] constexpr std::size_t size() const { return size_; }
+  [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
+
+ private:
+  T* data_;
+  std::size_t room_;
+  std::size_t size_ = 0;
+};
+
+/// The walk: each record once, behind what it needs.
+class surveyor {
+ public:
+  static constexpr std::int32_t none = -1;
+
+  constexpr std::int32_t visit(const record& root) {
+    stack_.push(&root);
+    while (stack_.size() > 0) {
+      const record& r = *stack_[stack_.size() - 1];
+      const std::size_t at = find(r);
+      if (slots_[at].what == nullptr) {
+        slots_[at].what = &r;
+        if (2 * ++count_ > size_) grow();
+        push(r.inputs), push(r.controls), push(r.colocated);
+        if (r.copied != nullptr && r.carries) push_one(*r.copied);
+        continue;
+      }
+      stack_.pop();
+      if (slots_[at].done) continue;
+      slots_[at].done = true;
+      slots_[at].place = note(r);
+    }
+    return place_of(root);
+  }
+  /// The place of what several records carry, in their order.
+  constexpr std::int32_t join(array_view<const record* const> list) {
+    taken_.clear();
+    take(list);
+    return join_taken();
+  }
+
+  survey_result found;
+  growing_array<value_place> places{16};
+  growing_array<std::int32_t> parts{16};
+  growing_array<const record*> owners{16};  ///< of each value
+  growing_array<const record*> gradients{16};
+
+ private:
+  struct slot {
+    const record* what = nullptr;
+    std::int32_t place = none;
+    bool done = false;
+  };
+  constexpr std::size_t find(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i].what != nullptr && slots_[i].what != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+  constexpr void grow() {
+    slot* const old = slots_;
+    const std::size_t before = size_;
+    size_ *= 4;
+    slots_ = new slot[size_]();
+    for (std::size_t i = 0; i < before; ++i)
+      if (old[i].what != nullptr) slots_[find(*old[i].what)] = old[i];
+    delete[] old;
+  }
+  constexpr void push_one(const record& r) {
+    if (slots_[find(r)].what == nullptr) stack_.push(&r);
+  }
+  constexpr void push(array_view<const record* const> list) {
+    for (std::size_t i = list.size(); i-- > 0;) push_one(*list[i]);
+  }
+  [[nodiscard]] constexpr std::int32_t place_of(const record& r) const { return slots_[find(r)].place; }
+
+  /// Counts a record and finds the place of what it carries.
+  constexpr std::int32_t note(const record& r) {
+    const op_info& info = *r.op->info;
+    found.weight += r.op->weight == nullptr ? 1 : static_cast<std::size_t>(r.op->weight(r.attributes));
+    found.scoped = found.scoped || r.scopes != nullptr || !r.colocated.empty();
+    found.trains = found.trains || info.is(op_kind::gradient) || info.is(op_kind::optimizer);
+    if (info.is(op_kind::gradient)) gradients.push(&r), ++found.gradients;
+    if (!r.carries) return none;
+    taken_.clear();
+    if (r.copied != nullptr) {  // the handle was made of the one before, and of what was added
+      take_one(*r.copied);
+      take(r.controls.subspan(r.copied->controls.size()));
+      take(r.colocated.subspan(r.copied->colocated.size()));
+    } else if (r.valued) {
+      places.push({0, 0, static_cast<std::int32_t>(found.values++), r.name});
+      owners.push(&r);
+      return static_cast<std::int32_t>(found.places++);
+    } else {
+      take(r.inputs), take(r.controls);
+    }
+    return join_taken();
+  }
+  constexpr void take_one(const record& r) {
+    if (r.carries) taken_.push(place_of(r));
+  }
+  constexpr void take(array_view<const record* const> list) {
+    for (const record* r : list) take_one(*r);
+  }
+  constexpr std::int32_t join_taken() {
+    const std::size_t count = taken_.size();
+    if (count == 0) return none;
+    if (count == 1) return taken_[0];
+    places.push({static_cast<std::int32_t>(found.parts), static_cast<std::int32_t>(count), 0, {}});
+    for (std::size_t i = 0; i < count; ++i) parts.push(taken_[i]);
+    found.parts += count;
+    return static_cast<std::int32_t>(found.places++);
+  }
+
+  std::size_t size_ = 256;
+  slot* slots_ = new slot[256]();
+  std::size_t count_ = 0;
+  growing_array<const record*> stack_{64};
+  growing_array<std::int32_t> taken_{64};
+
+ public:
+  constexpr surveyor() = default;
+  surveyor(const surveyor&) = delete;
+  surveyor& operator=(const surveyor&) = delete;
+  constexpr ~surveyor() { delete[] slots_; }
+};
+
+}  // namespace detail
+
+/// Counts what is behind the outputs of a program.
+/// @param roots as they are placed; @param named the same as their handles name them
+[[nodiscard]] constexpr survey_result survey(array_view<const record* const> roots,
+                                             array_view<const record* const> named) {
+  detail::surveyor s;
+  for (const record* r : roots) s.visit(*r);
+  for (const record* r : named) s.visit(*r);
+  s.join(named);
+  return s.found;
+}
+
+/// Room for the graph: a power of two. Gradients and updates multiply the nodes by three to five.
+[[nodiscard]] constexpr std::size_t expected_nodes(const survey_result& s, std::size_t most) {
+  std::size_t room = 64;
+  while (room < (s.trains ? 4 * s.weight + 64 : s.weight + 16)) room *= 2;
+  return room < most ? room : most;
+}
+
+/// How a program finds its numbers, whose they are, and which gradients it asks for.
+template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t Gradients>
+struct survey_tables {
+  fixed_array<value_place, Places> places{};
+  fixed_array<std::int32_t, Parts> parts{};
+  fixed_array<const record*, Values> owners{};
+  fixed_array<const record*, Gradients> gradients{};
+  std::int32_t root = -1;
+};
+
+/// The same as tables of exact size.
+template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t Gradients>
+[[nodiscard]] constexpr auto write_survey(array_view<const record* const> roots,
+                                          array_view<const record* const> named) {
+  survey_tables<Places, Parts, Values, Gradients> tables;
+  detail::surveyor s;
+  for (const record* r : roots) s.visit(*r);
+  for (const record* r : named) s.visit(*r);
+  tables.root = s.join(named);
+  for (std::size_t i = 0; i < Places; ++i) tables.places[i] = s.places[i];
+  for (std::size_t i = 0; i < Parts; ++i) tables.parts[i] = s.parts[i];
+  for (std::size_t i = 0; i < Values; ++i) tables.owners[i] = s.owners[i];
+  for (std::size_t i = 0; i < Gradients; ++i) tables.gradients[i] = s.gradients[i];
+  return tables;
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_SURVEY_HPP
+
+namespace tagma::ir {
+
+/// The node that a record became where it was reached.
+struct node_of_record {
+  const record* what = nullptr;
+  node_id node = no_node;
+};
 
 /// Storage of a graph under construction and what became of it.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
@@ -4525,6 +5228,8 @@ struct built_graph {
   int attributes = 0;
   node_id roots[Roots > 0 ? Roots : 1]{};
   build_status status;
+  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
+  int record_count = 0;
   int request_count = 0;
   device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
 };
@@ -4602,10 +5307,36 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     status.problem = build_problem::nothing_to_train;
     return 0;
   }
-  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
   r.op->expand(args);
   return args.result;
 }
+
+/// The numbers of the records that take a value of the running program.
+class value_numbers {
+ public:
+  constexpr explicit value_numbers(array_view<const record* const> owners) : owners_(owners) {
+    while (size_ < 2 * owners.size()) size_ *= 2;
+    slots_ = new std::int32_t[size_]();
+    for (std::size_t i = 0; i < owners.size(); ++i) slots_[slot(*owners[i])] = static_cast<std::int32_t>(i) + 1;
+  }
+  value_numbers(const value_numbers&) = delete;
+  value_numbers& operator=(const value_numbers&) = delete;
+  constexpr ~value_numbers() { delete[] slots_; }
+
+  [[nodiscard]] constexpr std::int32_t number(const record& owner) const { return slots_[slot(owner)] - 1; }
+
+ private:
+  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i] != 0 && owners_[slots_[i] - 1] != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+
+  array_view<const record* const> owners_;
+  std::size_t size_ = 1;
+  std::int32_t* slots_ = nullptr;
+};
 
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
@@ -4626,8 +5357,16 @@ struct no_scopes {
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 class graph_builder {
  public:
-  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
-      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+  /// @param owners of the numbers of the running program
+  /// @param gradients that are asked for
+  constexpr graph_builder(built_graph<Nodes, Roots, Scoped>& built, array_view<const record* const> owners,
+                          array_view<const record* const> asked)
+      : built_(built),
+        status_(built.status),
+        g_(built.storage.view()),
+        scopes_(g_, built.status),
+        values_(owners),
+        asked_(asked) {
     if constexpr (Scoped) g_.ask(&scopes_);
   }
 
@@ -4642,12 +5381,6 @@ class graph_builder {
       if (at.id != no_node) {
         --depth;
         continue;
-      }
-      if constexpr (!Scoped) {
-        if (r.scopes != nullptr || !r.colocated.empty()) {
-          status_.problem = build_problem::has_scopes;
-          return 0;
-        }
       }
       const std::size_t before = depth;
       if constexpr (Scoped) push(r.colocated, 0, depth);
@@ -4750,9 +5483,18 @@ class graph_builder {
       if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
       if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
       if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+      if (&key != &r) note(key, id);
     } else {
       memo_.set(r, 0, id);
     }
+    note(r, id);
+  }
+  constexpr void note(const record& r, node_id id) {
+    if (built_.record_count == static_cast<int>(2 * Nodes)) {
+      status_.problem = build_problem::too_large;
+      return;
+    }
+    built_.records[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
@@ -4765,15 +5507,12 @@ class graph_builder {
     const array_view<const node_id> in = inputs.view(), after = controls.view();
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
-      case op_kind::gradient: {
-        node_id result = no_node;
-        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
-        if (result == no_node && good())
-          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
-        return result == no_node ? 0 : result;
-      }
+      case op_kind::gradient:
+        return add_gradient(r, in);
       case op_kind::optimizer:
         return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::composition:
+        return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
       case op_kind::variable: {
         const record& owner = memo_.owner_of_name(r);
@@ -4784,7 +5523,7 @@ class graph_builder {
       default:
         break;
     }
-    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    node_extras extras{after, r.name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
@@ -4800,10 +5539,47 @@ class graph_builder {
     }
   }
 
+  /// The gradient `r`, and with it all gradients of the same node that are asked for: they share a walk backwards.
+  constexpr node_id add_gradient(const record& r, array_view<const node_id> in) {
+    scratch_array<const record*, 8> records(asked_.size() + 1);
+    scratch_array<node_id, 8> by(asked_.size() + 1), results(asked_.size() + 1);
+    records[0] = &r, by[0] = in[1], results[0] = no_node;
+    std::size_t count = 1;
+    if constexpr (!Scoped)  // in a scope, each is asked for by its own
+      for (const record* other : asked_) {
+        if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
+        const node_id x = memo_.find(*other->inputs[1], 0);
+        if (x == no_node || memo_.find(*other, 0) != no_node) continue;
+        records[count] = other, by[count] = x, results[count++] = no_node;
+      }
+    differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
+    if (!good()) return 0;
+    if (results[0] == no_node) {
+      status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+      return 0;
+    }
+    for (std::size_t i = 1; i < count; ++i)
+      if (results[i] != no_node) set(*records[i], {}, results[i]);
+    return results[0];
+  }
+
+  /// The nodes of a composition. What it waits for, or runs beside, is for its result.
+  constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
+                            array_view<const node_id> colocated) {
+    expand_args args{{g_}, in, r.attributes, {}};
+    r.op->expand(args);
+    if (g_.overflow() || (after.empty() && colocated.empty())) return args.result;
+    const node bound = g_[args.result];
+    return g_.emit_as(*bound.op, bound.spec, g_.inputs(args.result), g_.attributes(args.result),
+                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+  }
+
   built_graph<Nodes, Roots, Scoped>& built_;
   build_status& status_;
   graph g_;
   std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  value_numbers values_;
+  array_view<const record* const> asked_;
   const record* memo_records_[4 * Nodes]{};
   const record* memo_names_[2 * Nodes]{};
   node_id memo_nodes_[4 * Nodes]{};
@@ -4819,16 +5595,26 @@ class graph_builder {
 }  // namespace detail
 
 /// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+/// @tparam Scoped whether some record has a device scope, as `survey` says
+/// @param owners whose numbers the running program has, in their order
+/// @param gradients that are asked for somewhere behind the roots
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots,
+                                                                      array_view<const record* const> owners = {},
+                                                                      array_view<const record* const> gradients = {}) {
   built_graph<Nodes, Roots, Scoped> built;
-  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
     if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
+}
+
+/// Which record became which node.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
+  return {built.records, static_cast<std::size_t>(built.record_count)};
 }
 
 /// A finished flat graph, exactly as large as it must be.
@@ -5440,6 +6226,58 @@ template <class Graph>
 
 }  // namespace tagma::ir
 #endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
+// ---- tagma/graph/names.hpp
+#ifndef TAGMA_SINGLE_GRAPH_NAMES_HPP
+#define TAGMA_SINGLE_GRAPH_NAMES_HPP
+
+/// @file
+/// Variables of one name that are two: a file of all variables could not have both.
+
+namespace tagma::ir {
+
+/// A name that two variables of a finished graph have; empty if there is none. A slot of an optimizer is called like
+/// its variable with "/adam_m" behind, and so may be another variable. A variable has two slots of one name if two
+/// optimizers of a kind give them initial values of their own. A variable may be called like the step of an optimizer
+/// and begin in another way. Variables of one name and several types are refused earlier.
+[[nodiscard]] constexpr std::string_view find_shared_name(const graph_view& g) {
+  scratch_array<node_id, 1> found(g.nodes.size());
+  std::size_t count = 0;
+  for (node_id i = 0; i < g.size(); ++i)
+    if (g.info(i).is(op_kind::variable)) found[count++] = i;
+  const auto variables = found.view().first(count);
+
+  struct slots {
+    std::string_view suffix;
+    std::int32_t value = -1;  // the initial one, where the optimizer gives it
+  };
+  slots kinds[16]{};
+  std::size_t kind_count = 0;
+  for (const node_id i : variables) {
+    std::size_t k = 0;
+    while (k < kind_count && (kinds[k].suffix != g[i].suffix || kinds[k].value != g[i].value)) ++k;
+    if (!g[i].suffix.empty() && k == kind_count && k < 16) kinds[kind_count++] = {g[i].suffix, g[i].value};
+  }
+  for (const node_id i : variables) {
+    const node& n = g[i];
+    for (std::size_t k = 0; k < kind_count; ++k) {
+      const auto [suffix, value] = kinds[k];
+      std::string_view owner = n.name;
+      if (n.suffix.empty() && n.name.ends_with(suffix))
+        owner.remove_suffix(suffix.size());
+      else if (n.suffix != suffix || n.value == value)
+        continue;
+      for (const node_id j : variables)
+        if (g[j].suffix == suffix && g[j].value == value && g[j].name == owner) return n.name;
+    }
+    if (!n.suffix.empty() || n.spec.type != dtype::int64 || !n.name.ends_with("/step")) continue;
+    for (const node_id j : variables)
+      if (j != i && g[j].suffix.empty() && g[j].name == n.name) return n.name;
+  }
+  return {};
+}
+
+}  // namespace tagma::ir
+#endif  // TAGMA_SINGLE_GRAPH_NAMES_HPP
 // ---- tagma/plan/transfer.hpp
 #ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
 #define TAGMA_SINGLE_PLAN_TRANSFER_HPP
@@ -5492,7 +6330,7 @@ struct plan_node {
   std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
-  const void* key = nullptr;
+  std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
@@ -5529,9 +6367,9 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
-  std::int16_t device = 0;    ///< a position in the devices of the program
-  double number = 0;          ///< of a derived initializer
-  const void* key = nullptr;  ///< of a carried initializer
+  std::int16_t device = 0;  ///< a position in the devices of the program
+  double number = 0;        ///< of a derived initializer
+  std::int32_t value = -1;  ///< the number of a carried initializer
   std::int32_t source = 0;
 };
 
@@ -5580,8 +6418,8 @@ inline constexpr std::int64_t alignment = 64;
 }
 
 /// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
-/// arena.
-/// @param bytes size of each block
+/// arena, or `too_many` if they are more than `max_bytes`.
+/// @param bytes size of each block, at most `max_bytes`
 /// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
@@ -5610,6 +6448,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
       place = kept;
       offset = end;
     }
+    if (size > max_bytes - offset) return too_many;
     for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
     live[place] = static_cast<std::int32_t>(b);
     count = kept + 1;
@@ -6008,7 +6847,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            slot,
            n.name,
            n.suffix,
-           n.key};
+           n.value};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
@@ -6289,7 +7128,7 @@ class transfer_pass {
     n.inputs = 1;
     n.attribute_count = n.controls = 0;
     n.storage = storage_kind::none;
-    n.key = nullptr;
+    n.value = -1;
     n.step = s;
     n.device = device;
     to_.inputs[to_.sizes.inputs++] = i;
@@ -6405,9 +7244,15 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+/// No tensor has more bytes than can be addressed, and so not the result of `Operation`.
+template <ir::build_problem Problem, class Operation, class Result>
+inline constexpr bool tensors_are_addressable = Problem != ir::build_problem::oversized;
 /// What a device function returned for `Operation` is the name of a device.
 template <ir::build_problem Problem, class Operation, class Text>
 inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
+/// There is no name that two variables have.
+template <class Text>
+inline constexpr bool names_are_of_one_variable = std::is_void_v<Text>;
 }  // namespace diagnose
 
 namespace detail {
@@ -6424,24 +7269,35 @@ struct output_traits<output_list<E...>> {
   static constexpr int position() {
     int at = -1, i = 0;
     ((at = at < 0 && std::is_same_v<typename E::id, Id> ? i : at, ++i), ...);
+    // An expression with a number in it that is written again has an identity of its own.
+    if constexpr (!is_structural<Id>)
+      for (i = 0; at < 0 && i < static_cast<int>(records.size()); ++i)
+        if (ir::is_one_node(*records[static_cast<std::size_t>(i)], *find_record<Id>())) at = i;
     return at;
   }
+  /// The records of the handles themselves.
+  static constexpr const auto& named = records;
+
+  /// What the handles carry.
   template <class Closure>
   static carried values(const Closure& closure) {
-    return std::apply([](const E&... e) { return merge_values(e...); }, closure().handles);
+    return joined(std::apply([](const E&... e) { return join_values(e...); }, closure().handles));
   }
+  static carried joined(carried values) { return values; }
+  static carried joined(no_values) { return {}; }
 };
 template <expression E>
 struct output_traits<E> : output_traits<output_list<E>> {
   template <class Closure>
   static carried values(const Closure& closure) {
-    return merge_values(closure());
+    return output_traits<output_list<E>>::joined(join_values(closure()));
   }
 };
 
 template <class Named, class Scoped>
 struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
   static constexpr const auto& records = output_traits<Scoped>::records;
+  static constexpr const auto& named = output_traits<Named>::records;
 
   template <class Closure>
   static carried values(const Closure& closure) {
@@ -6472,6 +7328,13 @@ inline constexpr bool is_placed_softly = false;
 template <class Closure>
 inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
 
+/// What is wrong with a graph that was built: what its builder found, or else the first tensor that is too large.
+[[nodiscard]] constexpr ir::build_status status_of(const ir::build_status& built, const ir::graph_view& g) {
+  for (int i = 0; i < g.size() && built.good(); ++i)
+    if (!is_addressable(g[i].spec)) return {ir::build_problem::oversized, g[i].op->info, g[i].spec, {}, {}};
+  return built;
+}
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -6479,29 +7342,25 @@ struct compiled_graph {
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
-  template <std::size_t Capacity, bool Scoped>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
-  template <std::size_t Capacity, bool Scoped>
+  static constexpr ir::survey_result survey = ir::survey(traits::records, traits::named);
+  static constexpr auto surveyed =
+      ir::write_survey<survey.places, survey.parts, survey.values, survey.gradients>(traits::records, traits::named);
+  static constexpr value_places places{surveyed.places, surveyed.parts, surveyed.root, survey.values};
+
+  template <std::size_t Capacity>
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, survey.scoped>(traits::records,
+                                                                                          surveyed.owners,
+                                                                                          surveyed.gradients);
+  template <std::size_t Capacity>
   static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES &&
-                  built_at<Capacity, Scoped>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<4 * Capacity, Scoped>();
+    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
+      return choose_capacity<2 * Capacity>();
     else
       return Capacity;
   }
-  static constexpr std::size_t unscoped = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256), false>();
-  static constexpr bool has_scopes = built_at<unscoped, false>.status.problem == ir::build_problem::has_scopes;
-  static constexpr std::size_t capacity = choose_capacity<unscoped, has_scopes>();
-  static constexpr const auto& built = built_at<capacity, has_scopes>;
-
-  static constexpr ir::build_problem problem = built.status.problem;
-  static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
-  static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
-  using operation_type = decltype(find_operation_name<&operation>());
-  static constexpr std::string_view text = built.status.text;
-  using first_type = spec_of<first_spec>;
-  using second_type = spec_of<second_spec>;
-  using text_type = decltype(find_operation_name<&text>());
+  static constexpr std::size_t expected = ir::expected_nodes(survey, TAGMA_MAX_NODES);
+  static constexpr std::size_t capacity = choose_capacity<expected>();
+  static constexpr const auto& built = built_at<capacity>;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -6509,6 +7368,19 @@ struct compiled_graph {
   static constexpr std::size_t requests = static_cast<std::size_t>(built.request_count);
   static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+
+  static constexpr ir::build_status status = status_of(built.status, view);
+  static constexpr ir::build_problem problem = status.problem;
+  static constexpr tensor_spec first_spec = status.first, second_spec = status.second;
+  static constexpr std::string_view operation = status.op == nullptr ? std::string_view{} : status.op->name;
+  using operation_type = decltype(find_operation_name<&operation>());
+  static constexpr std::string_view text = status.text;
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
+  using text_type = decltype(find_operation_name<&text>());
+
+  static constexpr std::string_view shared_name = ir::find_shared_name(view);
+  using shared_name_type = decltype(find_operation_name<&shared_name>());
 };
 
 /// Where the nodes of a program run, worked out when the first run or its session asks.
@@ -6601,7 +7473,8 @@ struct compiled_plan {
                                         where::devices, where::placed.reasons()};
 };
 
-/// Bytes of the arenas of a plan when every dynamic extent has one value.
+/// Bytes of the arenas of a plan when every dynamic extent has one value. Throws InvalidArgument if an operation does
+/// not take such extents, and ResourceExhausted for more than `max_bytes`.
 template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
@@ -6609,6 +7482,7 @@ template <class Plan>
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
+    check_size(specs[i]);
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
     scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
@@ -6618,20 +7492,23 @@ template <class Plan>
         ir::attribute_list(Plan::attributes)
             .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
         {}};
-    if (const char* problem = node.op->infer(args)) throw problem;
+    if (const char* problem = node.op->infer(args))
+      fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
     specs[i] = args.out;
+    check_size(specs[i]);
   }
   constexpr std::size_t blocks = Plan::blocks.size();
   fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
   fixed_array<std::int32_t, blocks + 1> live{};
   for (std::size_t b = 0; b < blocks; ++b) {
-    const tensor_spec& s = specs[Plan::blocks[b].node];
-    bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
+    bytes[b] = bytes_of(specs[Plan::blocks[b].node]);
   }
   std::int64_t sum = 0;
   for (std::size_t d = 0; d < Plan::where::device_count; ++d)
-    sum += plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks},
-                             static_cast<std::int16_t>(d));
+    sum = bounded_sum(sum, plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks},
+                                             {live.data(), blocks}, static_cast<std::int16_t>(d)));
+  if (sum > max_bytes)
+    fail(status_code::resource_exhausted, "peak_bytes: the tensors have more bytes than a process can address");
   return sum;
 }
 
@@ -6649,19 +7526,22 @@ class program {
   using graph = detail::compiled_graph<Closure>;
   using full_plan = decltype(detail::plan_of_all<graph>(std::make_index_sequence<graph::output_count>{}));
 
-  explicit program(const Closure& closure) : values_(graph::traits::values(closure)) {}
+  /// Gathers the numbers written into the expressions. Throws InvalidArgument if one place has two.
+  explicit program(const Closure& closure) : values_(gather_values(graph::places, graph::traits::values(closure))) {}
 
-  /// The run-time values written into the expressions.
+  /// The run-time values written into the expressions, by number.
   [[nodiscard]] const carried& values() const { return values_; }
 
   /// Nodes of the whole graph, gradients and updates included.
   static constexpr std::size_t node_count() { return graph::nodes; }
 
-  /// Bytes that a run of all outputs needs for intermediate tensors, a constant of the compiler.
+  /// Bytes that one run of all outputs needs for intermediate tensors, a constant of the compiler. A run whose steps
+  /// share threads or use streams may take more. A session has this for each run under way and, in its cache
+  /// (`session_options::plan_cache_bytes`), for runs with other extents or of other outputs; variables come on top.
   /// @param batch the value of every dynamic extent
   static constexpr std::int64_t peak_bytes(extent batch = 1) { return detail::peak_bytes<full_plan>(batch); }
 
-  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every
+  /// A hash of the flat graph (operations, types, shapes, names, edges, outputs), equal in every process and with every
   /// compiler.
   static constexpr std::uint64_t fingerprint() {
     constexpr std::uint64_t value = [] {
@@ -6669,6 +7549,9 @@ class program {
       for (int i = 0; i < graph::view.size(); ++i) {
         const ir::node& n = graph::view[i];
         h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
+        // Lists are told apart by their lengths.
+        const int lengths[] = {n.spec.dims.rank, n.inputs, n.controls, n.attribute_count, n.colocated};
+        for (const int length : lengths) h = hash_combine(h, static_cast<std::uint64_t>(length));
         for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
         for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
         for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
@@ -6677,6 +7560,7 @@ class program {
         h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
         for (const auto at : graph::view.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
       }
+      for (const ir::node_id root : graph::view.roots) h = hash_combine(h, static_cast<std::uint64_t>(root));
       return h;
     }();
     return value;
@@ -6689,10 +7573,11 @@ class program {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080 and E146.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146 and E161.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
-          class Second = typename Graph::second_type, class Text = typename Graph::text_type>
+          class Second = typename Graph::second_type, class Text = typename Graph::text_type,
+          class Shared = typename Graph::shared_name_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
@@ -6704,9 +7589,14 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::tensors_are_addressable<Graph::problem, Operation, First>,
+                "TAGMA-E081 compile: a tensor has at most 2^56 bytes");
   static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
                 "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"");
-  if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
+  static_assert(
+      diagnose::names_are_of_one_variable<Shared>,
+      "TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer");
+  if constexpr (Graph::problem == ir::build_problem::none && std::is_void_v<Shared>) return program<Closure>(closure);
 }
 
 /// An option of `compile`.
@@ -6785,6 +7675,14 @@ constexpr auto fed_element() {
     return T{};
 }
 
+/// What an error of a feed is about.
+struct fed_node {
+  std::string_view operation;
+  std::string_view name;
+  ir::node_id node = ir::no_node;
+  shape dims;
+};
+
 /// Placeholders and variables of a graph, in its order.
 template <class Graph>
 struct graph_tables {
@@ -6804,7 +7702,7 @@ struct graph_tables {
       const auto a = Graph::view.attributes(i);
       const auto where = placed_graph<Graph>::placed.devices();
       const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
-      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.key, i};
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.value, i};
     }
     return list;
   }
@@ -6818,25 +7716,47 @@ struct graph_tables {
   }
 };
 
-/// The node of a graph that a handle stands for, or `no_node`. The graph is built once more with the handle among its
-/// roots; if nothing is added to it, the node was there.
-template <class Graph, class Id>
-[[nodiscard]] constexpr ir::node_id find_node() {
-  constexpr const ir::record* record = find_record<Id>();
-  for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    if (Graph::view.info(i).is(ir::op_kind::placeholder) && record->op == ir::rules_for<op::placeholder, Graph> &&
-        Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
-      return i;
-  if constexpr (record->op != ir::rules_for<op::placeholder, Graph>) {
-    fixed_array<const ir::record*, Graph::output_count + 1> roots{};
-    for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
-    roots[Graph::output_count] = record;
-    const auto built = ir::build_graph<Graph::capacity, Graph::output_count + 1, Graph::has_scopes>(roots);
-    if (built.status.good() && static_cast<std::size_t>(built.nodes) == Graph::nodes)
-      return built.roots[Graph::output_count];
+/// The nodes of a graph that a handle stands for, in no order: none if the graph does not have it, more than one if
+/// device scopes ask for it in several places.
+/// @return how many
+template <class Graph>
+constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
+  int count = 0;
+  const auto add = [&](ir::node_id id) {
+    for (int i = 0; i < count; ++i)
+      if (nodes[i] == id) return;
+    nodes[count++] = id;
+  };
+  if (r.op->info->is(ir::op_kind::placeholder)) {
+    for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+      if (Graph::view.info(i).is(ir::op_kind::placeholder) && Graph::view[i].name == r.name &&
+          Graph::view[i].spec == r.spec)
+        add(i);
+    return count;
   }
-  return ir::no_node;
+  const auto all = ir::nodes_of(Graph::built);
+  for (const ir::node_of_record& n : all)
+    if (n.what == &r) add(n.node);
+  if (count == 0 && r.bare != nullptr && ir::is_single(*r.op->info))
+    for (const ir::node_of_record& n : all)
+      if (n.what == r.bare) add(n.node);
+  return count;
 }
+
+template <class Graph, class Id>
+struct nodes_of_handle {
+  static constexpr int count = [] {
+    fixed_array<ir::node_id, Graph::nodes> all{};
+    return find_nodes<Graph>(*find_record<Id>(), all);
+  }();
+  static constexpr auto nodes = [] {
+    fixed_array<ir::node_id, Graph::nodes> all{};
+    fixed_array<ir::node_id, static_cast<std::size_t>(count)> some{};
+    find_nodes<Graph>(*find_record<Id>(), all);
+    for (int i = 0; i < count; ++i) some[i] = all[i];
+    return some;
+  }();
+};
 
 /// A graph in which `Fed` are placeholders.
 template <class Graph, ir::node_id... Fed>
@@ -6847,7 +7767,7 @@ struct fed_graph : Graph {
       ir::node& n = copy.nodes[i];
       n.op = ir::rules_for<op::placeholder, Graph>;
       n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-      n.key = nullptr;
+      n.value = -1;
     }
     return copy;
   }();
@@ -6860,23 +7780,28 @@ struct placed_graph<fed_graph<Graph, Fed...>> : placed_graph<Graph> {};
 /// What a feed is for.
 template <class Graph, class Argument>
 struct feed_traits {
-  static constexpr ir::node_id node = ir::no_node;
+  static constexpr fixed_array<ir::node_id, 0> nodes{};
   static constexpr bool replaces = false;
-  template <class RunGraph>
-  static constexpr int position = -1;
   static constexpr auto fault() {}  // a limit
 };
 template <class Graph, class Id, class Value>
 struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr tensor_spec declared = find_record<Id>()->spec;
-  static constexpr ir::node_id node = find_node<Graph, Id>();
-  /// True if the node is computed where it is not fed.
+  static constexpr const auto& nodes = nodes_of_handle<Graph, Id>::nodes;
+  static constexpr ir::node_id node = nodes.size() == 0 ? ir::no_node : nodes[0];
+  /// True if the nodes are computed where they are not fed.
   static constexpr bool replaces = node != ir::no_node && !Graph::view.info(node).is(ir::op_kind::placeholder);
-  /// The rank among the placeholders of the graph of the run.
+  /// The ranks of the nodes among the placeholders of the graph of the run.
   template <class RunGraph>
-  static constexpr int position = graph_tables<RunGraph>::placeholder_position(node);
+  static constexpr auto positions = [] {
+    auto list = nodes;
+    for (int& i : list) i = graph_tables<RunGraph>::placeholder_position(i);
+    return list;
+  }();
   using spec_type = spec_of<declared>;
   static constexpr std::string_view operation = node == ir::no_node ? std::string_view() : Graph::view.info(node).name;
+  static constexpr fed_node about =
+      node == ir::no_node ? fed_node{} : fed_node{operation, Graph::view[node].name, node, declared.dims};
 
   static constexpr bool is_computed() {
     const ir::op_info& info = Graph::view.info(node);
@@ -6885,7 +7810,8 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)
       for (const ir::node_id c : Graph::view.controls(i))
-        if (c == node) return true;
+        for (const ir::node_id fed : nodes)
+          if (c == fed) return true;
     return false;
   }
   static constexpr auto fault() {
@@ -6906,10 +7832,13 @@ struct feed_traits<Graph, feed<Id, Value>> {
 template <class Graph, class... Arguments>
 struct repeated_feeds {
   static constexpr ir::node_id find() {
-    const ir::node_id fed[] = {feed_traits<Graph, Arguments>::node..., ir::no_node};
-    for (std::size_t i = 0; i < sizeof...(Arguments); ++i)
-      for (std::size_t k = 0; k < i; ++k)
-        if (fed[i] == fed[k] && fed[i] != ir::no_node) return fed[i];
+    const array_view<const ir::node_id> feeds[] = {feed_traits<Graph, Arguments>::nodes..., {}};
+    fixed_array<bool, Graph::nodes> seen{};
+    for (const auto& nodes : feeds)
+      for (const ir::node_id i : nodes) {
+        if (seen[i]) return i;
+        seen[i] = true;
+      }
     return ir::no_node;
   }
   static constexpr ir::node_id twice = find();
@@ -6918,6 +7847,10 @@ struct repeated_feeds {
     if constexpr (twice != ir::no_node) return diagnose::fed_twice<spec_of<declared>>{};
   }
 };
+
+/// `Fed`, and the nodes of one more feed.
+template <class Traits, ir::node_id... Fed, std::size_t... I>
+constexpr auto with_nodes(std::index_sequence<I...>) -> std::integer_sequence<ir::node_id, Fed..., Traits::nodes[I]...>;
 
 /// The graph of a run with these arguments: a program's own, unless something else than placeholders is fed.
 template <class Graph, class Fed, class... Arguments>
@@ -6934,7 +7867,10 @@ struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Ar
 template <class Graph, ir::node_id... Fed, class Argument, class... Arguments>
   requires(feed_traits<Graph, Argument>::replaces)
 struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Arguments...>
-    : run_graph<Graph, std::integer_sequence<ir::node_id, Fed..., feed_traits<Graph, Argument>::node>, Arguments...> {};
+    : run_graph<Graph,
+                decltype(with_nodes<feed_traits<Graph, Argument>, Fed...>(
+                    std::make_index_sequence<feed_traits<Graph, Argument>::nodes.size()>{})),
+                Arguments...> {};
 template <class Graph, class... Arguments>
 using graph_of_run = typename run_graph<Graph, std::integer_sequence<ir::node_id>, Arguments...>::type;
 
@@ -7169,6 +8105,8 @@ class accelerator {
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
 
+#include <new>
+
 namespace tagma::runtime {
 
 /// The words of an error without the code in front: what is behind the first colon, or all where there is none.
@@ -7192,6 +8130,10 @@ struct caught {
       code = one.code();
       is_error = true;
       see(one);
+    } catch (const std::bad_alloc&) {
+      code = status_code::resource_exhausted;
+      what = "the host has no room for what it needs";
+      is_known = true;
     } catch (const std::exception& one) {
       see(one);
     } catch (...) {
@@ -7290,6 +8232,13 @@ class condition {
 
 #include <sched.h>
 
+// ---- tagma/runtime/closing.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+#define TAGMA_SINGLE_RUNTIME_CLOSING_HPP
+
+/// @file
+/// Tells the runs of a session that it closes.
+
 // ---- tagma/runtime/wait_word.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 #define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
@@ -7321,7 +8270,7 @@ namespace tagma::runtime {
 
 inline void relax() {
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+  asm volatile("pause");
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
@@ -7336,11 +8285,19 @@ class wait_word {
   void wait(std::uint32_t seen) { wait_until(seen, never); }
 
   /// The same, until `end_ns` of the monotonic clock at most.
-  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+  void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+    if (!changes_soon(seen)) sleep_until(seen, end_ns);
+  }
+  /// Waits a short while awake. True if the number is no longer `seen`.
+  [[nodiscard, gnu::noinline]] bool changes_soon(std::uint32_t seen) const {
     for (int i = 0; i < 1000; ++i) {
-      if (word_.load(memory_order::acquire) != seen) return;
+      if (word_.load(memory_order::acquire) != seen) return true;
       relax();
     }
+    return false;
+  }
+  /// Waits asleep.
+  [[gnu::noinline]] void sleep_until(std::uint32_t seen, std::int64_t end_ns) {
     // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
     // thread to sleep: one of them sees the other.
     sleepers_.fetch_add(1);
@@ -7381,6 +8338,56 @@ class wait_word {
 
 }  // namespace tagma::runtime
 #endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
+
+namespace tagma::runtime {
+
+/// The end of a session. Runs look at it as at a token; those that sleep are woken.
+class closing {
+ public:
+  closing() = default;
+  closing(const closing&) = delete;
+  closing& operator=(const closing&) = delete;
+
+  [[nodiscard]] bool begun() const noexcept { return begun_.load(memory_order::acquire); }
+  TAGMA_COLD void begin() noexcept {
+    begun_.store(true);
+    const mutex_lock lock(mutex_);
+    for (sleeper* s = first_; s != nullptr; s = s->next_) s->word_.change(true);
+  }
+
+  /// While it lives, `begin` changes a word. What begun before is to be looked for behind it.
+  class sleeper {
+   public:
+    TAGMA_COLD sleeper(closing& of, wait_word& word) : closing_(of), word_(word) {
+      const mutex_lock lock(of.mutex_);
+      next_ = of.first_;
+      if (next_ != nullptr) next_->before_ = this;
+      of.first_ = this;
+    }
+    sleeper(const sleeper&) = delete;
+    sleeper& operator=(const sleeper&) = delete;
+    TAGMA_COLD ~sleeper() {
+      const mutex_lock lock(closing_.mutex_);
+      (before_ == nullptr ? closing_.first_ : before_->next_) = next_;
+      if (next_ != nullptr) next_->before_ = before_;
+    }
+
+   private:
+    friend class closing;
+    closing& closing_;
+    wait_word& word_;
+    sleeper* before_ = nullptr;
+    sleeper* next_ = nullptr;
+  };
+
+ private:
+  atomic<bool> begun_{false};
+  mutex mutex_;
+  sleeper* first_ = nullptr;
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_CLOSING_HPP
 
 namespace tagma {
 
@@ -7439,15 +8446,23 @@ namespace runtime {
 class trace_sink;
 }
 
-/// What a run is given beside its feeds.
-struct run_limits {
+/// Who may stop a run.
+struct stop_source {
+  const void* token = nullptr;
+  bool (*requested)(const void*) = nullptr;  ///< nullptr: nobody
+  const cancellation* wakes = nullptr;       ///< a run that sleeps; without it the run looks at the token now and then
+  const stop_source* next = nullptr;         ///< another one
+};
+
+/// What a run is given beside its feeds. Of several, the earliest end counts, and any token stops the run; two pools or
+/// two timelines are an error.
+struct run_limits : located<run_limits> {
+  static constexpr int any_pool = -0x7fffffff;
+
   std::int64_t timeout_ns = 0;  ///< 0: that of the session, below 0: none
-  const void* stop = nullptr;
-  bool (*stopped)(const void*) = nullptr;
-  const cancellation* wakes =
-      nullptr;  ///< who wakes a run that sleeps; without it the run looks at `stopped` now and then
+  stop_source stop;
   runtime::trace_sink* trace = nullptr;
-  int pool = 0;  ///< one of the session's pools; -1: the thread that calls
+  int pool = any_pool;  ///< one of the session's pools; -1: the thread that calls
 };
 
 /// A duration of std::chrono without <chrono>.
@@ -7481,49 +8496,98 @@ class time_limit {
 };
 
 /// The longest time that a run may take, whatever the session allows: `timeout(500ms)` or any other std::chrono
-/// duration. A run that is given no time is late.
+/// duration. A run that is given no time is late. Of several the shortest counts.
 template <duration_like Duration>
 [[nodiscard]] constexpr run_limits timeout(Duration d) {
   const std::int64_t ns = time_limit(d).ns();
-  return {.timeout_ns = ns < 1 ? 1 : ns};
+  run_limits l;
+  l.timeout_ns = ns < 1 ? 1 : ns;
+  return l;
 }
 
-/// A run that may take as long as it likes, whatever the session allows.
-[[nodiscard]] constexpr run_limits no_timeout() { return {.timeout_ns = -1}; }
+/// A run that may take as long as it likes, whatever the session allows. Beside a `timeout`, that holds.
+[[nodiscard]] constexpr run_limits no_timeout() {
+  run_limits l;
+  l.timeout_ns = -1;
+  return l;
+}
 
 /// Stops the run when `token.stop_requested()`, as of std::stop_token. The token must outlive the run. A run that
-/// sleeps looks at it every ten milliseconds.
+/// sleeps looks at it every ten milliseconds. Of several any one stops the run.
 template <class Token>
   requires requires(const Token& t) { t.stop_requested(); }
 [[nodiscard]] constexpr run_limits stop_with(const Token& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); }};
+  run_limits l;
+  l.stop.token = &token;
+  l.stop.requested = [](const void* t) { return static_cast<bool>(static_cast<const Token*>(t)->stop_requested()); };
+  return l;
 }
 /// Stops the run when `token.cancel()` is called, at once if the run sleeps.
 [[nodiscard]] constexpr run_limits stop_with(const cancellation& token) {
-  return {.stop = &token,
-          .stopped = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); },
-          .wakes = &token};
+  run_limits l;
+  l.stop.token = l.stop.wakes = &token;
+  l.stop.requested = [](const void* t) { return static_cast<const cancellation*>(t)->stop_requested(); };
+  return l;
 }
 
 /// Chooses the threads that do the steps of a run: those of pool `index` of the session's `inter_op_pools`.
-[[nodiscard]] constexpr run_limits on_pool(int index) { return {.pool = index}; }
+[[nodiscard]] constexpr run_limits on_pool(int index) {
+  run_limits l;
+  l.pool = index;
+  return l;
+}
 /// The steps of a run are done by the thread that calls, one after the other. Large kernels share their work with other
 /// threads as ever.
-[[nodiscard]] constexpr run_limits on_caller_thread() { return {.pool = -1}; }
+[[nodiscard]] constexpr run_limits on_caller_thread() { return on_pool(-1); }
 
 namespace runtime {
 
-/// Limits with an absolute end.
+inline constexpr run_limits no_limits;
+
+/// Makes the first of several limits all of them; it refers to the tokens of the others. Throws InvalidArgument for two
+/// pools or timelines.
+TAGMA_COLD inline void join(array_view<run_limits> given) {
+  run_limits& all = given[0];
+  for (run_limits& l : given.subspan(1, given.size() - 1)) {
+    if (l.timeout_ns > 0 ? all.timeout_ns <= 0 || l.timeout_ns < all.timeout_ns : all.timeout_ns == 0)
+      all.timeout_ns = l.timeout_ns;
+    if (l.stop.requested != nullptr) {
+      l.stop.next = all.stop.next;
+      all.stop.next = &l.stop;
+    }
+    if (l.pool != run_limits::any_pool) {
+      if (all.pool != run_limits::any_pool && all.pool != l.pool)
+        fail(status_code::invalid_argument,
+             {"a run is given two pools of threads, ", all.pool, " and ", l.pool, " (-1 is the thread that calls)"});
+      all.pool = l.pool;
+    }
+    if (l.trace != nullptr) {
+      if (all.trace != nullptr && all.trace != l.trace)
+        fail(status_code::invalid_argument, "a run is given two timelines to be recorded in");
+      all.trace = l.trace;
+    }
+  }
+}
+
+/// Limits with an absolute end, and the end of the session.
 class run_guard {
  public:
-  explicit run_guard(const run_limits& limits)
-      : limits_(limits), end_(limits.timeout_ns > 0 ? now_ns() + limits.timeout_ns : wait_word::never) {}
+  /// @param session_timeout_ns where the run has none of its own; 0: none
+  /// @param session whose end stops the run as well; nullptr: none
+  explicit run_guard(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : stop_(limits.stop),
+        timeout_ns_(limits.timeout_ns == 0 ? session_timeout_ns : limits.timeout_ns),
+        end_(timeout_ns_ > 0 ? now_ns() + timeout_ns_ : wait_word::never),
+        session_(session),
+        limited_(timeout_ns_ > 0 || stop_.requested != nullptr || stop_.next != nullptr) {}
 
-  [[nodiscard]] bool limited() const { return end_ != wait_word::never || limits_.stopped != nullptr; }
+  /// False: there is no reason to stop.
+  [[nodiscard]] bool limited() const { return limited_ || closed(); }
   /// Why the run must stop: cancelled, deadline_exceeded, or ok if it need not.
-  [[nodiscard]] status_code over() const {
-    if (limits_.stopped != nullptr && limits_.stopped(limits_.stop)) return status_code::cancelled;
+  [[nodiscard, gnu::noinline]] status_code over() const {
+    if (closed()) return status_code::cancelled;
+    for (const stop_source* s = &stop_; s != nullptr; s = s->next)
+      if (s->requested != nullptr && s->requested(s->token)) return status_code::cancelled;
     return end_ != wait_word::never && now_ns() > end_ ? status_code::deadline_exceeded : status_code::ok;
   }
   /// Throws if the run was cancelled or is late.
@@ -7533,25 +8597,40 @@ class run_guard {
   /// Throws the error that says so.
   /// @param meanwhile what the run did then: " while ..."
   [[noreturn]] TAGMA_COLD void explain(status_code reason, std::string_view meanwhile = {}) const {
-    if (reason == status_code::cancelled) fail(reason, "the run was cancelled");
-    fail(reason, {"the run took longer than its timeout of ", limits_.timeout_ns / 1'000'000, " ms", meanwhile});
+    if (reason == status_code::cancelled)
+      fail(reason, {"the run was cancelled", closed() ? ", since its session was closed" : ""});
+    fail(reason, {"the run took longer than its timeout of ", timeout_ns_ / 1'000'000, " ms", meanwhile});
   }
 
   /// Waits until the word is no longer `seen`, or until there may be a reason to stop.
-  void wait(wait_word& word, std::uint32_t seen) const {
-    if (limits_.stopped == nullptr) return word.wait_until(seen, end_);
-    if (limits_.wakes != nullptr) {
-      const cancellation::sleeper sleeper(*limits_.wakes, word);
-      if (sleeper.too_late()) return;
-      if (sleeper.placed()) return word.wait_until(seen, end_);
-    }
-    const std::int64_t look_again = now_ns() + 10'000'000;
-    word.wait_until(seen, look_again < end_ ? look_again : end_);
+  TAGMA_COLD void wait(wait_word& word, std::uint32_t seen) const {
+    if (word.changes_soon(seen)) return;
+    if (session_ == nullptr) return sleep(&stop_, word, seen, end_);
+    const closing::sleeper sleeper(*session_, word);
+    if (!closed()) sleep(&stop_, word, seen, end_);
   }
 
  private:
-  run_limits limits_;
+  [[nodiscard]] bool closed() const { return session_ != nullptr && session_->begun(); }
+
+  /// Sleeps until the word changes, until `end` at most. Who may stop the run is told of the word, or looked at.
+  TAGMA_COLD static void sleep(const stop_source* first, wait_word& word, std::uint32_t seen, std::int64_t end) {
+    while (first != nullptr && first->requested == nullptr) first = first->next;
+    if (first == nullptr) return word.sleep_until(seen, end);
+    if (first->wakes != nullptr) {
+      const cancellation::sleeper sleeper(*first->wakes, word);
+      if (sleeper.too_late()) return;
+      if (sleeper.placed()) return sleep(first->next, word, seen, end);
+    }
+    const std::int64_t look_again = now_ns() + 10'000'000;
+    sleep(first->next, word, seen, look_again < end ? look_again : end);
+  }
+
+  stop_source stop_;
+  std::int64_t timeout_ns_;
   std::int64_t end_;
+  closing* session_;
+  bool limited_;
 };
 
 }  // namespace runtime
@@ -7583,14 +8662,16 @@ class stop_hook {
 /// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
 class run_control {
  public:
-  explicit run_control(const run_limits& limits) : guard_(limits) {}
+  explicit run_control(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : guard_(limits, session_timeout_ns, session) {}
   run_control(const run_control&) = delete;
   run_control& operator=(const run_control&) = delete;
 
   [[nodiscard]] const run_guard& guard() const { return guard_; }
   /// True once the run was told to stop.
   [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
-  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as one load.
+  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as two
+  /// loads.
   [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
 
   /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.
@@ -8105,16 +9186,18 @@ template <class... E>
 [[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
   return list;
 }
-/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
-template <class Plan>
-[[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
+/// The first placeholder that a plan needs and the feeds lack, as a node of the plan; -1 if there is none.
+template <class Plan, class... Traits>
+[[nodiscard]] constexpr int first_missing() {
+  const array_view<const ir::node_id> feeds[] = {Traits::nodes..., {}};
+  fixed_array<bool, Plan::graph::nodes> fed{};
+  for (const auto& nodes : feeds)
+    for (const ir::node_id i : nodes) fed[i] = true;
   for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
     const plan::plan_node& n = Plan::nodes[i];
     if (!n.op->is(ir::op_kind::placeholder)) continue;
     if (!wants_value(Plan::needs[n.source]) && n.spec.dims.is_static()) continue;  // its extents are known
-    bool found = false;
-    for (const int f : fed) found = found || f == n.slot;
-    if (!found) return static_cast<int>(i);
+    if (!fed[n.source]) return static_cast<int>(i);
   }
   return -1;
 }
@@ -8167,8 +9250,7 @@ struct run_check {
   }
   template <class Plan>
   static auto find_in_plan() {
-    static constexpr int fed[] = {feed_traits<Graph, Arguments>::template position<typename Plan::graph>..., -1};
-    constexpr int missing = first_missing<Plan>(fed);
+    constexpr int missing = first_missing<Plan, feed_traits<Graph, Arguments>...>();
     if constexpr (Plan::raw.contradictory) {
       return diagnose::no_order{};
     } else if constexpr (missing >= 0) {
@@ -8221,6 +9303,7 @@ struct run_check {
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8237,18 +9320,15 @@ struct run_check {
 #define TAGMA_SINGLE_BASE_FILE_HPP
 
 /// @file
-/// Reading files, and replacing one so that a crash leaves either the old file or the new one.
+/// Reading files.
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -8299,12 +9379,16 @@ namespace detail {
 class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { (void)close(); }
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~descriptor() {
+    if (number_ >= 0) (void)::close(number_);
+  }
 
   [[nodiscard]] int get() const { return number_; }
-  [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
  private:
   int number_;
@@ -8354,49 +9438,6 @@ class input_file {
   return content;
 }
 
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
-  static std::atomic<unsigned> counter{0};
-  std::string temporary;
-  int number = -1;
-  do {
-    temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-    number = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (number < 0 && errno == EEXIST);
-  if (number < 0) fail_errno(errno, temporary, "created");
-
-  struct remover {
-    const std::string& name;
-    bool armed = true;
-    ~remover() {
-      if (armed) ::unlink(name.c_str());
-    }
-  } guard{temporary};
-  detail::descriptor file(number);
-  for (std::string_view piece : pieces) {
-    while (!piece.empty()) {
-      const auto n = ::write(file.get(), piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, temporary, "written");
-      piece.remove_prefix(static_cast<std::size_t>(n));
-    }
-  }
-  if (::fsync(file.get()) != 0) fail_errno(errno, temporary, "flushed to the disk");
-  if (!file.close()) fail_errno(errno, temporary, "closed");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail_errno(errno, path, "replaced");
-  guard.armed = false;
-
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
-  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // EINVAL: a file system that cannot flush directories, and needs no flush.
-  if (parent.get() < 0 || (::fsync(parent.get()) != 0 && errno != EINVAL))
-    fail_errno(errno, directory, "flushed to the disk");
-}
-
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_BASE_FILE_HPP
 // ---- tagma/base/json.hpp
@@ -8404,117 +9445,33 @@ inline void replace_file(const std::string& path, std::span<const std::string_vi
 #define TAGMA_SINGLE_BASE_JSON_HPP
 
 /// @file
-/// A strict reader of JSON (RFC 8259) for file headers and configurations, and the quoting of strings for writers.
-/// Stricter than the RFC where it leaves a choice: duplicate names, invalid UTF-8, unpaired surrogates, numbers beyond
-/// double and a byte order mark are errors.
+/// A strict reader of JSON (RFC 8259) for the headers of files, and the quoting of strings for writers. It builds
+/// nothing: whoever reads asks for one value after the other, so that a text of millions of values takes no memory
+/// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
+/// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace tagma::json {
 
-struct member;
-class value;
-using array = std::vector<value>;
-/// Members in the order of the text.
-using object = std::vector<member>;
+/// What a value is. `none` stands where there is no value.
+enum class kind : std::uint8_t { none, null, boolean, number, string, array, object };
 
-/// Any JSON value. A number without fraction and exponent that fits is an int64, every other number is a double.
-class value {
- public:
-  value() = default;
-  template <class T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, value>)
-  explicit value(T&& content) : content_(std::forward<T>(content)) {}
-
-  [[nodiscard]] bool is_null() const { return is<std::monostate>(); }
-  [[nodiscard]] bool is_bool() const { return is<bool>(); }
-  [[nodiscard]] bool is_integer() const { return is<std::int64_t>(); }
-  [[nodiscard]] bool is_number() const { return is<std::int64_t>() || is<double>(); }
-  [[nodiscard]] bool is_string() const { return is<std::string>(); }
-  [[nodiscard]] bool is_array() const { return is<array>(); }
-  [[nodiscard]] bool is_object() const { return is<object>(); }
-
-  /// "null", "a boolean", "an integer", "a number", "a string", "an array" or "an object".
-  [[nodiscard]] std::string_view kind() const {
-    constexpr std::string_view names[] = {"null",     "a boolean", "an integer", "a number",
-                                          "a string", "an array",  "an object"};
-    return names[content_.index()];
-  }
-
-  /// The content. Each throws `invalid_argument` if the value is of another kind; `as_double` takes integers too.
-  [[nodiscard]] bool as_bool() const { return get<bool>("a boolean"); }
-  [[nodiscard]] std::int64_t as_integer() const { return get<std::int64_t>("an integer"); }
-  [[nodiscard]] double as_double() const {
-    return is_integer() ? static_cast<double>(as_integer()) : get<double>("a number");
-  }
-  [[nodiscard]] const std::string& as_string() const { return get<std::string>("a string"); }
-  [[nodiscard]] const array& as_array() const { return get<array>("an array"); }
-  [[nodiscard]] const object& as_object() const { return get<object>("an object"); }
-
-  /// The member of an object, or null if there is none or this is not an object.
-  [[nodiscard]] inline const value* find(std::string_view name) const;
-  /// The member of an object. Throws `not_found` if there is none, `invalid_argument` if this is not an object.
-  [[nodiscard]] inline const value& at(std::string_view name) const;
-
- private:
-  template <class T>
-  [[nodiscard]] bool is() const {
-    return std::holds_alternative<T>(content_);
-  }
-  template <class T>
-  [[nodiscard]] const T& get(std::string_view wanted) const {
-    if (!is<T>())
-      fail(status_code::invalid_argument, "JSON: expected " + std::string(wanted) + ", found " + std::string(kind()));
-    return *std::get_if<T>(&content_);
-  }
-
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> content_;
-};
-
-/// A name and a value inside an object.
-struct member {
-  std::string name;
-  value content;
-};
-
-inline const value* value::find(std::string_view name) const {
-  if (!is_object()) return nullptr;
-  for (const member& m : as_object())
-    if (m.name == name) return &m.content;
-  return nullptr;
+/// "nothing", "null", "a boolean", "a number", "a string", "an array" or "an object".
+[[nodiscard]] constexpr std::string_view to_string(kind k) {
+  constexpr std::string_view names[] = {"nothing",  "null",     "a boolean", "a number",
+                                        "a string", "an array", "an object"};
+  return names[static_cast<std::size_t>(k)];
 }
-
-inline const value& value::at(std::string_view name) const {
-  for (const member& m : as_object())
-    if (m.name == name) return m.content;
-  fail(status_code::not_found, "JSON: no member \"" + std::string(name) + "\"");
-}
-
-/// What a text may cost at most.
-struct limits {
-  std::size_t bytes = 100'000'000;
-  int depth = 64;  ///< Nested arrays and objects.
-};
-
-/// A value, or the byte at which the text stops being JSON and the reason.
-struct parsed {
-  value root;
-  std::size_t position = 0;
-  std::string reason;  ///< Empty if the text was parsed.
-
-  [[nodiscard]] explicit operator bool() const { return reason.empty(); }
-};
 
 /// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
 [[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
@@ -8534,160 +9491,216 @@ struct parsed {
   return 0;
 }
 
-namespace detail {
+/// Whether all of a text is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
-class parser {
+/// Reads a text from its beginning to its end. Each function takes the value that comes next and returns true, or
+/// returns false: then `position()` and `reason()` say where and why the text is not what was asked for, and every
+/// later call returns false.
+///
+///     json::reader r(text);
+///     const bool good = r.members([&](std::string_view name) { return name == "x" ? r.string(x) : r.skip(); }) &&
+///     r.end();
+class reader {
  public:
-  parser(std::string_view text, const limits& limit) : text_(text), limit_(limit) {}
-
-  parsed document() {
-    parsed result;
-    bool good = text_.size() <= limit_.bytes || stop("longer than " + std::to_string(limit_.bytes) + " bytes");
-    good = good && any(result.root, 0);
-    if (good) {
-      blanks();
-      good = at_ == text_.size() || stop("expected the end of the text");
-    }
-    if (!good) return {value(), at_, std::move(reason_)};
-    return result;
+  /// @param text shorter than 4 GiB
+  /// @param depth of nested arrays and objects at most
+  explicit reader(std::string_view text, int depth = 64) : text_(text), depth_left_(depth), depth_(depth) {
+    if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
   }
 
- private:
-  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
-  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
-  bool accept(char c) { return peek(c) && (++at_, true); }
-  bool expect(char c) { return accept(c) || stop(std::string("expected '") + c + "'"); }
-  void blanks() {
-    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
-  }
-  bool stop(std::string reason) {
-    reason_ = std::move(reason);
-    return false;
-  }
-
-  bool any(value& out, int depth) {
+  /// What the next value is, as far as its first character tells.
+  [[nodiscard]] kind next() {
     blanks();
-    if (peek('{') || peek('[')) {
-      if (depth >= limit_.depth) return stop("nested deeper than " + std::to_string(limit_.depth));
-      return peek('{') ? members(out, depth + 1) : elements(out, depth + 1);
+    if (!good() || at_ == text_.size()) return kind::none;
+    switch (text_[at_]) {
+      case '{':
+        return kind::object;
+      case '[':
+        return kind::array;
+      case '"':
+        return kind::string;
+      case 't':
+      case 'f':
+        return kind::boolean;
+      case 'n':
+        return kind::null;
+      default:
+        return peek('-') || peek_digit() ? kind::number : kind::none;
     }
-    if (peek('"')) {
-      std::string text;
-      if (!string(text)) return false;
-      out = value(std::move(text));
-      return true;
-    }
-    if (peek('-') || peek_digit()) return number(out);
-    const auto literal = [&](std::string_view word) {
-      if (!text_.substr(at_).starts_with(word)) return false;
-      at_ += word.size();
+  }
+
+  /// The text of a string, its escape sequences replaced.
+  bool string(std::string& out) {
+    out.clear();
+    return expect(kind::string) && characters(&out);
+  }
+
+  /// A number as it is written: "-12", "0.5e3". Of any size and precision.
+  bool number(std::string_view& digits) {
+    if (!expect(kind::number)) return false;
+    const std::size_t first = at_;
+    const auto some = [&] {
+      if (!peek_digit()) return stop("expected a digit");
+      while (peek_digit()) ++at_;
       return true;
     };
-    if (literal("true")) return (out = value(true), true);
-    if (literal("false")) return (out = value(false), true);
-    if (literal("null")) return (out = value(), true);
-    return stop("expected a value");
+    accept('-');
+    if (!accept('0') && !some()) return false;
+    if (accept('.') && !some()) return false;
+    if (accept('e') || accept('E')) {
+      if (!accept('+')) accept('-');
+      if (!some()) return false;
+    }
+    digits = text_.substr(first, at_ - first);
+    return true;
   }
 
-  bool elements(value& out, int depth) {
-    array list;
-    ++at_;
-    blanks();
+  /// An array: `element()` takes one value of it, and returns whether to go on.
+  template <class Element>
+  bool elements(Element&& element) {
+    if (!open(kind::array)) return false;
     if (!accept(']')) {
       do {
-        if (!any(list.emplace_back(), depth)) return false;
+        if (!element()) return false;
         blanks();
       } while (accept(','));
       if (!accept(']')) return stop("expected ',' or ']'");
     }
-    out = value(std::move(list));
-    return true;
+    return close();
   }
 
-  bool members(value& out, int depth) {
-    object list;
-    std::vector<std::size_t> positions;
-    ++at_;
-    blanks();
+  /// An object: `member(name)` takes the value of that name, and returns whether to go on. That a name appears twice is
+  /// found at the end of the object.
+  template <class Member>
+  bool members(Member&& member) {
+    if (!open(kind::object)) return false;
+    std::vector<std::uint32_t> positions;
+    std::string name;
     if (!accept('}')) {
       do {
         blanks();
-        positions.push_back(at_);
-        member& m = list.emplace_back();
+        positions.push_back(static_cast<std::uint32_t>(at_));
         if (!peek('"')) return stop("expected a name in quotes");
-        if (!string(m.name)) return false;
+        if (!characters(&name)) return false;
         blanks();
-        if (!expect(':') || !any(m.content, depth)) return false;
+        if (!accept(':')) return stop("expected ':'");
+        if (!member(std::string_view(name))) return false;
         blanks();
       } while (accept(','));
       if (!accept('}')) return stop("expected ',' or '}'");
     }
-    if (!unique(list, positions)) return false;
-    out = value(std::move(list));
+    return unique(positions) && close();
+  }
+
+  /// Any value, checked and forgotten.
+  bool skip() {
+    std::string_view ignored;
+    switch (next()) {
+      case kind::object:
+        return members([this](std::string_view) { return skip(); });
+      case kind::array:
+        return elements([this] { return skip(); });
+      case kind::string:
+        return characters(nullptr);
+      case kind::number:
+        return number(ignored);
+      case kind::none:
+        break;
+      default:
+        for (const std::string_view word : {"true", "false", "null"})
+          if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
+    }
+    return stop("expected a value");
+  }
+
+  /// Nothing but blanks until the end of the text.
+  bool end() {
+    blanks();
+    return good() && (at_ == text_.size() || stop("expected the end of the text"));
+  }
+
+  /// The byte at which reading stopped, and why; no reason if it has not.
+  [[nodiscard]] std::size_t position() const { return at_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  [[nodiscard]] bool good() const { return reason_.empty(); }
+  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  bool accept(char c) { return peek(c) && (++at_, true); }
+  void blanks() {
+    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+  }
+  TAGMA_COLD bool stop(std::string reason) {
+    if (good()) reason_ = std::move(reason);
+    return false;
+  }
+  bool expect(kind wanted) {
+    const kind found = next();
+    if (found == wanted) return true;
+    return stop(found == kind::none ? std::string("expected a value")
+                                    : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
+  }
+  bool open(kind wanted) {
+    if (!expect(wanted)) return false;
+    if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
+    --depth_left_;
+    ++at_;
+    blanks();
     return true;
   }
+  bool close() { return (++depth_left_, true); }
 
-  bool unique(const object& list, const std::vector<std::size_t>& positions) {
-    std::vector<std::pair<std::string_view, std::size_t>> names;
-    for (std::size_t i = 0; i < list.size(); ++i) names.emplace_back(list[i].name, positions[i]);
-    std::sort(names.begin(), names.end());
-    std::size_t first = text_.size();
-    std::string_view twice;
-    for (std::size_t i = 1; i < names.size(); ++i) {
-      if (names[i].first != names[i - 1].first || names[i].second >= first) continue;
-      first = names[i].second;
-      twice = names[i].first;
-    }
-    if (first == text_.size()) return true;
-    at_ = first;
-    return stop("the name \"" + std::string(twice) + "\" appears twice");
-  }
-
-  bool string(std::string& out) {
+  /// A string in quotes; its text goes to `out` unless that is null.
+  bool characters(std::string* out) {
+    if (out != nullptr) out->clear();
     ++at_;
     while (at_ < text_.size()) {
       const auto c = static_cast<unsigned char>(text_[at_]);
       if (c == '"') return (++at_, true);
       if (c < 0x20) return stop("a control character in a string");
       if (c == '\\') {
-        if (!escape(out)) return false;
+        std::uint32_t code = 0;
+        std::size_t length = 0;
+        if (const char* problem = escape(at_, code, length)) return stop(problem);
+        if (out != nullptr) append_utf8(*out, code);
+        at_ += length;
         continue;
       }
       const std::size_t length = utf8_sequence(text_.substr(at_));
       if (length == 0) return stop("invalid UTF-8");
-      out.append(text_.substr(at_, length));
+      if (out != nullptr) out->append(text_.substr(at_, length));
       at_ += length;
     }
     return stop("a string without closing quote");
   }
 
-  bool escape(std::string& out) {
+  /// The code point and the length of an escape sequence, or what is wrong with it.
+  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const char c = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
     if (const std::size_t i = letters.find(c); i != letters.npos) {
-      out += meanings[i];
-      at_ += 2;
-      return true;
+      code = static_cast<unsigned char>(meanings[i]);
+      length = 2;
+      return nullptr;
     }
-    std::uint32_t code = 0, low = 0;
-    if (!hex4(at_, code) || (code >= 0xdc00 && code <= 0xdfff)) return stop("an invalid escape sequence");
-    std::size_t length = 6;
+    std::uint32_t low = 0;
+    if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
+    length = 6;
     if (code >= 0xd800 && code <= 0xdbff) {
-      if (!hex4(at_ + 6, low) || low < 0xdc00 || low > 0xdfff) return stop("an unpaired surrogate");
+      if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
       code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
       length = 12;
     }
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-    if (code < 0x80) {
-      put(code);
-    } else {
-      const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-      constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-      put(lead[tail] | code >> (6 * tail));
-      for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
-    }
-    at_ += length;
-    return true;
+    return nullptr;
   }
 
   bool hex4(std::size_t at, std::uint32_t& code) const {
@@ -8697,80 +9710,67 @@ class parser {
     return error == std::errc() && last == first + 4;
   }
 
-  bool number(value& out) {
-    const std::size_t first = at_;
-    const auto digits = [&] {
-      if (!peek_digit()) return stop("expected a digit");
-      while (peek_digit()) ++at_;
-      return true;
-    };
-    accept('-');
-    if (!accept('0') && !digits()) return false;
-    bool whole = true;
-    if (accept('.')) {
-      whole = false;
-      if (!digits()) return false;
-    }
-    if (peek('e') || peek('E')) {
-      whole = false;
-      ++at_;
-      if (peek('+') || peek('-')) ++at_;
-      if (!digits()) return false;
-    }
-    const char *begin = text_.data() + first, *end = text_.data() + at_;
-    std::int64_t integer = 0;
-    if (whole && std::from_chars(begin, end, integer).ec == std::errc()) return (out = value(integer), true);
-    double real = 0;
-    const auto status = std::from_chars(begin, end, real).ec;
-    if (status == std::errc::result_out_of_range || std::isinf(real)) {
-      if (!tiny(text_.substr(first, at_ - first))) {
-        at_ = first;
-        return stop("a number beyond the range of double");
-      }
-      real = *begin == '-' ? -0.0 : 0.0;
-    }
-    out = value(real);
-    return true;
+  static void append_utf8(std::string& out, std::uint32_t code) {
+    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+    if (code < 0x80) return put(code);
+    const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+    put(lead[tail] | code >> (6 * tail));
+    for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
   }
 
-  /// Whether a number that does not fit is below the smallest double rather than above the largest.
-  static bool tiny(std::string_view number) {
-    const std::size_t e = number.find_first_of("eE");
-    if (e != number.npos) {
-      long exponent = 0;
-      const std::size_t sign = number[e + 1] == '+' ? 1 : 0;
-      const auto status = std::from_chars(number.data() + e + 1 + sign, number.data() + number.size(), exponent).ec;
-      if (status != std::errc()) return number[e + 1] == '-';
-      number = number.substr(0, e);
-      const std::size_t point = std::min(number.find('.'), number.size());
-      const std::size_t leading = std::min(number.find_first_of("123456789"), number.size());
-      return exponent + static_cast<long>(point) - static_cast<long>(leading) < 0;
+  bool unique(std::vector<std::uint32_t>& positions) {
+    std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const int order = compare_names(a, b);
+      return order != 0 ? order < 0 : a < b;
+    });
+    std::size_t first = text_.size();
+    for (std::size_t i = 1; i < positions.size(); ++i)
+      if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
+    if (first == text_.size()) return true;
+    std::string name;
+    at_ = first;
+    characters(&name);
+    at_ = first;
+    return stop(sentence({"the name \"", name, "\" appears twice"}));
+  }
+
+  /// Orders two strings that were read, given by the positions of their quotes, by their characters.
+  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const {
+    while (true) {
+      const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
+      if (x == '\\' || y == '\\') {
+        const std::uint32_t s = code_at(a), t = code_at(b);
+        if (s != t) return s < t ? -1 : 1;
+      } else if (x != y) {
+        return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
+      } else if (x == '"') {
+        return 0;
+      }
     }
-    return number.find_first_of("123456789") > number.find('.');
+  }
+  /// One more than the code point of the character at `at`, 0 for the closing quote; moves to its last byte.
+  std::uint32_t code_at(std::size_t& at) const {
+    if (text_[at] == '"') return 0;
+    std::uint32_t code = static_cast<unsigned char>(text_[at]);
+    std::size_t length = 1;
+    if (code == '\\') {
+      (void)escape(at, code, length);
+    } else if (code >= 0x80) {
+      length = utf8_sequence(text_.substr(at));
+      code &= 0x7fu >> length;
+      for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
+    }
+    at += length - 1;
+    return code + 1;
   }
 
   std::string_view text_;
-  limits limit_;
   std::size_t at_ = 0;
+  int depth_left_;
+  int depth_;
   std::string reason_;
 };
-
-}  // namespace detail
-
-/// Reads one JSON value that makes up the whole text.
-[[nodiscard]] inline parsed try_parse(std::string_view text, const limits& limit = {}) {
-  return detail::parser(text, limit).document();
-}
-
-/// Reads one JSON value that makes up the whole text. Throws `invalid_argument` with the position; `what` names the
-/// text in that sentence.
-[[nodiscard]] inline value parse(std::string_view text, std::string_view what = "JSON", const limits& limit = {}) {
-  parsed result = try_parse(text, limit);
-  if (!result)
-    fail(status_code::invalid_argument,
-         std::string(what) + ", byte " + std::to_string(result.position) + ": " + result.reason);
-  return std::move(result.root);
-}
 
 /// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
 /// `invalid_argument` if the text is not UTF-8.
@@ -8802,6 +9802,186 @@ inline void append_quoted(std::string& out, std::string_view text) {
 
 }  // namespace tagma::json
 #endif  // TAGMA_SINGLE_BASE_JSON_HPP
+// ---- tagma/base/replace_file.hpp
+#ifndef TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+#define TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
+
+/// @file
+/// Replacing a file so that a crash leaves either the old file or the new one, and nothing else that lasts.
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace tagma {
+
+namespace detail {
+
+/// "a/b/" of "a/b/c", "./" of "c".
+[[nodiscard]] inline std::string directory_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "./" : std::string(path.substr(0, slash + 1));
+}
+
+/// Where a path leads to if its last part is a link, or a link to a link.
+[[nodiscard]] inline std::string follow_links(const std::string& path) {
+  std::string at = path;
+  for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+    char text[PATH_MAX];
+    const auto length = ::readlink(at.c_str(), text, sizeof text);
+    if (length < 0) return at;
+    const std::string_view to(text, static_cast<std::size_t>(length));
+    at = to.starts_with('/') ? std::string(to) : directory_of(at).append(to);
+  }
+  fail_errno(ELOOP, path, "replaced");
+}
+
+/// A file beside the one that it will replace. It is locked as long as its maker lives: one that is not locked was left
+/// behind by a process that died, and whoever replaces the same file next removes it.
+class replacement {
+ public:
+  /// @param directory an open directory
+  /// @param name of the file to be replaced
+  /// @param mode for `open`
+  replacement(int directory, std::string_view name, mode_t mode, std::string_view path)
+      : directory_(directory), stem_(name.substr(0, 200)) {  // 255 bytes is the most for a name
+    stem_ += ".tagma-";
+    remove_litter();
+    static std::atomic<unsigned> counter{0};
+    while (true) {
+      name_ = stem_ + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+      file_ = descriptor(::openat(directory_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      if (file_.get() < 0 && errno == EEXIST) continue;
+      if (file_.get() < 0) fail_errno(errno, path, "created");
+      (void)lock(file_.get(), LOCK_EX);  // without locks, nobody removes what others have
+      struct stat made {};
+      if (::fstat(file_.get(), &made) != 0 || made.st_nlink > 0) return;  // else taken for litter before it was locked
+    }
+  }
+  replacement(const replacement&) = delete;
+  replacement& operator=(const replacement&) = delete;
+  ~replacement() {
+    if (!renamed_) (void)::unlinkat(directory_, name_.c_str(), 0);
+  }
+
+  [[nodiscard]] int get() const { return file_.get(); }
+  [[nodiscard]] bool rename(const std::string& to) {
+    return renamed_ = ::renameat(directory_, name_.c_str(), directory_, to.c_str()) == 0;
+  }
+
+ private:
+  [[nodiscard]] static bool lock(int file, int how) {
+    int status = 0;
+    do status = ::flock(file, how);
+    while (status != 0 && errno == EINTR);
+    return status == 0;
+  }
+  /// Whether an open file is still the one of this name.
+  [[nodiscard]] bool is_named(int file) const {
+    struct stat open {};
+    struct stat named {};
+    return ::fstat(file, &open) == 0 && ::fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+  }
+  /// Stem, digits, a hyphen, digits, ".tmp".
+  [[nodiscard]] bool is_temporary(std::string_view name) const {
+    if (!name.starts_with(stem_) || !name.ends_with(".tmp")) return false;
+    name = name.substr(stem_.size(), name.size() - stem_.size() - 4);
+    const std::size_t hyphen = name.find_first_not_of("0123456789");
+    return hyphen != 0 && hyphen < name.size() && name[hyphen] == '-' && hyphen + 1 < name.size() &&
+           name.find_first_not_of("0123456789", hyphen + 1) == name.npos;
+  }
+  void remove_litter() {
+    const int number = ::openat(directory_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR* const list = number < 0 ? nullptr : ::fdopendir(number);
+    if (list == nullptr) return;
+    while (const dirent* const entry = ::readdir(list)) {
+      name_ = entry->d_name;
+      if (!is_temporary(name_)) continue;
+      constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+      descriptor found(::openat(directory_, name_.c_str(), O_RDWR | flags));  // some file systems lock no others
+      if (found.get() < 0) found = descriptor(::openat(directory_, name_.c_str(), O_RDONLY | flags));
+      if (found.get() >= 0 && lock(found.get(), LOCK_EX | LOCK_NB) && is_named(found.get()))
+        (void)::unlinkat(directory_, name_.c_str(), 0);
+    }
+    ::closedir(list);
+  }
+
+  int directory_;
+  std::string stem_, name_;
+  descriptor file_{-1};
+  bool renamed_ = false;
+};
+
+/// Gives a file the owner, group and mode of another one, as far as the process may. A group that cannot be had gets no
+/// more than everybody.
+inline void copy_access(int to, const struct stat& from) {
+  struct stat now {};
+  mode_t mode = from.st_mode & 0777;
+  if (::fstat(to, &now) != 0) return;
+  const bool same = now.st_uid == from.st_uid && now.st_gid == from.st_gid;
+  if (!same && ::fchown(to, from.st_uid, from.st_gid) != 0 && ::fchown(to, static_cast<uid_t>(-1), from.st_gid) != 0)
+    mode &= ~mode_t{070} | (mode & 07) << 3;
+  (void)::fchmod(to, mode);
+}
+
+inline void write_all(int file, std::string_view bytes, std::string_view path) {
+  while (!bytes.empty()) {
+    const auto n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(errno, path, "written");
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+/// Whether all of an open file or directory is on the disk.
+[[nodiscard]] inline bool flush(int file) {
+  int status = 0;
+  do status = ::fsync(file);
+  while (status != 0 && errno == EINTR);
+  return status == 0;
+}
+
+}  // namespace detail
+
+/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
+/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
+/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
+/// the old file stays; a process that is killed leaves one that the next replacement of `path` removes. A link is
+/// followed, and an old file's mode is kept, its owner and group where the process may set them. Throws `not_found` if
+/// there is no such directory, `invalid_argument` if there is something at `path` that is no regular file, and
+/// `permission_denied`, `resource_exhausted` and so on; each names the path.
+inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
+  struct stat old {};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) fail(status_code::invalid_argument, {path, ": is not a regular file"});
+  const std::string target = detail::follow_links(path), directory = detail::directory_of(target),
+                    name = target.substr(target.rfind('/') + 1);
+  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent.get() < 0) fail_errno(errno, path, "created: directory " + directory);
+  if (name.empty()) fail(status_code::invalid_argument, {"'", path, "' is not the name of a file"});
+
+  detail::replacement temporary(parent.get(), name, exists ? 0600 : 0666, path);
+  for (const std::string_view piece : pieces) detail::write_all(temporary.get(), piece, path);
+  if (exists) detail::copy_access(temporary.get(), old);
+  if (!detail::flush(temporary.get())) fail_errno(errno, path, "flushed to the disk");
+  if (!temporary.rename(name)) fail_errno(errno, path, "replaced");
+  // EINVAL: a file system that cannot flush directories, and needs no flush.
+  if (!detail::flush(parent.get()) && errno != EINVAL) fail_errno(errno, directory, "flushed to the disk");
+}
+
+}  // namespace tagma
+#endif  // TAGMA_SINGLE_BASE_REPLACE_FILE_HPP
 // ---- tagma/tensor/tensor.hpp
 #ifndef TAGMA_SINGLE_TENSOR_TENSOR_HPP
 #define TAGMA_SINGLE_TENSOR_TENSOR_HPP
@@ -8830,24 +10010,6 @@ inline void append_quoted(std::string& out, std::string_view text) {
 
 namespace tagma {
 
-/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
-/// of `element_size` bytes, do not fit into 63 bits of bytes.
-[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
-  bool empty = false;
-  for (const extent e : dims.span()) {
-    if (e < 0) return -1;
-    empty = empty || e == 0;
-  }
-  if (empty) return 0;
-  const extent limit = INT64_MAX / static_cast<extent>(element_size);
-  extent n = 1;
-  for (const extent e : dims.span()) {
-    if (e > limit / n) return -1;
-    n *= e;
-  }
-  return n;
-}
-
 /// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
 /// shape, and valid as long as the memory is.
 template <class T>
@@ -8860,8 +10022,8 @@ class view {
   /// A view of nothing: shape [0].
   constexpr view() : dims_{0} {}
 
-  /// Views `dims.elements()` elements that start at `data`.
-  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+  /// Views `dims.elements()` elements that start at `data`. Throws as `check_size` does.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) { check_size({dtype_of<value_type>, dims}); }
 
   /// What may be written may be read.
   template <class U>
@@ -8947,9 +10109,7 @@ struct raw_view {
   shape dims;
 
   /// Bytes that the elements occupy.
-  [[nodiscard]] constexpr std::size_t bytes() const {
-    return static_cast<std::size_t>(dims.elements()) * size_of(type);
-  }
+  [[nodiscard]] constexpr std::size_t bytes() const { return static_cast<std::size_t>(bytes_of({type, dims})); }
 
   /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
   template <element T>
@@ -8978,13 +10138,12 @@ namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 
-[[noreturn]] TAGMA_COLD inline void fail_dims(dtype type, const shape& dims) {
-  for (const extent e : dims.span())
-    if (e < 0)
-      fail(status_code::invalid_argument,
-           {"a tensor cannot be made with shape ", to_string(dims), ": every extent must be known"});
-  fail(status_code::resource_exhausted,
-       {"a tensor of ", to_string(type), " ", to_string(dims), " has more bytes than can be addressed"});
+/// Memory for the elements of a tensor that is no scalar. Throws `no_memory`.
+[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s) {
+  const auto bytes = static_cast<std::size_t>(bytes_of(s));
+  void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+  if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
+  return data;
 }
 }  // namespace detail
 
@@ -8999,8 +10158,8 @@ class tensor {
   /// An empty tensor of shape [0].
   tensor() noexcept : dims_{0} {}
 
-  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
-  /// the number of bytes does not fit into 63 bits.
+  /// All elements zero. Throws InvalidArgument for an extent that is negative or `dyn`, and ResourceExhausted if there
+  /// are more than `max_bytes`, or no memory for them.
   explicit tensor(const shape& dims) : dims_(dims) {
     allocate();
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
@@ -9094,13 +10253,13 @@ class tensor {
 
  private:
   void allocate() {
-    const extent n = count_elements(dims_, sizeof(T));
-    if (n < 0) detail::fail_dims(dtype_of<T>, dims_);
-    size_ = static_cast<std::size_t>(n);
+    const tensor_spec s{dtype_of<T>, dims_};
+    check_size(s);
+    size_ = static_cast<std::size_t>(dims_.elements());
     if (dims_.rank == 0)
       data_ = &scalar_;
     else if (size_ > 0)
-      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+      data_ = static_cast<T*>(detail::allocate_elements(s));
   }
   void copy_from(const T* values) {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
@@ -9156,7 +10315,7 @@ struct named_tensor {
 struct stored_tensor {
   std::string name;
   dtype type = dtype::none;
-  std::string format;
+  std::string_view format{};
   shape dims;
   const void* data = nullptr;
   std::size_t bytes = 0;
@@ -9167,6 +10326,8 @@ using metadata = std::map<std::string, std::string, std::less<>>;
 
 /// The longest header that readers accept, in bytes.
 inline constexpr std::uint64_t max_header = 100'000'000;
+/// How many texts beside the tensors tagma reads.
+inline constexpr std::size_t max_texts = 65'536;
 
 namespace detail {
 
@@ -9198,33 +10359,34 @@ inline const format* format_named(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace detail
+/// A file in pieces: the length of the header and the header, then the bytes of one tensor after the other.
+struct encoded {
+  std::string begin;
+  std::vector<std::string_view> tensors;
+};
 
-/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
-/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
-/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
-/// name "__metadata__", a name that is not UTF-8, a tensor of strings or one of unknown extents; and what
-/// `replace_file` throws.
-inline void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {}) {
+/// What `write` writes. `path` names the file in errors.
+[[nodiscard]] inline encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
   struct item {
     const named_tensor* tensor;
-    const detail::format* format;
+    const format* how;
     std::size_t bytes;
   };
   std::vector<item> items;
   for (const named_tensor& t : tensors) {
-    const auto* format = detail::format_of(t.type);
+    const format* const how = format_of(t.type);
     const auto refuse = [&](std::string_view why) {
       fail(status_code::invalid_argument, path + ": cannot write tensor \"" + t.name + "\": " + std::string(why));
     };
     if (t.name == "__metadata__") refuse("the name is reserved");
-    if (format == nullptr) refuse("the format has no elements of type " + std::string(to_string(t.type)));
+    if (!json::is_utf8(t.name)) refuse("its name is not UTF-8");
+    if (how == nullptr) refuse("the format has no elements of type " + std::string(to_string(t.type)));
     const extent elements = count_elements(t.dims, size_of(t.type));
     if (elements < 0) refuse("its shape is " + to_string(t.dims));
-    items.push_back({&t, format, static_cast<std::size_t>(elements) * size_of(t.type)});
+    items.push_back({&t, how, static_cast<std::size_t>(elements) * size_of(t.type)});
   }
   std::sort(items.begin(), items.end(), [](const item& a, const item& b) {
-    return a.format != b.format ? a.format < b.format : a.tensor->name < b.tensor->name;
+    return a.how != b.how ? a.how < b.how : a.tensor->name < b.tensor->name;
   });
   std::vector<std::string_view> names;
   for (const item& i : items) names.push_back(i.tensor->name);
@@ -9233,8 +10395,14 @@ inline void write(const std::string& path, std::span<const named_tensor> tensors
     fail(status_code::invalid_argument, path + ": two tensors have the name \"" + std::string(*twice) + "\"");
 
   texts.try_emplace("format", "pt");
-  std::string header = "{\"__metadata__\":{";
+  if (texts.size() > max_texts)
+    fail(status_code::invalid_argument,
+         {path, ": ", texts.size(), " texts are more than the ", max_texts, " that tagma reads"});
+  encoded file{std::string(8, '\0') + "{\"__metadata__\":{", {}};
+  std::string& header = file.begin;
   for (const auto& [name, text] : texts) {
+    if (!json::is_utf8(name) || !json::is_utf8(text))
+      fail(status_code::invalid_argument, {path, ": the text \"", name, "\" is not UTF-8"});
     if (header.back() != '{') header += ',';
     json::append_quoted(header, name);
     header += ':';
@@ -9245,7 +10413,7 @@ inline void write(const std::string& path, std::span<const named_tensor> tensors
   for (const item& i : items) {
     header += ',';
     json::append_quoted(header, i.tensor->name);
-    header.append(":{\"dtype\":\"").append(i.format->name).append("\",\"shape\":[");
+    header.append(":{\"dtype\":\"").append(i.how->name).append("\",\"shape\":[");
     for (int axis = 0; axis < i.tensor->dims.rank; ++axis) {
       if (axis > 0) header += ',';
       header += std::to_string(i.tensor->dims[axis]);
@@ -9255,25 +10423,37 @@ inline void write(const std::string& path, std::span<const named_tensor> tensors
   }
   header += '}';
   header.append((8 - header.size() % 8) % 8, ' ');
-  if (header.size() > max_header)
-    fail(status_code::invalid_argument, path + ": the header would have " + std::to_string(header.size()) +
-                                            " bytes, readers accept " + std::to_string(max_header));
-
-  const std::uint64_t length = header.size();
-  char length_bytes[8];
-  std::memcpy(length_bytes, &length, 8);
-  std::vector<std::string_view> pieces{{length_bytes, 8}, header};
+  const std::uint64_t length = header.size() - 8;
+  if (length > max_header)
+    fail(status_code::invalid_argument,
+         {path, ": the header would have ", length, " bytes, readers accept ", max_header});
+  std::memcpy(header.data(), &length, 8);
   for (const item& i : items)
-    if (i.bytes > 0) pieces.emplace_back(static_cast<const char*>(i.tensor->data), i.bytes);
+    if (i.bytes > 0) file.tensors.emplace_back(static_cast<const char*>(i.tensor->data), i.bytes);
+  return file;
+}
+
+}  // namespace detail
+
+/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
+/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
+/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
+/// name "__metadata__", a name or text that is not UTF-8, more than `max_texts` texts, a tensor of strings or one of
+/// unknown extents; and what `replace_file` throws.
+inline void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {}) {
+  const detail::encoded file = detail::encode(path, tensors, std::move(texts));
+  std::vector<std::string_view> pieces{file.begin};
+  pieces.insert(pieces.end(), file.tensors.begin(), file.tensors.end());
   replace_file(path, pieces);
 }
 
 /// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
-/// each has as many bytes as its shape and element type say, and booleans are 0 or 1.
+/// each has as many bytes as its shape and element type say, and booleans are 0 or 1. Beside the bytes of the file that
+/// takes 160 bytes and the name for each tensor, and nothing for what the format has no use for.
 class file {
  public:
   /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
-  /// `invalid_argument` for what the format allows and tagma does not: more than six axes.
+  /// `invalid_argument` for what the format allows and tagma does not: more than six axes, more than `max_texts` texts.
   explicit file(const std::string& path) : path_(path) {
     input_file in(path);
     if (in.size() < 8) corrupt("has " + std::to_string(in.size()) + " bytes, fewer than the 8 of the header's length");
@@ -9282,11 +10462,14 @@ class file {
     if (length > max_header) corrupt("a header of " + std::to_string(length) + " bytes, more than are allowed");
     if (length > in.size() - 8)
       corrupt("a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(in.size()));
-    std::string header(static_cast<std::size_t>(length), '\0');
-    in.read(header.data(), header.size());
+    {
+      std::string header(static_cast<std::size_t>(length), '\0');
+      in.read(header.data(), header.size());
+      read_header(header, in.size() - 8 - length);
+    }
     data_ = tensor<std::uint8_t>(shape{static_cast<extent>(in.size() - 8 - length)});
     in.read(data_.data(), data_.size());
-    read_header(header);
+    find_bytes();
   }
   file(const file&) = delete;
   file& operator=(const file&) = delete;
@@ -9300,8 +10483,9 @@ class file {
 
   /// The tensor of that name, or null.
   [[nodiscard]] const stored_tensor* find(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : &entries_[found->second];
+    const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                        [&](std::uint32_t i, std::string_view n) { return entries_[i].name < n; });
+    return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
   }
 
   /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
@@ -9313,7 +10497,8 @@ class file {
     if (entry == nullptr) fail(status_code::not_found, path_ + ": there is no tensor \"" + std::string(name) + "\"");
     if (entry->type != dtype_of<T>)
       fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
-                                              entry->format + ", expected " + std::string(to_string(dtype_of<T>)));
+                                              std::string(entry->format) + ", expected " +
+                                              std::string(to_string(dtype_of<T>)));
     tensor<T> result(entry->dims);
     if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
     return result;
@@ -9328,101 +10513,167 @@ class file {
   [[noreturn]] TAGMA_COLD void corrupt(const std::string& how) const {
     fail(status_code::data_loss, path_ + ": not a sound safetensors file: " + how);
   }
-  [[noreturn]] TAGMA_COLD void corrupt(const std::string& name, const std::string& how) const {
-    corrupt("tensor \"" + name + "\": " + how);
+  [[noreturn]] TAGMA_COLD void corrupt(std::string_view name, std::string_view how) const {
+    corrupt(sentence({"tensor \"", name, "\": ", how}));
+  }
+  [[noreturn]] TAGMA_COLD void corrupt(const json::reader& at) const {
+    corrupt(sentence({"header, byte ", at.position(), ": ", at.reason()}));
   }
 
-  void read_header(std::string_view header) {
+  /// @param size of the bytes behind the header
+  void read_header(std::string_view header, std::uint64_t size) {
     if (!header.starts_with('{')) corrupt("the header does not begin with '{'");
-    const json::parsed parsed = json::try_parse(header, {.bytes = max_header});
-    if (!parsed) corrupt("header, byte " + std::to_string(parsed.position) + ": " + parsed.reason);
+    std::size_t tensors = 0;
+    json::reader first(header);  // All of it is checked before any of it is kept.
+    const auto count = [&](std::string_view name) {
+      if (name != "__metadata__") ++tensors;
+      return first.skip();
+    };
+    if (!first.members(count) || !first.end()) corrupt(first);
+
+    entries_.reserve(tensors);
     std::vector<range> ranges;
-    for (const auto& [name, content] : parsed.root.as_object()) {
+    ranges.reserve(tensors);
+    json::reader second(header);
+    const auto read = [&](std::string_view name) {
       if (name == "__metadata__")
-        read_metadata(content);
+        read_metadata(second);
       else
-        ranges.push_back(read_entry(name, content));
-    }
-    place(ranges);
+        ranges.push_back(read_entry(name, second));
+      return true;
+    };
+    (void)second.members(read);
+    place(ranges, size);
   }
 
-  void read_metadata(const json::value& content) {
-    if (!content.is_object()) corrupt("__metadata__ is " + std::string(content.kind()) + ", not an object");
-    for (const auto& [name, text] : content.as_object()) {
-      if (!text.is_string())
-        corrupt("__metadata__: \"" + name + "\" is " + std::string(text.kind()) + ", not a string");
-      metadata_.emplace(name, text.as_string());
-    }
+  void read_metadata(json::reader& in) {
+    if (const auto found = in.next(); found != json::kind::object)
+      corrupt(sentence({"__metadata__ is ", to_string(found), ", not an object"}));
+    std::string text;
+    (void)in.members([&](std::string_view name) {
+      if (const auto found = in.next(); found != json::kind::string)
+        corrupt(sentence({"__metadata__: \"", name, "\" is ", to_string(found), ", not a string"}));
+      if (metadata_.size() == max_texts)
+        fail(status_code::invalid_argument,
+             {path_, ": __metadata__ has more than the ", max_texts, " texts that tagma reads"});
+      (void)in.string(text);
+      metadata_.emplace(name, text);
+      return true;
+    });
   }
 
-  range read_entry(const std::string& name, const json::value& content) {
-    const auto *type = content.find("dtype"), *dims = content.find("shape"), *offsets = content.find("data_offsets");
-    if (type == nullptr || !type->is_string()) corrupt(name, "no string \"dtype\"");
-    if (dims == nullptr || !is_numbers(*dims)) corrupt(name, "no \"shape\" of integers that are not negative");
-    if (offsets == nullptr || !is_numbers(*offsets) || offsets->as_array().size() != 2)
-      corrupt(name, "no \"data_offsets\" of two integers that are not negative");
-    const auto* format = detail::format_named(type->as_string());
-    if (format == nullptr) corrupt(name, "the unknown element type \"" + type->as_string() + "\"");
-
-    stored_tensor entry{name, format->type, std::string(format->name), {}, nullptr, 0};
-    if (dims->as_array().size() > static_cast<std::size_t>(max_rank))
-      fail(status_code::invalid_argument, path_ + ": tensor \"" + name + "\" has " +
-                                              std::to_string(dims->as_array().size()) + " axes, tagma knows at most " +
-                                              std::to_string(max_rank));
-    for (const json::value& e : dims->as_array()) entry.dims.push_back(e.as_integer());
-
-    const range where{static_cast<std::uint64_t>(offsets->as_array()[0].as_integer()),
-                      static_cast<std::uint64_t>(offsets->as_array()[1].as_integer()), entries_.size()};
+  range read_entry(std::string_view name, json::reader& in) {
+    constexpr std::string_view no_type = "no string \"dtype\"",
+                               no_shape = "no \"shape\" of integers that are not negative",
+                               no_offsets = "no \"data_offsets\" of two integers that are not negative";
+    bool has_type = false, has_shape = false, has_offsets = false;
+    stored_tensor entry;
+    entry.name = name;
+    const detail::format* format = nullptr;
+    range where{0, 0, entries_.size()};
+    if (in.next() != json::kind::object) corrupt(name, no_type);
+    (void)in.members([&](std::string_view member) {
+      if (member == "dtype") {
+        std::string type;
+        if (in.next() != json::kind::string) corrupt(name, no_type);
+        (void)in.string(type);
+        format = detail::format_named(type);
+        if (format == nullptr) corrupt(name, "the unknown element type \"" + type + "\"");
+        has_type = true;
+      } else if (member == "shape") {
+        std::size_t axes = 0;
+        read_numbers(in, name, no_shape, [&](std::uint64_t e) {
+          if (axes++ < static_cast<std::size_t>(max_rank)) entry.dims.push_back(static_cast<extent>(e));
+        });
+        if (axes > static_cast<std::size_t>(max_rank))
+          fail(status_code::invalid_argument,
+               {path_, ": tensor \"", name, "\" has ", axes, " axes, tagma knows at most ", max_rank});
+        has_shape = true;
+      } else if (member == "data_offsets") {
+        std::size_t count = 0;
+        read_numbers(in, name, no_offsets,
+                     [&](std::uint64_t offset) { (count++ == 0 ? where.begin : where.end) = offset; });
+        if (count != 2) corrupt(name, no_offsets);
+        has_offsets = true;
+      } else {
+        return in.skip();
+      }
+      return true;
+    });
+    if (!has_type) corrupt(name, no_type);
+    if (!has_shape) corrupt(name, no_shape);
+    if (!has_offsets) corrupt(name, no_offsets);
     if (where.end < where.begin) corrupt(name, "it ends before it begins");
+
+    entry.type = format->type;
+    entry.format = format->name;
     const extent elements = count_elements(entry.dims, 64);
     const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
     if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
-      corrupt(name,
-              std::to_string(where.end - where.begin) + " bytes for " + entry.format + " " + to_string(entry.dims));
+      corrupt(name, sentence({where.end - where.begin, " bytes for ", entry.format, " ", to_string(entry.dims)}));
     entry.bytes = static_cast<std::size_t>(where.end - where.begin);
     entries_.push_back(std::move(entry));
     return where;
   }
 
-  static bool is_numbers(const json::value& list) {
-    if (!list.is_array()) return false;
-    for (const json::value& e : list.as_array())
-      if (!e.is_integer() || e.as_integer() < 0) return false;
-    return true;
+  /// Numbers from 0 to 2^63 - 1.
+  template <class Take>
+  void read_numbers(json::reader& in, std::string_view name, std::string_view problem, Take take) const {
+    if (in.next() != json::kind::array) corrupt(name, problem);
+    (void)in.elements([&] {
+      std::string_view digits;
+      std::int64_t number = -1;
+      if (in.next() != json::kind::number || !in.number(digits)) corrupt(name, problem);
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (status != std::errc() || end != digits.data() + digits.size() || number < 0) corrupt(name, problem);
+      take(static_cast<std::uint64_t>(number));
+      return true;
+    });
   }
 
-  void place(std::vector<range>& ranges) {
+  /// Checks that the tensors fill `size` bytes, and puts them in the order of their bytes.
+  void place(std::vector<range>& ranges, std::uint64_t size) {
     std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.entry < b.entry;
     });
-    std::vector<stored_tensor> ordered;
     std::uint64_t end = 0;
     for (const range& r : ranges) {
-      stored_tensor& entry = entries_[r.entry];
       if (r.begin != end)
-        corrupt(entry.name,
-                "it begins at byte " + std::to_string(r.begin) + ", the one before it ends at " + std::to_string(end));
+        corrupt(entries_[r.entry].name, sentence({"it begins at byte ", r.begin, ", the one before it ends at ", end}));
       end = r.end;
-      ordered.push_back(std::move(entry));
     }
-    if (end != data_.size())
-      corrupt("the tensors end at byte " + std::to_string(end) + ", the file at " + std::to_string(data_.size()));
-    entries_ = std::move(ordered);
-    for (std::size_t i = 0, at = 0; i < entries_.size(); at += entries_[i++].bytes) {
-      stored_tensor& entry = entries_[i];
+    if (end != size) corrupt(sentence({"the tensors end at byte ", end, ", the file at ", size}));
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      std::size_t from = i;
+      while (ranges[from].entry != i) {
+        const std::size_t next = std::exchange(ranges[from].entry, from);
+        std::swap(entries_[from], entries_[next]);
+        from = next;
+      }
+      ranges[from].entry = from;
+    }
+    by_name_.resize(entries_.size());
+    for (std::size_t i = 0; i < by_name_.size(); ++i) by_name_[i] = static_cast<std::uint32_t>(i);
+    std::sort(by_name_.begin(), by_name_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return entries_[a].name < entries_[b].name; });
+  }
+
+  void find_bytes() {
+    std::size_t at = 0;
+    for (stored_tensor& entry : entries_) {
       entry.data = data_.data() + at;
-      by_name_.emplace(entry.name, i);
+      at += entry.bytes;
       if (entry.type != dtype::boolean) continue;
+      const auto* const first = static_cast<const std::uint8_t*>(entry.data);
       for (std::size_t j = 0; j < entry.bytes; ++j)
-        if (data_[static_cast<extent>(at + j)] > 1)
-          corrupt(entry.name, "element " + std::to_string(j) + " is neither 0 nor 1");
+        if (first[j] > 1) corrupt(entry.name, sentence({"element ", j, " is neither 0 nor 1"}));
     }
   }
 
   std::string path_;
   tensor<std::uint8_t> data_;
   std::vector<stored_tensor> entries_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;
+  std::vector<std::uint32_t> by_name_;  // positions in entries_
   safetensors::metadata metadata_;
 };
 
@@ -9653,53 +10904,6 @@ TAGMA_FORMULAS_END
 #include <cstring>
 #include <string>
 
-// ---- tagma/base/heap_array.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-
-/// @file
-/// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
-/// no code: their instantiations are most of what a header of small classes costs a compiler.
-
-#include <cstddef>
-
-namespace tagma {
-
-template <class T>
-class heap_array {
- public:
-  heap_array() = default;
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : new T[size]()), size_(size) {}
-  heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
-    other.data_ = nullptr;
-    other.size_ = 0;
-  }
-  heap_array& operator=(heap_array&& other) noexcept {
-    T* const data = data_;
-    const std::size_t size = size_;
-    data_ = other.data_;
-    size_ = other.size_;
-    other.data_ = data;
-    other.size_ = size;
-    return *this;
-  }
-  heap_array(const heap_array&) = delete;
-  heap_array& operator=(const heap_array&) = delete;
-  ~heap_array() { delete[] data_; }
-
-  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] T* begin() const { return data_; }
-  [[nodiscard]] T* end() const { return data_ + size_; }
-
- private:
-  T* data_ = nullptr;
-  std::size_t size_ = 0;
-};
-
-}  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
 // ---- tagma/runtime/aligned_bytes.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
 #define TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
@@ -9720,12 +10924,17 @@ namespace tagma::runtime {
 class aligned_bytes {
  public:
   aligned_bytes() = default;
-  explicit aligned_bytes(std::size_t size) : size_(size) {
+  /// Throws `no_memory`.
+  explicit aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
+    if (failed()) fail_no_memory(1, size, "its working memory");
+  }
+  /// Where there is no memory, this one has failed, for the caller to say what it was for.
+  aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
     if (size == 0) return;
-    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size), std::nothrow));
 #if defined(MADV_HUGEPAGE)
     // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+    if (size >= large && data_ != nullptr) madvise(data_, size, MADV_HUGEPAGE);
 #endif
   }
   aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
@@ -9746,6 +10955,7 @@ class aligned_bytes {
   ~aligned_bytes() {
     if (data_ != nullptr) ::operator delete(data_, alignment(size_));
   }
+  [[nodiscard]] bool failed() const { return data_ == nullptr && size_ > 0; }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -9810,7 +11020,7 @@ class device_table {
   /// @param cpus how many CPU devices the session has
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
-  /// @param soft a device that is missing is replaced by the first one
+  /// @param soft a device that is missing is replaced by the first one of its type, or the first CPU
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
@@ -9861,6 +11071,8 @@ class device_table {
         if (d.name == wanted[w].name) found = &d;
       if (found == nullptr && !soft && !wanted[w].op.empty())
         fail(status_code::invalid_argument, table.missing_text(wanted[w]));
+      for (const session_device& d : devices)
+        if (found == nullptr && soft && d.name.type == wanted[w].name.type) found = &d;
       if (found == nullptr) found = &devices[0];
     }
   }
@@ -10004,7 +11216,8 @@ class step_graph {
   }
 
   /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
-  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan, or
+  /// `too_many` if they are more than `max_bytes`.
   /// @param bytes size of each block
   /// @param offsets written, one a block of that device
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
@@ -10038,6 +11251,7 @@ class step_graph {
         if (other_end > end) end = other_end;
       }
       offsets[b] = offset < 0 ? end : offset;
+      if (size > max_bytes - offsets[b]) return too_many;
       std::size_t place = count++;
       for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
       placed[place] = b;
@@ -10541,6 +11755,11 @@ namespace detail {
   return sentence({n.op->name, " '", n.name, n.suffix, "'"});
 }
 
+/// "a plan of 3 steps".
+[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_view& plan) {
+  return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
+}
+
 TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
   const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
   switch (type) {
@@ -10656,7 +11875,11 @@ class bound_plan {
   [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
   TAGMA_COLD void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
     if (kernel.prepare == nullptr) return;
-    states_[s] = kernel.prepare(calls_[s], context);
+    try {
+      states_[s] = kernel.prepare(calls_[s], context);
+    } catch (const no_memory& e) {
+      throw no_memory(e, step_text(s));
+    }
     calls_[s].state = states_[s].get();
   }
   TAGMA_COLD void add_to_trace(std::size_t s, trace_sink& trace, const device_spec& device, std::uint64_t run,
@@ -10705,9 +11928,32 @@ class bound_plan {
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    const auto i = static_cast<std::size_t>(id);
-    const std::size_t size = size_of(plan_.nodes[i].spec.type);
-    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]});
+  }
+  /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
+  [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
+    constexpr int most = 3;
+    std::string text;
+    std::int64_t before = -1;  // the size of the block that was listed last
+    std::size_t before_at = 0;
+    for (int k = 0; k < most; ++k) {
+      std::size_t best = plan_.blocks.size();
+      for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+        if (plan_.blocks[b].device != d) continue;
+        const std::int64_t size = bytes_of(plan_.blocks[b].node);
+        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
+        if (!listed && (best == plan_.blocks.size() || size > bytes_of(plan_.blocks[best].node))) best = b;
+      }
+      if (best == plan_.blocks.size()) break;
+      const ir::node_id id = plan_.blocks[best].node;
+      const plan::plan_node& n = plan_.nodes[id];
+      before = bytes_of(id);
+      before_at = best;
+      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n)});
+      append_spec(text, " ", n.spec.type, dims_[static_cast<std::size_t>(id)]);
+      text += sentence({" ", before, " bytes"});
+    }
+    return text.empty() ? text : sentence({text, ")"});
   }
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
@@ -10763,13 +12009,14 @@ class bound_plan {
         const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
-        if (!compatible(n.spec.dims, dims_[i]))
+        if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
           fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
       } else if (has_dynamic_input(n)) {
         dims_[i] = infer(n);
         check_stretching(n, dims_[i]);
       }
+      if (!is_addressable({n.spec.type, dims_[i]})) fail_size(n, dims_[i]);
     }
   }
 
@@ -10788,9 +12035,15 @@ class bound_plan {
       in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
-    if (!compatible(args.out.dims, n.spec.dims))
+    if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
       fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
     return args.out.dims;
+  }
+
+  [[noreturn]] TAGMA_COLD void fail_size(const plan::plan_node& n, const shape& dims) const {
+    const std::string size = sentence({size_text({n.spec.type, dims}), ", more than a process can address"});
+    if (n.inputs == 0) fail(status_code::resource_exhausted, {"feed of ", detail::describe(n), " is ", size});
+    fail(status_code::resource_exhausted, extents_text(n, sentence({"a result of ", size})));
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
@@ -10830,10 +12083,7 @@ class bound_plan {
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
     const plan::plan_node& n = plan_.nodes[step.main_node()];
-    const auto bytes = [this](ir::node_id id) {
-      const auto i = static_cast<std::size_t>(id);
-      return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
-    };
+    const auto bytes = [this](ir::node_id id) { return static_cast<double>(bytes_of(id)); };
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
     if (n.op->work != nullptr) {
@@ -10883,13 +12133,17 @@ class bound_plan {
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      if (size == too_many)
+        fail(status_code::resource_exhausted, {detail::describe(plan_), largest_tensors(device),
+                                               " takes more than 2^56 bytes, which no process can address"});
       arena_bytes_ += static_cast<std::size_t>(size);
       if (accelerated_) {
         begins[d] = memory_->arena(device, size);
-      } else {
-        arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
-        begins[d] = arenas_[d].data();
+        continue;
       }
+      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size), std::nothrow);
+      if (arenas_[d].failed()) throw no_memory(size, sentence({"its arena", largest_tensors(device)}));
+      begins[d] = arenas_[d].data();
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
@@ -10900,12 +12154,13 @@ class bound_plan {
     for (const plan::plan_node& n : plan_.nodes) count += n.op->is_number();
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
-      std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.op->is(ir::op_kind::constant)) {  // a view of one has its storage
+      if (!n.op->is_number()) continue;  // a view of one has its storage
+      std::byte* const to = scalars_.data() + 16 * n.slot;
+      if (n.op->is(ir::op_kind::constant)) {
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.op->is(ir::op_kind::literal)) {
-        const carried_value* value = values.find(n.key);
+      } else {
+        const carried_value* value = values.find(n.value);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
         detail::store_scalar(to, n.spec.type, value->number, value->integer);
@@ -10961,7 +12216,7 @@ class bound_plan {
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
-      call.value = n.key == nullptr ? nullptr : values.find(n.key);
+      call.value = values.find(n.value);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
@@ -11162,6 +12417,315 @@ class placement_log {
 
 }  // namespace tagma
 #endif  // TAGMA_SINGLE_RUNTIME_PLACEMENT_LOG_HPP
+// ---- tagma/runtime/plan_store.hpp
+#ifndef TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
+#define TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
+
+/// @file
+/// The bound plans of a session: idle ones, which later runs with the same extents use again, and who is at work.
+
+#include <new>
+
+namespace tagma::runtime {
+
+/// What a session keeps of idle plans unless it is told: a quarter of the machine's memory.
+[[nodiscard]] TAGMA_COLD inline std::int64_t default_plan_cache_bytes() {
+  const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
+}
+
+[[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {
+  try {
+    std::rethrow_exception(e);
+  } catch (const error& known) {
+    return known.code() == status_code::resource_exhausted;
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+/// Idle plans, the last used first. Not for several threads at once.
+class plan_cache {
+ public:
+  static constexpr std::size_t most_of_one = 64;  ///< of one fetch: their kernels take memory that is not counted
+
+  void set_budget(std::int64_t bytes) { budget_ = static_cast<std::size_t>(bytes); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] bool empty() const { return first_ == nullptr; }
+
+  /// Takes out a plan that was bound for feeds of these extents; nullptr if there is none.
+  [[nodiscard]] owned<bound_plan> take(const plan::plan_view& key, array_view<const raw_view> feeds) {
+    for (owned<bound_plan>* p = &first_; *p != nullptr; p = &(*p)->next)
+      if (&(*p)->plan() == &key && (*p)->matches(feeds)) return unlink(*p);
+    return nullptr;
+  }
+  /// Keeps a plan. Returns a list of those that go instead: what was idle longest, until the rest is within the budget.
+  /// The one that was used last stays in any case, so that a step in a loop binds nothing.
+  [[nodiscard]] owned<bound_plan> put(owned<bound_plan> plan) {
+    owned<bound_plan> gone;
+    std::size_t same = 1;
+    for (owned<bound_plan>* p = &first_; *p != nullptr; p = &(*p)->next)
+      if (&(*p)->plan() == &plan->plan() && ++same > most_of_one) {
+        gone = unlink(*p);
+        break;
+      }
+    bytes_ += plan->arena_bytes();
+    plan->next = std::move(first_);
+    first_ = std::move(plan);
+    while (bytes_ > budget_ && first_->next != nullptr) {
+      owned<bound_plan> last = take_oldest();
+      last->next = std::move(gone);
+      gone = std::move(last);
+    }
+    return gone;
+  }
+  /// Takes out what was idle longest; nullptr if nothing is idle.
+  [[nodiscard]] TAGMA_COLD owned<bound_plan> take_oldest() {
+    if (empty()) return nullptr;
+    owned<bound_plan>* last = &first_;
+    while ((*last)->next != nullptr) last = &(*last)->next;
+    return unlink(*last);
+  }
+
+ private:
+  [[nodiscard]] owned<bound_plan> unlink(owned<bound_plan>& p) {
+    owned<bound_plan> found = std::move(p);
+    p = std::move(found->next);
+    bytes_ -= found->arena_bytes();
+    return found;
+  }
+
+  std::size_t budget_ = ~std::size_t{0};
+  std::size_t bytes_ = 0;
+  owned<bound_plan> first_;
+};
+
+/// Who is at work in a session, and with which plan; for several threads. A visit is a run, or whatever else needs the
+/// session to live.
+class plan_store {
+ public:
+  TAGMA_COLD plan_store() {
+    others& all = of_process();
+    const mutex_lock lock(all.access);
+    next_ = all.first;
+    all.first = this;
+  }
+  plan_store(const plan_store&) = delete;
+  plan_store& operator=(const plan_store&) = delete;
+  TAGMA_COLD ~plan_store() {
+    others& all = of_process();
+    const mutex_lock lock(all.access);
+    plan_store** p = &all.first;
+    while (*p != this) p = &(*p)->next_;
+    *p = next_;
+  }
+
+  void set_budget(std::int64_t bytes) { idle_.set_budget(bytes); }
+  /// Bytes of the arenas of idle plans.
+  [[nodiscard]] std::size_t idle_bytes() {
+    const mutex_lock lock(mutex_);
+    return idle_.bytes();
+  }
+  /// What tells runs that the session closes.
+  [[nodiscard]] closing& end() { return end_; }
+
+  /// Begins a visit. Throws Cancelled if the session was closed.
+  /// @param purpose what errors begin with
+  TAGMA_COLD void enter(std::string_view purpose) {
+    const mutex_lock lock(mutex_);
+    count_visit(purpose);
+  }
+  /// The same for a run, and takes an idle plan for it; nullptr if none fits.
+  [[nodiscard, gnu::noinline]] owned<bound_plan> enter(const plan::plan_view& key, array_view<const raw_view> feeds) {
+    const mutex_lock lock(mutex_);
+    count_visit({});
+    return idle_.take(key, feeds);
+  }
+  /// Ends a visit; afterwards this may be gone.
+  /// @param plan that it had, or nullptr
+  [[gnu::noinline]] void leave(owned<bound_plan> plan) {
+    owned<bound_plan> gone;
+    if (plan != nullptr) {
+      const mutex_lock lock(mutex_);
+      gone = idle_.put(std::move(plan));
+      if (gone == nullptr) return count_leave();
+    }
+    gone = nullptr;  // while the session lives
+    const mutex_lock lock(mutex_);
+    count_leave();
+  }
+
+  /// What `make` returns, inside a visit. Where it finds no memory, idle plans go, the one that was idle longest first,
+  /// and then those of other sessions; then it waits until other visits end, up to ten seconds; and each time it tries
+  /// again. Throws the last error of `make` if nothing helps.
+  template <class Make>
+  [[nodiscard]] owned<bound_plan> bind(const run_guard& guard, Make make) {
+    for (attempts tries(*this);;) {
+      try {
+        return make();
+      } catch (...) {
+        if (!is_lack_of_memory(std::current_exception()) || !tries.again(guard)) throw;
+      }
+    }
+  }
+
+  /// Lets go what was idle longest here, or else in another session of the process. False if nothing is idle.
+  TAGMA_COLD bool let_one_go() {
+    if (let_own_go()) return true;
+    others& all = of_process();
+    const mutex_lock lock(all.access);  // nobody's session ends meanwhile
+    for (plan_store* s = all.first; s != nullptr; s = s->next_)
+      if (s != this && s->let_own_go()) return true;
+    return false;
+  }
+
+  /// No visit begins any more, and those under way are told. Waits until they have ended, and lets idle plans go.
+  /// @param patience_ns how long it waits; below 0: as long as it takes
+  /// @return false if some have not ended by then
+  TAGMA_COLD bool close(std::int64_t patience_ns) noexcept {
+    end_.begin();
+    const std::int64_t end = patience_ns < 0 ? wait_word::never : now_ns() + patience_ns;
+    const mutex_lock lock(mutex_);
+    while (visits_ > 0)
+      if (!wait(end)) return false;
+    while (idle_.take_oldest() != nullptr) continue;
+    return true;
+  }
+
+ private:
+  /// The attempts of one visit to bind a plan. After the first, one visit at a time tries: two would take from each
+  /// other what is enough for one.
+  class attempts {
+   public:
+    TAGMA_COLD explicit attempts(plan_store& store) : store_(store) {
+      const mutex_lock lock(store.mutex_);
+      seen_ = store.freed_;
+    }
+    attempts(const attempts&) = delete;
+    attempts& operator=(const attempts&) = delete;
+    TAGMA_COLD ~attempts() {
+      if (!alone_) return;
+      const mutex_lock lock(store_.mutex_);
+      store_.binds_alone_ = false;
+      store_.tell();
+    }
+
+    /// An attempt failed. True if another may do better.
+    TAGMA_COLD bool again(const run_guard& guard) {
+      if (store_.let_one_go()) return true;
+      owned<bound_plan> gone;
+      const mutex_lock lock(store_.mutex_);
+      if (end_ == 0) end_ = now_ns() + most_waited;
+      if (!alone_ && !hopeless() && !wait_for_turn(guard)) return false;
+      while ((gone = store_.idle_.take_oldest()) == nullptr && store_.freed_ == seen_)
+        if (store_.at_work() == 1 || !wait(guard)) return false;
+      seen_ = store_.freed_;
+      return true;
+    }
+
+   private:
+    static constexpr std::int64_t most_waited = 10'000'000'000, look_again = 10'000'000;
+
+    /// This visit had all memory to itself, and there is nothing that could go.
+    [[nodiscard]] bool hopeless() const {
+      return store_.idle_.empty() && store_.freed_ == seen_ && store_.at_work() == 1;
+    }
+    bool wait_for_turn(const run_guard& guard) {
+      const waiting here(store_);
+      while (store_.binds_alone_)
+        if (!wait(guard)) return false;
+      alone_ = store_.binds_alone_ = true;
+      return true;
+    }
+    /// Throws where the limits of the run say so; false if it took too long.
+    bool wait(const run_guard& guard) {
+      guard.check();
+      const std::int64_t soon = now_ns() + look_again;
+      static_cast<void>(store_.wait(soon < end_ ? soon : end_));
+      return now_ns() < end_;
+    }
+
+    plan_store& store_;
+    std::uint64_t seen_ = 0;
+    std::int64_t end_ = 0;
+    bool alone_ = false;
+  };
+
+  /// A visit that waits for its turn has no memory.
+  struct waiting {
+    explicit waiting(plan_store& s) : store(s) {
+      ++store.waiting_;
+      ++store.freed_;
+      store.tell();
+    }
+    ~waiting() { --store.waiting_; }
+    waiting(const waiting&) = delete;
+    waiting& operator=(const waiting&) = delete;
+    plan_store& store;
+  };
+
+  /// All stores of the process.
+  struct others {
+    mutex access;
+    plan_store* first = nullptr;
+  };
+  [[nodiscard]] TAGMA_COLD static others& of_process() {
+    static others& all = *new others;  // sessions may end after what is static
+    return all;
+  }
+  bool let_own_go() {
+    owned<bound_plan> gone;
+    const mutex_lock lock(mutex_);
+    gone = idle_.take_oldest();
+    return gone != nullptr;
+  }
+
+  void count_visit(std::string_view purpose) {
+    if (end_.begun()) refuse(purpose);
+    ++visits_;
+  }
+  void count_leave() {
+    --visits_;
+    ++freed_;
+    tell();
+  }
+  [[noreturn]] TAGMA_COLD static void refuse(std::string_view purpose) {
+    fail(status_code::cancelled, {purpose, "Session has been closed."});
+  }
+  /// Visits that may have memory, or may take some.
+  [[nodiscard]] int at_work() const { return visits_ - waiting_; }
+  void tell() {
+    if (asleep_ > 0) changed_.notify_all();
+  }
+  /// Waits for a change, asleep and without the lock. False if it is too late for that.
+  TAGMA_COLD bool wait(std::int64_t end) {
+    const std::int64_t now = end == wait_word::never ? 0 : now_ns();
+    if (now >= end) return false;
+    ++asleep_;
+    if (end == wait_word::never)
+      changed_.wait(mutex_);
+    else
+      changed_.wait_for(mutex_, end - now);
+    --asleep_;
+    return true;
+  }
+
+  plan_store* next_ = nullptr;
+  closing end_;
+  mutex mutex_;
+  condition changed_;
+  plan_cache idle_;
+  int visits_ = 0;
+  int waiting_ = 0;  // of them, for their turn to bind
+  int asleep_ = 0;
+  bool binds_alone_ = false;
+  std::uint64_t freed_ = 0;  // changes behind which there may be more memory
+};
+
+}  // namespace tagma::runtime
+#endif  // TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
 // ---- tagma/runtime/session_pools.hpp
 #ifndef TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
 #define TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
@@ -11346,11 +12910,14 @@ struct session_options {
   int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
   int cpu_devices = 1;       ///< CPU devices, each with its memory and the threads of its kernels
-  bool allow_soft_placement = false;     ///< true: what is asked for on a device that is missing runs on /device:CPU:0
+  bool allow_soft_placement = false;     /**< true: a device that is missing is replaced by the first of its type, or by
+                                              /device:CPU:0 */
   placement_log log_device_placement{};  ///< true: standard error is told where each node runs and what is copied
   time_limit operation_timeout{};        ///< of every run that gives no `timeout` of its own; 0: none
   inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
   gpu_options gpu{};                     ///< of a program that is compiled for GPUs
+  std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
+                                              used last is kept in any case. 0: a quarter of the machine's memory */
 };
 
 namespace runtime {
@@ -11362,6 +12929,8 @@ class session_core {
                           const carried& values, const session_options& options, owned<accelerator> others = {})
       : session_core(variables, values, options, others) {
     timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
+    const std::int64_t cache = checked_option("plan_cache_bytes", options.plan_cache_bytes, "a quarter of the memory");
+    plans_.set_budget(cache == 0 ? default_plan_cache_bytes() : cache);
     pools_ = session_pools(options.inter_op_pools);
     devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
                             pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
@@ -11371,22 +12940,18 @@ class session_core {
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
-    if (others_) {
-      others_->allocate_variables(variables_, devices_, address_);
-    } else {
-      storage_ = heap_array<aligned_bytes>(variables.size());
-      for (std::size_t i = 0; i < variables_.size(); ++i) {
-        storage_[i] = aligned_bytes(bytes_of(i));
-        address_[i] = storage_[i].data();
-      }
-    }
+    allocate_variables();
     if (options.initialize)
       for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
     all_initialized_ = options.initialize;
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
-  TAGMA_COLD ~session_core() = default;
+  TAGMA_COLD ~session_core() { close(-1); }
+
+  /// As `session::close`.
+  /// @param patience_ns how long it waits for runs to end; below 0: as long as it takes
+  bool close(std::int64_t patience_ns) noexcept { return plans_.close(patience_ns); }
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
   /// Variable `i` where it is, which may be a device that the host does not read.
@@ -11398,7 +12963,7 @@ class session_core {
   [[nodiscard]] TAGMA_COLD raw_view read_variable(std::size_t i, aligned_bytes& copy) const {
     raw_view value = variable_value(i);
     if (device_number(i) < 0) return value;
-    copy = aligned_bytes(bytes_of(i));
+    copy = room_for(i, "a copy of ");
     others_->copy({copy.data(), on_host}, {address_[i], device_number(i)}, bytes_of(i));
     value.data = copy.data();
     return value;
@@ -11416,7 +12981,6 @@ class session_core {
   [[nodiscard]] TAGMA_COLD std::string variable_name(std::size_t i) const {
     return sentence({variables_[i].name, variables_[i].suffix});
   }
-  [[nodiscard]] gate& variable_gate() { return gate_; }
   [[nodiscard]] const device_table& devices() const { return devices_; }
   [[nodiscard]] executor& threads() { return devices_.threads(); }
   [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
@@ -11427,16 +12991,30 @@ class session_core {
   [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
   void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
-  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written.
+  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written. The session
+  /// does not end meanwhile.
   struct pass {
-    pass(gate& g, bool exclusive, const run_guard& guard) : the_gate(g), exclusively(exclusive) {
-      the_gate.enter(exclusive, guard);
+    /// Throws Cancelled if the session was or is closed.
+    /// @param purpose what that error begins with
+    TAGMA_COLD pass(session_core& session, bool exclusive, std::string_view purpose) : pass(session, exclusive) {
+      session.plans_.enter(purpose);
+      inside = true;
+      session.gate_.enter(exclusive, run_guard(no_limits, 0, &session.plans_.end()));
+      holds_gate = true;
     }
-    ~pass() { the_gate.leave(exclusively); }
+    TAGMA_COLD ~pass() {
+      if (holds_gate) core.gate_.leave(exclusively);
+      if (inside) core.plans_.leave(nullptr);
+    }
     pass(const pass&) = delete;
     pass& operator=(const pass&) = delete;
-    gate& the_gate;
+    session_core& core;
     bool exclusively;
+    bool inside = false;
+    bool holds_gate = false;
+
+   private:
+    pass(session_core& session, bool exclusive) : core(session), exclusively(exclusive) {}
   };
 
   /// Runs the initializer of variable `i`. Keyed by seed and name, so that the value does not depend on the rest of the
@@ -11446,18 +13024,13 @@ class session_core {
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
   void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-           const run_limits& limits, const source_line& at, Take take) {
+           array_view<run_limits> limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     run_at(plan, kernels, feeds, limits, at, to);
   }
 
-  /// Bytes of the arenas of all bound plans.
-  [[nodiscard]] std::size_t arena_bytes() {
-    const mutex_lock lock(mutex_);
-    std::size_t bytes = 0;
-    for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
-    return bytes;
-  }
+  /// Bytes of the arenas of the plans that wait for their next run.
+  [[nodiscard]] std::size_t arena_bytes() { return plans_.idle_bytes(); }
 
  private:
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
@@ -11467,6 +13040,23 @@ class session_core {
         variables_(variables),
         values_(values),
         log_(options.log_device_placement) {}
+
+  /// Idle plans of other sessions go where there is no room.
+  TAGMA_COLD void allocate_variables() {
+    storage_ = heap_array<aligned_bytes>(others_ ? 0 : variables_.size());
+    for (;;) {
+      try {
+        if (others_) return others_->allocate_variables(variables_, devices_, address_);
+        for (std::size_t i = 0; i < storage_.size(); ++i) {
+          storage_[i] = room_for(i, "");
+          address_[i] = storage_[i].data();
+        }
+        return;
+      } catch (...) {
+        if (!is_lack_of_memory(std::current_exception()) || !plans_.let_one_go()) throw;
+      }
+    }
+  }
 
   /// Whom the fetched values go to.
   struct receiver {
@@ -11524,7 +13114,14 @@ class session_core {
     /// Takes the fetched values that step `s` overwrites; the number of steps stands for the end.
     void take_before(std::size_t s) const {
       for (std::size_t f = 0; f < plan_.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) to_.take(to_.object, f, bound_.fetched(f));
+        if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) take(f);
+    }
+    void take(std::size_t f) const {
+      try {
+        to_.take(to_.object, f, bound_.fetched(f));
+      } catch (const no_memory& e) {
+        throw no_memory(e, "the fetch of " + detail::describe(plan_.nodes[plan_.fetches[f]]));
+      }
     }
 
     /// The same where it is no matter how long a call takes.
@@ -11552,23 +13149,27 @@ class session_core {
   };
 
   [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
-                                array_view<const raw_view> feeds, const run_limits& limits, const source_line& at,
+                                array_view<const raw_view> feeds, array_view<run_limits> limits, const source_line& at,
                                 const receiver& to) {
     try {
       run_plan(plan, kernels, feeds, limits, to);
+    } catch (const no_memory& e) {
+      rethrow_at(no_memory(e, {}, held_text()), at);
     } catch (const error& e) {
       rethrow_at(e, at);
+    } catch (const std::bad_alloc&) {
+      rethrow_at({status_code::resource_exhausted, "the host has no room for what a run needs"}, at);
     }
   }
 
   TAGMA_INLINE void run_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                             array_view<const raw_view> feeds, const run_limits& limits, const receiver& to) {
-    run_limits own = limits;
-    if (own.timeout_ns == 0) own.timeout_ns = timeout_ns_;
-    step_pool* const threads = pools_.find(limits.pool, devices_.threads());
+                             array_view<const raw_view> feeds, array_view<run_limits> given, const receiver& to) {
+    if (given.size() > 1) join(given);
+    const run_limits& limits = given.empty() ? no_limits : given[0];
+    step_pool* const threads = pools_.find(limits.pool == run_limits::any_pool ? 0 : limits.pool, devices_.threads());
     const bool takes_part = threads == nullptr || threads == &devices_.threads();
-    run_control control(own);
-    lease plan_lease(*this, plan, kernels, feeds);
+    run_control control(limits, timeout_ns_, &plans_.end());
+    lease plan_lease(*this, plan, kernels, feeds, control.guard());
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     current_run run(*this, plan, bound, control, to, limits.trace);
@@ -11599,50 +13200,53 @@ class session_core {
     fail(e.code(), {without_code(e.what()), " (run at ", at.file, ":", at.line, ")"});
   }
 
-  /// Takes a bound plan out of the idle ones for one run, and puts it back.
+  /// A bound plan for one run. The session does not end meanwhile.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds)
-        : session(s), plan(s.take_idle(p, feeds)) {
-      if (plan == nullptr) plan = session.bind(p, kernels, feeds);
+    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds,
+          const run_guard& guard)
+        : lease(s, p, feeds) {
+      if (plan == nullptr) plan = s.bind(p, kernels, feeds, guard);
     }
-    ~lease() { session.put_idle(std::move(plan)); }
+    ~lease() { store.leave(std::move(plan)); }
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
 
-    session_core& session;
+    plan_store& store;
     owned<bound_plan> plan;
+
+   private:
+    // What throws behind it ends the visit by the destructor.
+    lease(session_core& s, const plan::plan_view& p, array_view<const raw_view> feeds)
+        : store(s.plans_), plan(store.enter(p, feeds)) {}
   };
 
   TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, const kernel_tables& kernels,
-                                    array_view<const raw_view> feeds) {
-    owned<bound_plan> bound =
-        make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
-    log_(*bound);
-    return bound;
+                                    array_view<const raw_view> feeds, const run_guard& guard) {
+    try {
+      owned<bound_plan> bound = plans_.bind(guard, [&] {
+        return make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
+      });
+      log_(*bound);
+      return bound;
+    } catch (const no_memory& e) {
+      throw no_memory(e, detail::describe(plan));
+    }
   }
 
-  owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
-    const mutex_lock lock(mutex_);
-    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
-      if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
-        owned<bound_plan> found = std::move(*p);
-        *p = std::move(found->next);
-        return found;
-      }
-    return nullptr;
+  /// "; the session holds 24 bytes of 2 variables and 64 bytes of plans that no run uses", for the error where there is
+  /// no memory.
+  [[nodiscard]] TAGMA_COLD std::string held_text() const {
+    std::int64_t bytes = 0;
+    std::size_t variables = 0;
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      if (address_[i] == nullptr || device_number(i) >= 0) continue;
+      bytes += tagma::bytes_of(variables_[i].spec);
+      ++variables;
+    }
+    return sentence({"; the session holds ", bytes_text(bytes), " of ", variables,
+                     variables == 1 ? " variable and " : " variables and ",
+                     bytes_text(static_cast<std::int64_t>(plans_.idle_bytes())), " of plans that no run uses"});
   }
-  void put_idle(owned<bound_plan> bound) {
-    const mutex_lock lock(mutex_);
-    std::size_t same = 0;
-    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
-      if (&(*p)->plan() == &bound->plan() && ++same == max_bound) {
-        *p = std::move((*p)->next);  // the one that was idle longest
-        break;
-      }
-    bound->next = std::move(idle_);
-    idle_ = std::move(bound);
-  }
-  static constexpr std::size_t max_bound = 16;  // per plan: different batch sizes, or threads that run at once
 
   /// The calling thread runs kernels while this lives.
   struct kernel_scope {
@@ -11679,8 +13283,20 @@ class session_core {
       if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
   }
 
+  /// Memory for as many bytes as variable `i` has. Throws `no_memory`.
+  /// @param what it is, as errors tell it: the variable itself, or "a copy of " it
+  [[nodiscard]] TAGMA_COLD aligned_bytes room_for(std::size_t i, std::string_view what) const {
+    const plan::plan_variable& v = variables_[i];
+    aligned_bytes room(bytes_of(i), std::nothrow);
+    if (room.failed())
+      throw no_memory(
+          no_memory(tagma::bytes_of(v.spec), sentence({what, "variable '", v.name, v.suffix, "' ", to_string(v.spec)})),
+          {}, held_text());
+    return room;
+  }
+
   [[nodiscard]] std::size_t bytes_of(std::size_t i) const {
-    return static_cast<std::size_t>(variables_[i].spec.dims.elements()) * size_of(variables_[i].spec.type);
+    return static_cast<std::size_t>(tagma::bytes_of(variables_[i].spec));
   }
   /// Of the accelerator where variable `i` is, or `on_host`.
   [[nodiscard]] int device_number(std::size_t i) const {
@@ -11701,8 +13317,7 @@ class session_core {
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};
   gate gate_;
-  mutex mutex_;
-  owned<bound_plan> idle_;  // a list, the last used first
+  mutable plan_store plans_;
 };
 
 }  // namespace runtime
@@ -11714,9 +13329,10 @@ namespace tagma::runtime {
 TAGMA_COLD inline void session_core::initialize(std::size_t i) {
   const plan::plan_variable& v = variables_[i];
   const bool here = device_number(i) < 0;
-  const aligned_bytes made(here ? 0 : bytes_of(i));
+  aligned_bytes made;
+  if (!here) made = room_for(i, "a copy of ");
   write_initial_value(here ? address_[i] : made.data(), v.spec, v.initializer,
-                      v.key == nullptr ? nullptr : values_.find(v.key), v.number,
+                      values_.find(v.value), v.number,
                       {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
   if (!here) set_variable(i, made.data());
   initialized_[i] = true;
@@ -11811,37 +13427,44 @@ namespace tagma {
 
 namespace detail {
 
-/// A placeholder's extents filled with the elements of a plain range: one dynamic extent is worked out.
-[[nodiscard]] inline shape shape_for(const shape& declared, std::size_t elements) {
+/// Throws the error of a range of `elements` that was fed.
+[[noreturn]] TAGMA_COLD inline void refuse_range(const fed_node& to, std::size_t elements, const source_line& at) {
+  int open = 0;
+  for (const extent e : to.dims.span()) open += e == dyn;
+  fail(status_code::invalid_argument,
+       {"feed of ", to.operation, " ", to.name.empty() ? sentence({"#", to.node}) : sentence({"'", to.name, "'"}),
+        " is a range of ", elements, " elements, which ", open > 1 ? "says too little for " : "does not fit ",
+        to_string(to.dims), open > 1 ? ": feed a tagma::tensor" : "", " (run at ", at.file, ":", at.line, ")"});
+}
+
+/// The extents of a node filled with the elements of a plain range: one dynamic extent is worked out.
+[[nodiscard]] inline shape shape_for(const fed_node& to, std::size_t elements, const source_line& at) {
   extent known = 1;
   int open = -1;
-  for (int i = 0; i < declared.rank; ++i) {
-    if (declared[i] == dyn && open >= 0)
-      fail(status_code::invalid_argument,
-           "a plain range was fed where several extents are dynamic: feed a tagma::tensor");
-    if (declared[i] == dyn)
-      open = i;
+  shape s = to.dims;
+  for (int i = 0; i < s.rank; ++i) {
+    if (s[i] != dyn)
+      known *= s[i];
+    else if (open >= 0)
+      refuse_range(to, elements, at);
     else
-      known *= declared[i];
+      open = i;
   }
-  shape s = declared;
   if (open >= 0) s[open] = known == 0 ? 0 : static_cast<extent>(elements) / known;
-  if (s.elements() != static_cast<extent>(elements))
-    fail(status_code::invalid_argument,
-         {"a range of ", elements, " elements was fed, which does not fit ", to_string(declared)});
+  if (s.elements() != static_cast<extent>(elements)) refuse_range(to, elements, at);
   return s;
 }
 
-/// What a run reads where `value` is fed. `text` keeps what a string is looked at through.
-template <class Spec, class T>
-[[nodiscard]] raw_view feed_view(const T& value, string_element& text) {
-  constexpr dtype type = Spec::value.type;
+/// What a run reads where `value` is fed to the node of `Feed`. `text` keeps what a string is looked at through.
+template <class Feed, class T>
+[[nodiscard]] raw_view feed_view(const T& value, string_element& text, [[maybe_unused]] const source_line& at) {
+  constexpr dtype type = Feed::declared.type;
   if constexpr (text_like<T>)
     return text = value, raw_view{&text, type, {}};
   else if constexpr (tensor_like<T>)
     return {value.data(), type, value.dims()};
   else if constexpr (range_like<T>)
-    return {value.data(), type, shape_for(Spec::value.dims, value.size())};
+    return {value.data(), type, shape_for(Feed::about, value.size(), at)};
   else
     return {&value, type, {}};
 }
@@ -11900,68 +13523,36 @@ class session {
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
-  /// @param a1,a2 and so on: feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left
-  /// out) and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`,
-  /// `trace_to(timeline)`), up to eight
-  /// @param at where the call stands; errors name it
+  /// @param first,rest feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left out)
+  /// and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`, `trace_to(timeline)`), in
+  /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
+  /// of the call.
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071 and E147 to E151 when compiled; throws InvalidArgument if a
-  /// feed's extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
+  /// feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
     return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at));
   }
-  template <class What, class A1, class Fault = check<What, A1>>
-  auto run(const What& what, const A1& a1, source_line at = source_line::here()) {
+  template <class What, class First, class... Rest, class Fault = check<What, First, Rest...>>
+  auto run(const What& what, located<First> first, const Rest&... rest) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1));
-  }
-  template <class What, class A1, class A2, class Fault = check<What, A1, A2>>
-  auto run(const What& what, const A1& a1, const A2& a2, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2));
-  }
-  template <class What, class A1, class A2, class A3, class Fault = check<What, A1, A2, A3>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class Fault = check<What, A1, A2, A3, A4>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class Fault = check<What, A1, A2, A3, A4, A5>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           const A7& a7, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7, class A8,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7, A8>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           const A7& a7, const A8& a8, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7, a8));
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), first.at(), first.value(), rest...));
   }
   /// @}
+
+  /// Ends the session before the object does. Runs under way are cancelled, and it waits until they have ended; `save`
+  /// and `restore` are waited for. From then on these and `run` throw Cancelled. Closing again does nothing. The
+  /// destructor closes. Not to be called by a kernel of a run of this session, which would wait for itself.
+  void close() { core_.close(-1); }
+  /// The same, but it waits `patience` at most. False if something goes on by then; the destructor waits for it.
+  template <duration_like Duration>
+  [[nodiscard]] bool close(Duration patience) {
+    const std::int64_t ns = time_limit(patience).ns();
+    return core_.close(ns < 0 ? 0 : ns);
+  }
 
   [[nodiscard]] runtime::session_core& core() { return core_; }
 
@@ -11969,17 +13560,22 @@ class session {
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
+  /// Where the arguments of a run go.
+  struct taken_arguments {
+    raw_view* feeds;
+    string_element* text;
+    run_limits* limits;
+    const source_line& at;
+  };
   template <class RunGraph, class Id, class Value>
-  static void take_argument(raw_view* feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
+  static void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
     using given = detail::feed_traits<graph, feed<Id, Value>>;
-    feeds[given::template position<RunGraph>] = detail::feed_view<typename given::spec_type>(f.value, text);
+    const raw_view value = detail::feed_view<given>(f.value, *to.text++, to.at);
+    for (const int i : given::template positions<RunGraph>) to.feeds[i] = value;
   }
   template <class RunGraph>
-  static void take_argument(raw_view*, run_limits& limits, const run_limits& l, string_element&) {
-    if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
-    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped, limits.wakes = l.wakes;
-    if (l.pool != 0) limits.pool = l.pool;
-    if (l.trace != nullptr) limits.trace = l.trace;
+  static void take_argument(taken_arguments& to, const run_limits& l) {
+    *to.limits++ = l;
   }
 
   template <class Fault, class... E, class... Arguments>
@@ -11989,12 +13585,13 @@ class session {
       using run_graph = detail::graph_of_run<graph, Arguments...>;
       using plan = detail::compiled_plan<run_graph, position_of<E>...>;
       constexpr std::size_t placeholders = detail::graph_tables<run_graph>::placeholders;
+      constexpr std::size_t limit_count = (std::size_t{0} + ... + std::is_same_v<Arguments, run_limits>);
       raw_view feeds[placeholders + 1]{};
-      run_limits limits;
       string_element texts[sizeof...(Arguments) + 1];
-      [[maybe_unused]] std::size_t n = 0;
-      (take_argument<run_graph>(feeds, limits, arguments, texts[n++]), ...);
-      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, limits, at,
+      std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
+      [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
+      (take_argument<run_graph>(taken, arguments), ...);
+      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, {limits, limit_count}, at,
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });
@@ -12019,8 +13616,7 @@ namespace tagma {
 namespace detail {
 
 inline void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts) {
-  const runtime::run_guard unlimited{run_limits{}};
-  const runtime::session_core::pass reading(session.variable_gate(), false, unlimited);
+  const runtime::session_core::pass reading(session, false, path + ": nothing was saved: ");
   std::vector<safetensors::named_tensor> tensors;
   std::vector<runtime::aligned_bytes> copies(session.variables().size());
   for (std::size_t i = 0; i < session.variables().size(); ++i) {
@@ -12046,9 +13642,9 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
       fail(status_code::not_found,
            path + ": there is no tensor for variable '" + name + "', which is " + to_string(wanted));
     if (found->type != wanted.type || !(found->dims == wanted.dims)) {
-      const std::string type = found->type == dtype::none ? found->format : std::string(to_string(found->type));
-      fail(status_code::invalid_argument, path + ": tensor '" + name + "' is " + type + " " + to_string(found->dims) +
-                                              ", the variable of that name is " + to_string(wanted));
+      const std::string_view type = found->type == dtype::none ? found->format : to_string(found->type);
+      fail(status_code::invalid_argument, {path, ": tensor '", name, "' is ", type, " ", to_string(found->dims),
+                                           ", the variable of that name is ", to_string(wanted)});
     }
     sources.push_back(found);
   }
@@ -12062,8 +13658,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
            path + ": the text \"step\" is \"" + text->second + "\", expected the number of a run");
   }
 
-  const runtime::run_guard unlimited{run_limits{}};
-  const runtime::session_core::pass writing(session.variable_gate(), true, unlimited);
+  const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
   for (std::size_t i = 0; i < sources.size(); ++i) {
     session.set_variable(i, sources[i]->data);
     session.mark_initialized(i);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/data/batches.hpp"
 
+#include <dlfcn.h>
+#include <pthread.h>
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -12,12 +17,31 @@
 
 #include "support/errors.hpp"
 
-using tagma::test::code_of;
+namespace {
+/// How many threads the system starts from now on; below 0: any number.
+std::atomic<int> threads_left{-1};
+std::atomic<int> refused{0};
+}  // namespace
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define COUNTS_THREADS
+// Stands before the system's own in this program.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                              void* argument) {
+  using function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto system = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pthread_create"));
+  if (threads_left == 0) return ++refused, EAGAIN;
+  if (threads_left > 0) --threads_left;
+  return system(thread, attributes, run, argument);
+}
+#endif
+
 using tagma::extent;
 using tagma::shape;
 using tagma::shuffled_order;
 using tagma::status_code;
 using tagma::tensor;
+using tagma::test::code_of;
 
 namespace {
 
@@ -99,6 +123,7 @@ TEST_CASE("batches come in order with a smaller one at the end") {
     CHECK(rows_of(data.batch(5).prefetch(ahead)) == counted(10));
     CHECK(rows_of(data.batch(100).prefetch(ahead)) == counted(10));
     CHECK(rows_of(data.batch(100, true).prefetch(ahead)).empty());
+    CHECK(rows_of(data.batch(INT64_MAX).prefetch(ahead)) == counted(10));
   }
   CHECK(data.batch(4).size() == 3);
   CHECK(data.batch(4, true).size() == 2);
@@ -106,6 +131,7 @@ TEST_CASE("batches come in order with a smaller one at the end") {
   CHECK(data.batch(100, true).size() == 0);
   const data_set none = numbered(0);
   CHECK(rows_of(none.batch(4).prefetch(2)).empty());
+  CHECK(none.batch(INT64_MAX).size() == 0);
   CHECK(rows_of(none.shuffle(4).batch(4)).empty());
 }
 
@@ -153,6 +179,27 @@ TEST_CASE("the buffers of a pass are used again and again") {
     if (std::find(places.begin(), places.end(), images.data()) == places.end()) places.push_back(images.data());
   CHECK(places.size() == 1);
 }
+
+#if defined(COUNTS_THREADS)
+TEST_CASE("where no thread can be started, batches are copied when the loop asks for them") {
+  const data_set data = numbered(100);
+  for (const int left : {0, 1}) {
+    threads_left = left;
+    refused = 0;
+    const auto range = data.shuffle(100, 7).batch(8).prefetch(3);
+    std::vector<extent> first;
+    {
+      auto other = range.begin();  // has the only thread, if there is one
+      first = rows_of(range.epoch(0));
+      CHECK((*other).labels.size() == 8);
+    }
+    CHECK(refused == 2 - left);
+    threads_left = -1;
+    CHECK(first == rows_of(range.epoch(0)));
+    CHECK(sorted(first) == counted(100));
+  }
+}
+#endif
 
 TEST_CASE("wrong sizes are errors") {
   const data_set data = numbered(4);

@@ -11,6 +11,8 @@
 
 #include <unistd.h>
 
+#include "tagma/base/replace_file.hpp"
+
 namespace fs = std::filesystem;
 using tagma::extent;
 using tagma::fashion_mnist;
@@ -43,9 +45,8 @@ void put(const std::string& path, std::string_view content) {
 }
 
 std::string images(char count, char side) {
-  const std::string pixels(static_cast<std::size_t>(count * side * side), '\x33');
-  const std::string zeros(3, '\0');
-  return std::string("\0\0\x08\x03\0\0\0", 7) + count + zeros + side + zeros + side + pixels;
+  const char header[] = {0, 0, 8, 3, 0, 0, 0, count, 0, 0, 0, side, 0, 0, 0, side};
+  return std::string(header, sizeof header) + std::string(static_cast<std::size_t>(count * side * side), '\x33');
 }
 std::string labels(std::string_view values) {
   return std::string("\0\0\x08\x01\0\0\0", 7) + static_cast<char>(values.size()) + std::string(values);
@@ -107,10 +108,22 @@ TEST_CASE("a data set that is not whole is refused with the file") {
   CHECK(thrown("").starts_with("NotFound: Fashion-MNIST is not on this machine: "));
 }
 
-TEST_CASE("the directory is that of TAGMA_DATA if it has the data set") {
+TEST_CASE("the directory is that of TAGMA_DATA, which has the data set or is an error") {
   const temporary_directory dir;
+  {
+    const environment unset("");
+    CHECK_NOTHROW(tagma::fashion_mnist_directory());
+  }
   const environment set(dir.path.c_str());
-  CHECK(tagma::fashion_mnist_directory() != dir.path);
+  const std::string text = "NotFound: TAGMA_DATA is '" + dir.path.string() + "', but neither " +
+                           (dir / "fashion-mnist") + " nor " + dir.path.string() +
+                           " has train-images-idx3-ubyte or train-images-idx3-ubyte.gz";
+  CHECK_THROWS_WITH(tagma::fashion_mnist_directory(), text);
+  CHECK_THROWS_WITH(fashion_mnist(), text);
+  {
+    const environment wrong((dir / "none").c_str());
+    CHECK_THROWS_WITH(fashion_mnist(), Catch::StartsWith("NotFound: TAGMA_DATA is '" + (dir / "none") + "'"));
+  }
   put_all(dir.path.string());
   CHECK(tagma::fashion_mnist_directory() == dir.path);
   CHECK(fashion_mnist().train.rows() == 3);

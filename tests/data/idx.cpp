@@ -9,6 +9,8 @@
 
 #include <unistd.h>
 
+#include "tagma/base/replace_file.hpp"
+
 namespace fs = std::filesystem;
 using tagma::read_idx;
 using tagma::status_code;

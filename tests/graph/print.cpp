@@ -11,7 +11,12 @@ namespace tg = tagma;
 
 namespace {
 
-constexpr auto x = tg::placeholder<"x \"1\" \\", float, tg::dyn>();
+/// Its name has what a drawing must quote.
+struct odd : tg::op::elementwise {
+  static constexpr std::string_view name = "odd \"1\" \\";
+};
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn>();
 constexpr auto v = tg::variable<"v", float>(tg::static_initializer<tg::initializer_kind::zeros>{});
 
 /// The name of the node whose label begins so.
@@ -30,10 +35,12 @@ TEST_CASE("a drawing quotes names and tells apart the kinds of edges and nodes")
   const auto update = tg::assign(v, tg::sum(x));
   const auto all = tg::group(update);
   const auto slope = tg::gradient(tg::sum(tg::exp(x)), x);
-  const auto program = tg::compile([=] { return tg::outputs(all, slope); });
+  const auto quoted = tg::make_operation<odd, tg::ir::pack_attributes()>(x);
+  const auto program = tg::compile([=] { return tg::outputs(all, slope, quoted); });
   const std::string dot = tg::to_dot(program);
   INFO(dot);
-  CHECK(contains(dot, R"(x \"1\" \\\nfloat32 [?]"])"));
+  CHECK(contains(dot, "\\nx\\nfloat32 [?]\"]"));
+  CHECK(contains(dot, R"(label="odd \"1\" \\ #)"));
   CHECK(contains(dot, "[shape=invhouse, label=\"placeholder #"));
   CHECK(contains(dot, "[shape=cylinder, label=\"variable #"));
   CHECK(contains(dot, "[shape=point, label=\"group #"));

@@ -17,7 +17,7 @@ struct found {
 
 constexpr ir::node_id variable_of(ir::graph& g, std::string_view name, const shape& dims) {
   const auto attributes = ir::pack_attributes(0, 1, 0);
-  return g.emit_as(ir::rules<op::variable>, {dtype::float32, dims}, {}, attributes.list(), {{}, name, {}, nullptr, {}});
+  return g.emit_as(ir::rules<op::variable>, {dtype::float32, dims}, {}, attributes.list(), {{}, name, {}, -1, {}});
 }
 
 constexpr ir::node_id emit(ir::graph& g, const ir::op_rules& op, ir::node_id a, ir::node_id b) {
@@ -38,7 +38,8 @@ constexpr found explore() {
 
   const auto zero = ir::emit_constant(g, dtype::float32, 0);
   f.folded = emit(g, ir::rules<op::add>, v, zero) == v && emit(g, ir::rules<op::subtract>, v, zero) == v;
-  f.kept_signed_zero = ir::constant_of(g, zero).known && ir::constant_of(g, zero).value == 0 && !ir::constant_of(g, v).known;
+  f.kept_signed_zero =
+      ir::constant_of(g, zero).known && ir::constant_of(g, zero).value == 0 && !ir::constant_of(g, v).known;
   (void)ir::emit_constant(g, dtype::float32, 2);
   (void)ir::emit_constant(g, dtype::float32, 3);
   f.overflow = g.overflow();
@@ -46,7 +47,8 @@ constexpr found explore() {
 }
 
 static_assert(explore().nodes == 6);
-static_assert(explore().merged && explore().unique && explore().folded && explore().overflow && explore().kept_signed_zero);
+static_assert(explore().merged && explore().unique && explore().folded && explore().overflow &&
+              explore().kept_signed_zero);
 
 TEST_CASE("equal nodes are one, updates are not, constants fold, and a full graph says so") {
   const found f = explore();

@@ -13,10 +13,17 @@ constexpr auto y = placeholder<"y", float, 3>();
 constexpr auto sum = x + y;
 
 static_assert(sum.record().op == &ir::rules<op::add>);
-static_assert(sum.record().inputs.size() == 2 && sum.record().inputs[0] == &x.record() && sum.record().inputs[1] == &y.record());
-static_assert(sum.record().controls.size() == 0 && sum.record().name.empty() && sum.record().key == nullptr);
+static_assert(sum.record().inputs.size() == 2 && sum.record().inputs[0] == &x.record() &&
+              sum.record().inputs[1] == &y.record());
+static_assert(sum.record().controls.size() == 0 && sum.record().name.empty() && !sum.record().valued &&
+              !sum.record().carries);
 static_assert(sum.record().spec == tensor_spec{dtype::float32, {dyn, 3}});
 static_assert(x.record().name == "x" && x.record().spec.dims == shape{dyn, 3});
 static_assert(x.record().hash != y.record().hash && sum.record().hash != (y + x).record().hash);
+
+// One node is what has the same structure, wherever it was written.
+constexpr auto other_sum = x + y;
+static_assert(ir::is_one_node(sum.record(), other_sum.record()) && !ir::is_one_node(sum.record(), (y + x).record()));
+static_assert(!ir::is_one_node(sum.record(), (x - y).record()) && !ir::is_one_node(x.record(), y.record()));
 
 }  // namespace

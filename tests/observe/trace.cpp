@@ -11,6 +11,23 @@
 
 namespace {
 
+/// Its name has what JSON must quote.
+struct odd_identity : tagma::op::elementwise {
+  static constexpr std::string_view name = "odd \"1\" \\ \n \xc3\xa4";
+};
+
+}  // namespace
+
+template <>
+struct tagma::device::cpu::scalar_kernel<tagma::ir::key<odd_identity>> {
+  template <class Out, class P>
+  TAGMA_INLINE static Out apply(const P& value) {
+    return value;
+  }
+};
+
+namespace {
+
 namespace tg = tagma;
 
 constexpr auto x = tg::placeholder<"x", float, tg::dyn, 64>();
@@ -26,7 +43,7 @@ std::vector<nlohmann::json> steps_of(const tg::trace& timeline) {
 }
 
 TEST_CASE("a timeline has every step of the runs that were told to record, once") {
-  const auto hidden = tg::dense<"hidden \"1\"", 32>(x, tg::tanh);
+  const auto hidden = tg::dense<"hidden", 32>(x, tg::tanh);
   const auto loss = tg::mean(tg::square(hidden));
   const auto train = tg::minimize(loss, tg::sgd{.learning_rate = 0.1});
   const auto program = tg::compile([=] { return tg::outputs(loss, train); });
@@ -62,6 +79,16 @@ TEST_CASE("a timeline has every step of the runs that were told to record, once"
     CHECK(nodes.begin()->second == nodes.rbegin()->second);
     for (const int n : nodes.begin()->second) CHECK(nodes.begin()->second.count(n) == 1);
   }
+}
+
+TEST_CASE("another reader of JSON reads whatever is in a name") {
+  const auto odd = tg::make_operation<odd_identity, tg::ir::pack_attributes()>(x);
+  tg::session session(tg::compile([=] { return tg::outputs(odd); }));
+  tg::trace timeline;
+  session.run(odd, x = tg::tensor<float>(tg::shape{2, 64}), tg::trace_to(timeline));
+  const auto steps = steps_of(timeline);
+  REQUIRE(steps.size() == 1);
+  CHECK(steps[0].at("name") == odd_identity::name);
 }
 
 TEST_CASE("a run that fails leaves the steps before it in the timeline") {

@@ -81,7 +81,20 @@ def two_units(arguments, work):
     run(work / "two_units")
 
 
-WAYS = {f.__name__: f for f in (find_package, add_subdirectory, pkg_config, single_header, two_units)}
+def header_model(arguments, work):
+    """A model in a header that nine files include, linked in two orders."""
+    flags = ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}", *arguments.flag]
+    parts = []
+    for part in range(9):
+        source = HERE / "header_model" / ("part.cpp" if part else "main.cpp")
+        parts.append(work / f"part{part}.o")
+        run(arguments.compiler, *flags, f"-DPART={part}", "-c", source, "-o", parts[-1])
+    for name, order in (("first_to_last", parts), ("last_to_first", parts[::-1])):
+        run(arguments.compiler, *order, "-o", work / name, *arguments.library, "-pthread")
+        run(work / name)
+
+
+WAYS = {f.__name__: f for f in (find_package, add_subdirectory, pkg_config, single_header, two_units, header_model)}
 
 
 def main():

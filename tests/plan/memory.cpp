@@ -38,6 +38,17 @@ constexpr std::int64_t gap() {
 static_assert(gap() == 320);
 static_assert(arena({}, {}, {}) == 0);
 
+/// Blocks that each fit, and live at once.
+constexpr std::int64_t sum_of(std::int64_t each) {
+  const plan_block blocks[] = {{0, 0, 3}, {1, 1, 3}, {2, 2, 3}};
+  const std::int64_t bytes[] = {each, each, each};
+  std::int64_t offsets[3]{};
+  return arena(blocks, bytes, offsets);
+}
+static_assert(sum_of(max_bytes / 4) == max_bytes / 4 * 3);
+static_assert(sum_of(max_bytes / 2) == too_many);
+static_assert(sum_of(max_bytes) == too_many);
+
 TEST_CASE("blocks whose lives do not meet share their place") {
   CHECK(chain() == 256);
   CHECK(gap() == 320);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/errors.hpp"
 #include "tagma/tagma.hpp"
 
 namespace tg = tagma;
@@ -116,7 +117,8 @@ TEST_CASE("a plan is explained node by node") {
   CHECK(count(dot, "{") == count(dot, "}"));
   const std::string box = dot.substr(dot.find("subgraph"), dot.find("  }") - dot.find("subgraph"));
   CHECK(count(box, "[shape=") == 5);
-  const std::string relu = "n" + t.of("relu")[0].at("node").substr(1), multiply = "n" + t.of("multiply")[0].at("node").substr(1);
+  const std::string relu = "n" + t.of("relu")[0].at("node").substr(1),
+                    multiply = "n" + t.of("multiply")[0].at("node").substr(1);
   CHECK(count(dot, "  " + relu + " -> " + multiply + ";\n") == 2);
 }
 
@@ -140,4 +142,11 @@ TEST_CASE("reasons against fusion, updates, views, constants, and the outputs of
   CHECK(one.of("sum").empty());
   CHECK(one.of("exp")[0].at("loop") == "loop 0: fused into its reader");
   CHECK(one.totals.at("steps") == "2, of which loops: 1, of 2 operations");
+}
+
+TEST_CASE("what is explained of extents beyond all memory is an error") {
+  const auto program = tg::compile([=] { return tg::outputs(tg::exp(product)); });
+  for (const tg::extent batch : {tg::extent{1} << 55, tg::extent{1} << 62, INT64_MAX})
+    CHECK(tg::test::code_of([&] { (void)tg::explain(program, batch); }) == tg::status_code::resource_exhausted);
+  CHECK(tg::test::code_of([&] { (void)tg::explain(program, -5); }) == tg::status_code::invalid_argument);
 }

@@ -71,6 +71,11 @@ void check_order(const plan_view& plan) {
   for (std::size_t b = 0; b < bytes.size(); ++b) total += bytes[b] = 64 * static_cast<std::int64_t>(1 + b % 3);
   const std::int64_t arena = graph.place_blocks(bytes, offsets);
   CHECK(arena <= total);
+  // As many equal blocks as are needed at once are counted by small ones; of large ones there is room for one.
+  std::vector<std::int64_t> equal(bytes.size(), 64), unused(bytes.size());
+  const std::int64_t at_once = graph.place_blocks(equal, unused) / 64;
+  equal.assign(bytes.size(), tg::max_bytes);
+  CHECK(graph.place_blocks(equal, unused) == (at_once > 1 ? tg::too_many : at_once * tg::max_bytes));
   for (std::size_t a = 0; a < bytes.size(); ++a)
     for (std::size_t b = a + 1; b < bytes.size(); ++b) {
       if (offsets[a] + bytes[a] <= offsets[b] || offsets[b] + bytes[b] <= offsets[a]) continue;

@@ -22,7 +22,8 @@ static_assert(tg::time_limit().ns() == 0 && tg::time_limit(250ms).ns() == 250'00
 // The longest durations do not wrap around.
 static_assert(tg::timeout(std::chrono::hours::max()).timeout_ns == std::int64_t{1} << 62 &&
               tg::time_limit(std::chrono::hours::min()).ns() == -(std::int64_t{1} << 62));
-static_assert(tg::on_pool(2).pool == 2 && tg::on_caller_thread().pool == -1 && tg::run_limits{}.pool == 0);
+static_assert(tg::on_pool(2).pool == 2 && tg::on_caller_thread().pool == -1 &&
+              tg::run_limits{}.pool == tg::run_limits::any_pool);
 
 TEST_CASE("limits say what ended a run") {
   CHECK_NOTHROW(run_guard(tg::run_limits{}).check());
@@ -48,6 +49,71 @@ struct flag {
   bool stop_requested() const { return set->load() != 0; }
   tg::atomic<int>* set;
 };
+
+tg::run_limits joined(std::vector<tg::run_limits>& given) {
+  tg::runtime::join({given.data(), given.size()});
+  return given[0];
+}
+
+TEST_CASE("of several timeouts the shortest counts, in any order") {
+  const auto timeout_of = [](std::vector<tg::run_limits> given) { return joined(given).timeout_ns; };
+  CHECK(timeout_of({tg::on_pool(0)}) == 0);
+  CHECK(timeout_of({tg::timeout(5ns), tg::timeout(7ns)}) == 5);
+  CHECK(timeout_of({tg::timeout(7ns), tg::timeout(5ns)}) == 5);
+  CHECK(timeout_of({tg::timeout(7ns), tg::timeout(5ns), tg::timeout(6ns), tg::on_pool(0)}) == 5);
+  CHECK(timeout_of({tg::no_timeout()}) < 0);
+  CHECK(timeout_of({tg::no_timeout(), tg::on_pool(0)}) < 0);
+  CHECK(timeout_of({tg::no_timeout(), tg::timeout(7ns)}) == 7);
+  CHECK(timeout_of({tg::timeout(7ns), tg::no_timeout()}) == 7);
+}
+
+TEST_CASE("of several tokens any one stops the run, of whatever kind") {
+  tg::cancellation stops[3];
+  tg::atomic<int> set{0};
+  const flag token{&set};
+  std::vector<tg::run_limits> given{tg::stop_with(stops[0]), tg::timeout(1h), tg::stop_with(token),
+                                    tg::stop_with(stops[1]), tg::stop_with(stops[2])};
+  joined(given);
+  const run_guard guard(given[0]);
+  CHECK(guard.limited());
+  CHECK(guard.over() == tg::status_code::ok);
+  for (tg::cancellation& stop : stops) {
+    stop.cancel();
+    CHECK(guard.over() == tg::status_code::cancelled);
+    stop.reset();
+    CHECK(guard.over() == tg::status_code::ok);
+  }
+  set.store(1);
+  CHECK(guard.over() == tg::status_code::cancelled);
+  set.store(0);
+  // And each one ends a wait.
+  for (int i = 0; i < 4; ++i) {
+    wait_word word;
+    std::thread stopping([&, i] { i < 3 ? stops[i].cancel() : set.store(1); });
+    while (guard.over() == tg::status_code::ok) guard.wait(word, word.load(tg::memory_order::acquire));
+    stopping.join();
+    if (i < 3) stops[i].reset();
+  }
+}
+
+TEST_CASE("two pools or two timelines are refused, the same one twice is not") {
+  std::vector<tg::run_limits> pools{tg::on_pool(1), tg::timeout(1h), tg::on_caller_thread()};
+  CHECK_THROWS_WITH(joined(pools),
+                    "InvalidArgument: a run is given two pools of threads, 1 and -1 (-1 is the thread "
+                    "that calls)");
+  pools = {tg::on_pool(1), tg::on_pool(0)};
+  CHECK_THROWS_AS(joined(pools), tg::error);
+  pools = {tg::on_pool(1), tg::on_pool(1)};
+  CHECK(joined(pools).pool == 1);
+  std::byte places[2];
+  tg::run_limits a, b;
+  a.trace = reinterpret_cast<tg::runtime::trace_sink*>(&places[0]);
+  b.trace = reinterpret_cast<tg::runtime::trace_sink*>(&places[1]);
+  std::vector<tg::run_limits> timelines{a, b};
+  CHECK_THROWS_WITH(joined(timelines), "InvalidArgument: a run is given two timelines to be recorded in");
+  timelines = {a, tg::timeout(1h), a};
+  CHECK(joined(timelines).trace == a.trace);
+}
 
 TEST_CASE("a wait ends when the word changes, when it is late, and when it is cancelled") {
   wait_word word;

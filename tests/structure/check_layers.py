@@ -17,9 +17,9 @@ THIRD_PARTY = [
     (re.compile(r"^nlohmann/"), ()),
 ]
 STANDARD = re.compile(r"^[a-z_0-9]+$")
-# POSIX and compiler headers: below the runtime, only base/file.hpp asks the operating system for anything.
+# POSIX and compiler headers: below the runtime, only files ask the operating system for anything.
 PLATFORM = re.compile(r"^((sys|linux|netinet|arpa)/)?[a-z0-9_]+\.h$")
-PLATFORM_HOMES = ("tagma/base/file.hpp",)
+PLATFORM_HOMES = ("tagma/base/file.hpp", "tagma/base/replace_file.hpp")
 COMPILER = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*\b(__GNUC__|__GNUG__|__clang__|__clang_major__|__CUDACC__|"
                       r"__NVCC__|_MSC_VER|__INTEL_COMPILER|__GLIBCXX__|_LIBCPP_VERSION)\b")
 COMPILER_HOMES = ("tagma/base/config.hpp", "tagma/device/cpu/pack.hpp")

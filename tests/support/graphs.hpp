@@ -11,17 +11,24 @@ namespace tagma::test {
 /// Room for the small graphs of the tests; passes are instantiated for it.
 inline constexpr std::size_t room = 64;
 
+/// The graph of some records, whose numbers are those that a survey finds.
+template <std::size_t Nodes, bool Scoped, std::size_t Roots>
+[[nodiscard]] constexpr ir::built_graph<Nodes, Roots, Scoped> build_numbered(
+    const fixed_array<const ir::record*, Roots>& roots) {
+  ir::detail::surveyor s;
+  for (const ir::record* r : roots) s.visit(*r);
+  return ir::build_graph<Nodes, Roots, Scoped>(roots, s.owners.view(), s.gradients.view());
+}
+
 template <expression... E>
 [[nodiscard]] constexpr ir::built_graph<room, sizeof...(E)> build(const E&...) {
-  const fixed_array<const ir::record*, sizeof...(E)> roots{{&E::record()...}};
-  return ir::build_graph<room>(roots);
+  return build_numbered<room, false, sizeof...(E)>({{&E::record()...}});
 }
 
 /// The same with device scopes.
 template <expression... E>
 [[nodiscard]] constexpr ir::built_graph<room, sizeof...(E), true> build_scoped(const E&...) {
-  const fixed_array<const ir::record*, sizeof...(E)> roots{{&E::record()...}};
-  return ir::build_graph<room, sizeof...(E), true>(roots);
+  return build_numbered<room, true, sizeof...(E)>({{&E::record()...}});
 }
 
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>

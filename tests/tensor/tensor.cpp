@@ -119,6 +119,21 @@ TEST_CASE("impossible shapes are errors") {
   CHECK(tensor<float>().empty());
 }
 
+TEST_CASE("a tensor that finds no memory says what it is and how much it asked for") {
+  CHECK(text_of([] {
+          tensor<float>(shape{1 << 20, 1 << 30});
+        }) ==
+        "ResourceExhausted: the host has no room for 4.0 PiB (4503599627370496 bytes), which a tensor of float32 "
+        "[1048576, 1073741824] asks for");
+  CHECK(text_of([] {
+          tensor<float>(shape{3, -1});
+        }) == "InvalidArgument: a tensor cannot have shape [3, ?]: every extent is a number that is not negative");
+  CHECK(text_of([] {
+          tensor<float>(shape{3, -2});
+        }) == "InvalidArgument: a tensor cannot have shape [3, -2]: every extent is a number that is not negative");
+  CHECK(code_of([] { tensor<float>(shape{INT64_MAX, 0, 2}); }) == tagma::status_code::resource_exhausted);
+}
+
 TEST_CASE("a shape of one extent in braces is no scalar") {
   const tensor<float> row({3});
   CHECK(row.dims() == shape{3});

@@ -8,9 +8,9 @@
 
 #include "support/errors.hpp"
 
-using tagma::test::thrown;
 using tagma::shape;
 using tagma::view;
+using tagma::test::thrown;
 
 static_assert(tagma::count_elements({}) == 1);
 static_assert(tagma::count_elements({2, 3}) == 6);
@@ -100,4 +100,24 @@ TEST_CASE("an erased view keeps type and shape and gives the typed view back") {
   const auto e = thrown([&] { (void)raw.as<float>(); });
   CHECK(e.code() == tagma::status_code::invalid_argument);
   CHECK(std::string(e.what()) == "InvalidArgument: a tensor of float64 is not one of float32");
+}
+
+TEST_CASE("a view of an impossible shape is an error that names it") {
+  float memory[6] = {};
+  const auto negative = thrown([&] { view<float>(memory, {2, -3}); });
+  CHECK(negative.code() == tagma::status_code::invalid_argument);
+  CHECK(std::string(negative.what()) ==
+        "InvalidArgument: a tensor cannot have shape [2, -3]: every extent is a number that is not negative");
+  CHECK(thrown([&] { view<float>(memory, {-2, -3}); }).code() == tagma::status_code::invalid_argument);
+  CHECK(thrown([&] { view<float>(memory, {tagma::dyn, 0}); }).code() == tagma::status_code::invalid_argument);
+  CHECK(thrown([&] { view<float>(memory, {INT64_MIN}); }).code() == tagma::status_code::invalid_argument);
+  const auto large = thrown([&] { view<float>(memory, {1 << 21, 1 << 21, 1 << 21}); });
+  CHECK(large.code() == tagma::status_code::resource_exhausted);
+  CHECK(std::string(large.what()).find("float32 [2097152, 2097152, 2097152]") != std::string::npos);
+  CHECK(thrown([&] {
+          view<float>(memory, {0, INT64_MAX, INT64_MAX});
+        }).code() == tagma::status_code::resource_exhausted);
+  CHECK(thrown([&] {
+          (void)view<float>().reshaped({0, INT64_MAX, 2});
+        }).code() == tagma::status_code::resource_exhausted);
 }

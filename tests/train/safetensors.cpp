@@ -3,10 +3,13 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -182,6 +185,36 @@ TEST_CASE("readers accept any order, unknown members and the element types of ot
   CHECK(thrown([&] { (void)file.load<std::int16_t>("e"); }).code() == status_code::invalid_argument);
 }
 
+TEST_CASE("tensors are found in whatever order the header has them") {
+  const temporary_directory dir;
+  const std::string path = dir / "x";
+  std::mt19937 random(5);
+  std::vector<int> order(300);
+  std::iota(order.begin(), order.end(), 0);
+  for (int round = 0; round < 5; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
+    std::string header, data;
+    for (const int i : order) {
+      const auto at = std::to_string(i), behind = std::to_string(i + 1);
+      header += (header.empty() ? "{\"t" : ",\"t") + at + R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + at + "," +
+                behind + "]}";
+    }
+    for (int i = 0; i < 300; ++i) data += static_cast<char>(static_cast<unsigned char>(7 * i & 0xff));
+    put(path, file_of(header + "}", 0) + data);
+    const st::file file(path);
+    bool same = true;
+    for (int i = 0; i < 300; ++i) {
+      const std::string name = "t" + std::to_string(i);
+      const auto expected = static_cast<std::uint8_t>(7 * i & 0xff);
+      same = same && file.load<std::uint8_t>(name)(0) == expected &&
+             file.entries()[static_cast<std::size_t>(i)].name == name;
+    }
+    CHECK(same);
+    CHECK(file.find("t300") == nullptr);
+    CHECK(file.find("") == nullptr);
+  }
+}
+
 TEST_CASE("a corrupted file is refused with the path and the reason") {
   const temporary_directory dir;
   const std::string path = dir / "x.safetensors";
@@ -206,7 +239,14 @@ TEST_CASE("a corrupted file is refused with the path and the reason") {
       {file_of("{\"\xff\":1}", 0), "header, byte 2: invalid UTF-8"},
       {file_of("{" + a + "," + a + "}", 4), "header, byte 53: the name \"a\" appears twice"},
       {file_of(R"({"__metadata__":[]})", 0), "__metadata__ is an array, not an object"},
-      {file_of(R"({"__metadata__":{"step":1200}})", 0), "__metadata__: \"step\" is an integer, not a string"},
+      {file_of(R"({"__metadata__":{"step":1200}})", 0), "__metadata__: \"step\" is a number, not a string"},
+      {file_of(R"({"__metadata__":{"a":"1","\u0061":"2"}})", 0), "header, byte 25: the name \"a\" appears twice"},
+      {file_of(R"({"a":{"dtype":"U8","dtype":"U8","shape":[0],"data_offsets":[0,0]}})", 0),
+       "header, byte 19: the name \"dtype\" appears twice"},
+      {file_of(R"({"a":{"more":[{"b":1,"b":1}],"dtype":"U8","shape":[0],"data_offsets":[0,0]}})", 0),
+       "header, byte 21: the name \"b\" appears twice"},
+      {file_of(R"({"a":{"more":1e,"dtype":"U8","shape":[0],"data_offsets":[0,0]}})", 0),
+       "header, byte 15: expected a digit"},
       {file_of(R"({"a":1})", 0), "tensor \"a\": no string \"dtype\""},
       {file_of(entry("32", "[1]", "[0,4]"), 4), "tensor \"a\": no string \"dtype\""},
       {file_of(entry("\"F31\"", "[1]", "[0,4]"), 4), "tensor \"a\": the unknown element type \"F31\""},
@@ -224,6 +264,12 @@ TEST_CASE("a corrupted file is refused with the path and the reason") {
       {file_of(entry("\"F4\"", "[3]", "[0,1]"), 1), "tensor \"a\": 1 bytes for F4 [3]"},
       {file_of(entry("\"U8\"", "[4294967296,4294967296]", "[0,0]"), 0),
        "tensor \"a\": 0 bytes for U8 [4294967296, 4294967296]"},
+      {file_of(entry("\"F32\"", "[1e0]", "[0,4]"), 4), no_shape},
+      {file_of(entry("\"F32\"", "[9223372036854775808]", "[0,4]"), 4), no_shape},
+      {file_of(entry("\"U8\"", "[9223372036854775807]", "[0,9223372036854775807]"), 4),
+       "tensor \"a\": 9223372036854775807 bytes for U8 [9223372036854775807]"},
+      {file_of(entry("\"U8\"", "[1099511627776]", "[0,1099511627776]"), 4),
+       "the tensors end at byte 1099511627776, the file at 4"},
       {file_of(entry("\"F32\"", "[4611686018427387905]", "[0,4]"), 4),
        "tensor \"a\": 4 bytes for F32 [4611686018427387905]"},
       {file_of(entry("\"U8\"", "[4]", "[4,8]"), 8), "tensor \"a\": it begins at byte 4, the one before it ends at 0"},
@@ -245,7 +291,8 @@ TEST_CASE("a corrupted file is refused with the path and the reason") {
     CHECK(std::string(e.what()) == "DataLoss: " + path + ": not a sound safetensors file: " + c.reason);
   }
   put(path, file_of(entry("\"U8\"", "[1,1,1,1,1,1,1]", "[0,1]"), 1));
-  CHECK(thrown([&] { st::file file(path); }).code() == status_code::invalid_argument);
+  const auto axes = thrown([&] { st::file file(path); });
+  CHECK(std::string(axes.what()) == "InvalidArgument: " + path + ": tensor \"a\" has 7 axes, tagma knows at most 6");
   CHECK(thrown([&] { st::file file(dir / "none"); }).code() == status_code::not_found);
   CHECK(thrown([&] { st::file file(dir.path.string()); }).code() == status_code::invalid_argument);
 }
@@ -274,7 +321,10 @@ TEST_CASE("tensors that the format cannot hold are refused before anything is wr
   CHECK(refused({{"a", dtype::float32, {}, &value}, {"a", dtype::uint8, {}, &value}}) ==
         begin + "two tensors have the name \"a\"");
   CHECK(refused({{"\xff", dtype::float32, {}, &value}}) ==
-        "InvalidArgument: a string that is not UTF-8 cannot be written as JSON");
+        begin + "cannot write tensor \"\xff\": its name is not UTF-8");
+  CHECK(std::string(thrown([&] {
+                      st::write(path, {}, {{"author", "\xe4"}});
+                    }).what()) == begin + "the text \"author\" is not UTF-8");
 
   const st::named_tensor fine[] = {{"a", dtype::float32, {}, &value}};
   const auto e = thrown([&] { st::write(dir / "none/x.safetensors", fine); });

@@ -3,14 +3,22 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/errors.hpp"
@@ -205,4 +213,82 @@ TEST_CASE("a file never has one half of an update") {
     CHECK(stored.metadata().at("step") == std::to_string(now));
   }
   trainer.join();
+}
+
+namespace {
+
+/// Counts its runs: every element of `counted` is the number of runs.
+constexpr auto counted = tg::variable<"counted", float, 500, 500>(tg::zeros);
+constexpr auto add_one = [] {
+  return tg::group(tg::assign(counted, counted + tg::constant<"one">(1.0f)), tg::assign_add(count, 1));
+};
+auto make_counter() {
+  return tg::compile([] { return tg::outputs(add_one()); });
+}
+constexpr const char* path_of_child = "TAGMA_TEST_SAVER";
+
+}  // namespace
+
+// The process that the next test starts and kills.
+TEST_CASE("saves after each step until it is killed", "[.]") {
+  const char* const path = std::getenv(path_of_child);
+  if (path == nullptr) return;
+  tg::session session(make_counter(), {.intra_op_threads = 1});
+  if (fs::exists(path)) tg::restore(session, path);
+  for (int i = 0;; ++i) {
+    session.run(add_one());
+    tg::save(session, path);
+    if (i == 0 && ::write(STDOUT_FILENO, "!", 1) != 1) return;
+  }
+}
+
+TEST_CASE("a process that is killed while it saves leaves a whole checkpoint") {
+  const temporary_directory dir;
+  const std::string path = dir / "model.safetensors";
+  ::setenv(path_of_child, path.c_str(), 1);
+  std::mt19937 random(17);
+  std::int64_t runs = 0;
+  for (int kills = 0; kills < 40; ++kills) {
+    int ends[2];
+    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it would go on for ever
+      ::dup2(ends[1], STDOUT_FILENO);
+      ::execl("/proc/self/exe", "tests_train", "-o", "/dev/null", "saves after each step until it is killed", nullptr);
+      ::_exit(1);
+    }
+    ::close(ends[1]);
+    char sign = 0;
+    const bool saved = ::read(ends[0], &sign, 1) == 1;
+    ::close(ends[0]);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 8000));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(saved);
+    REQUIRE(WIFSIGNALED(status));
+
+    const st::file stored(path);
+    const auto now = stored.load<std::int64_t>("count")();
+    CHECK(now > runs);
+    CHECK(stored.metadata().at("step") == std::to_string(now));
+    const auto values = stored.load<float>("counted");
+    CHECK(std::count(values.span().begin(), values.span().end(), static_cast<float>(now)) == 250'000);
+    runs = now;
+  }
+  ::unsetenv(path_of_child);
+  tg::session session(make_counter(), {.intra_op_threads = 1});
+  tg::restore(session, path);
+  tg::save(session, path);
+  CHECK(std::distance(fs::directory_iterator(dir.path), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("a folder that is missing is named") {
+  const temporary_directory dir;
+  tg::session session(make_counter());
+  CHECK(std::string(thrown([&] { tg::save(session, dir / "runs/today/model.safetensors"); }).what()) ==
+        "NotFound: " + (dir / "runs/today/model.safetensors") + ": cannot be created: directory " +
+            (dir / "runs/today/") + ": No such file or directory");
 }

@@ -2,18 +2,15 @@
 #pragma once
 
 /// @file
-/// Reading files, and replacing one so that a crash leaves either the old file or the new one.
+/// Reading files.
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -66,12 +63,16 @@ namespace detail {
 class descriptor {
  public:
   explicit descriptor(int number) : number_(number) {}
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { (void)close(); }
+  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~descriptor() {
+    if (number_ >= 0) (void)::close(number_);
+  }
 
   [[nodiscard]] int get() const { return number_; }
-  [[nodiscard]] bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
  private:
   int number_;
@@ -119,49 +120,6 @@ class input_file {
   std::string content(static_cast<std::size_t>(file.size()), '\0');
   file.read(content.data(), content.size());
   return content;
-}
-
-/// Replaces the file at `path` by the pieces, one after the other. They are written to a temporary file in the same
-/// directory, flushed to the disk and renamed; then the directory is flushed. Whoever opens `path` finds the old
-/// content or the new one, also after a crash. If anything fails before the renaming, the temporary file is removed and
-/// the old file stays.
-inline void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
-  static std::atomic<unsigned> counter{0};
-  std::string temporary;
-  int number = -1;
-  do {
-    temporary = path + "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
-    number = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (number < 0 && errno == EEXIST);
-  if (number < 0) fail_errno(errno, temporary, "created");
-
-  struct remover {
-    const std::string& name;
-    bool armed = true;
-    ~remover() {
-      if (armed) ::unlink(name.c_str());
-    }
-  } guard{temporary};
-  detail::descriptor file(number);
-  for (std::string_view piece : pieces) {
-    while (!piece.empty()) {
-      const auto n = ::write(file.get(), piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(errno, temporary, "written");
-      piece.remove_prefix(static_cast<std::size_t>(n));
-    }
-  }
-  if (::fsync(file.get()) != 0) fail_errno(errno, temporary, "flushed to the disk");
-  if (!file.close()) fail_errno(errno, temporary, "closed");
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) fail_errno(errno, path, "replaced");
-  guard.armed = false;
-
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == path.npos ? "." : path.substr(0, slash + 1);
-  const detail::descriptor parent(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // EINVAL: a file system that cannot flush directories, and needs no flush.
-  if (parent.get() < 0 || (::fsync(parent.get()) != 0 && errno != EINVAL))
-    fail_errno(errno, directory, "flushed to the disk");
 }
 
 }  // namespace tagma

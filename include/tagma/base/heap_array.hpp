@@ -6,6 +6,9 @@
 /// no code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
+#include <new>
+
+#include "tagma/base/no_memory.hpp"
 
 namespace tagma {
 
@@ -13,7 +16,8 @@ template <class T>
 class heap_array {
  public:
   heap_array() = default;
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : new T[size]()), size_(size) {}
+  /// Throws `no_memory`.
+  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
   heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
     other.size_ = 0;
@@ -38,6 +42,12 @@ class heap_array {
   [[nodiscard]] T* end() const { return data_ + size_; }
 
  private:
+  [[nodiscard]] static T* make(std::size_t size) {
+    T* const data = size > PTRDIFF_MAX / sizeof(T) ? nullptr : new (std::nothrow) T[size]();
+    if (data == nullptr) fail_no_memory(size, sizeof(T), "a table");
+    return data;
+  }
+
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

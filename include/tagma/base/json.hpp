@@ -2,119 +2,35 @@
 #pragma once
 
 /// @file
-/// A strict reader of JSON (RFC 8259) for file headers and configurations, and the quoting of strings for writers.
-/// Stricter than the RFC where it leaves a choice: duplicate names, invalid UTF-8, unpaired surrogates, numbers beyond
-/// double and a byte order mark are errors.
+/// A strict reader of JSON (RFC 8259) for the headers of files, and the quoting of strings for writers. It builds
+/// nothing: whoever reads asks for one value after the other, so that a text of millions of values takes no memory
+/// beside its own. Stricter than the RFC where that leaves a choice: duplicate names, invalid UTF-8, unpaired
+/// surrogates and a byte order mark are errors. Numbers are given as they are written.
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "tagma/base/error.hpp"
 
 namespace tagma::json {
 
-struct member;
-class value;
-using array = std::vector<value>;
-/// Members in the order of the text.
-using object = std::vector<member>;
+/// What a value is. `none` stands where there is no value.
+enum class kind : std::uint8_t { none, null, boolean, number, string, array, object };
 
-/// Any JSON value. A number without fraction and exponent that fits is an int64, every other number is a double.
-class value {
- public:
-  value() = default;
-  template <class T>
-    requires(!std::is_same_v<std::remove_cvref_t<T>, value>)
-  explicit value(T&& content) : content_(std::forward<T>(content)) {}
-
-  [[nodiscard]] bool is_null() const { return is<std::monostate>(); }
-  [[nodiscard]] bool is_bool() const { return is<bool>(); }
-  [[nodiscard]] bool is_integer() const { return is<std::int64_t>(); }
-  [[nodiscard]] bool is_number() const { return is<std::int64_t>() || is<double>(); }
-  [[nodiscard]] bool is_string() const { return is<std::string>(); }
-  [[nodiscard]] bool is_array() const { return is<array>(); }
-  [[nodiscard]] bool is_object() const { return is<object>(); }
-
-  /// "null", "a boolean", "an integer", "a number", "a string", "an array" or "an object".
-  [[nodiscard]] std::string_view kind() const {
-    constexpr std::string_view names[] = {"null",     "a boolean", "an integer", "a number",
-                                          "a string", "an array",  "an object"};
-    return names[content_.index()];
-  }
-
-  /// The content. Each throws `invalid_argument` if the value is of another kind; `as_double` takes integers too.
-  [[nodiscard]] bool as_bool() const { return get<bool>("a boolean"); }
-  [[nodiscard]] std::int64_t as_integer() const { return get<std::int64_t>("an integer"); }
-  [[nodiscard]] double as_double() const {
-    return is_integer() ? static_cast<double>(as_integer()) : get<double>("a number");
-  }
-  [[nodiscard]] const std::string& as_string() const { return get<std::string>("a string"); }
-  [[nodiscard]] const array& as_array() const { return get<array>("an array"); }
-  [[nodiscard]] const object& as_object() const { return get<object>("an object"); }
-
-  /// The member of an object, or null if there is none or this is not an object.
-  [[nodiscard]] inline const value* find(std::string_view name) const;
-  /// The member of an object. Throws `not_found` if there is none, `invalid_argument` if this is not an object.
-  [[nodiscard]] inline const value& at(std::string_view name) const;
-
- private:
-  template <class T>
-  [[nodiscard]] bool is() const {
-    return std::holds_alternative<T>(content_);
-  }
-  template <class T>
-  [[nodiscard]] const T& get(std::string_view wanted) const {
-    if (!is<T>())
-      fail(status_code::invalid_argument, "JSON: expected " + std::string(wanted) + ", found " + std::string(kind()));
-    return *std::get_if<T>(&content_);
-  }
-
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, array, object> content_;
-};
-
-/// A name and a value inside an object.
-struct member {
-  std::string name;
-  value content;
-};
-
-inline const value* value::find(std::string_view name) const {
-  if (!is_object()) return nullptr;
-  for (const member& m : as_object())
-    if (m.name == name) return &m.content;
-  return nullptr;
+/// "nothing", "null", "a boolean", "a number", "a string", "an array" or "an object".
+[[nodiscard]] constexpr std::string_view to_string(kind k) {
+  constexpr std::string_view names[] = {"nothing",  "null",     "a boolean", "a number",
+                                        "a string", "an array", "an object"};
+  return names[static_cast<std::size_t>(k)];
 }
-
-inline const value& value::at(std::string_view name) const {
-  for (const member& m : as_object())
-    if (m.name == name) return m.content;
-  fail(status_code::not_found, "JSON: no member \"" + std::string(name) + "\"");
-}
-
-/// What a text may cost at most.
-struct limits {
-  std::size_t bytes = 100'000'000;
-  int depth = 64;  ///< Nested arrays and objects.
-};
-
-/// A value, or the byte at which the text stops being JSON and the reason.
-struct parsed {
-  value root;
-  std::size_t position = 0;
-  std::string reason;  ///< Empty if the text was parsed.
-
-  [[nodiscard]] explicit operator bool() const { return reason.empty(); }
-};
 
 /// Bytes of the well-formed UTF-8 sequence (RFC 3629) at the start of `text`; 0 if there is none.
 [[nodiscard]] constexpr std::size_t utf8_sequence(std::string_view text) {
@@ -134,160 +50,216 @@ struct parsed {
   return 0;
 }
 
-namespace detail {
+/// Whether all of a text is well-formed UTF-8.
+[[nodiscard]] constexpr bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
 
-class parser {
+/// Reads a text from its beginning to its end. Each function takes the value that comes next and returns true, or
+/// returns false: then `position()` and `reason()` say where and why the text is not what was asked for, and every
+/// later call returns false.
+///
+///     json::reader r(text);
+///     const bool good = r.members([&](std::string_view name) { return name == "x" ? r.string(x) : r.skip(); }) &&
+///     r.end();
+class reader {
  public:
-  parser(std::string_view text, const limits& limit) : text_(text), limit_(limit) {}
-
-  parsed document() {
-    parsed result;
-    bool good = text_.size() <= limit_.bytes || stop("longer than " + std::to_string(limit_.bytes) + " bytes");
-    good = good && any(result.root, 0);
-    if (good) {
-      blanks();
-      good = at_ == text_.size() || stop("expected the end of the text");
-    }
-    if (!good) return {value(), at_, std::move(reason_)};
-    return result;
+  /// @param text shorter than 4 GiB
+  /// @param depth of nested arrays and objects at most
+  explicit reader(std::string_view text, int depth = 64) : text_(text), depth_left_(depth), depth_(depth) {
+    if (text.size() > std::numeric_limits<std::uint32_t>::max()) stop("longer than 4 GiB");
   }
 
- private:
-  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
-  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
-  bool accept(char c) { return peek(c) && (++at_, true); }
-  bool expect(char c) { return accept(c) || stop(std::string("expected '") + c + "'"); }
-  void blanks() {
-    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
-  }
-  bool stop(std::string reason) {
-    reason_ = std::move(reason);
-    return false;
-  }
-
-  bool any(value& out, int depth) {
+  /// What the next value is, as far as its first character tells.
+  [[nodiscard]] kind next() {
     blanks();
-    if (peek('{') || peek('[')) {
-      if (depth >= limit_.depth) return stop("nested deeper than " + std::to_string(limit_.depth));
-      return peek('{') ? members(out, depth + 1) : elements(out, depth + 1);
+    if (!good() || at_ == text_.size()) return kind::none;
+    switch (text_[at_]) {
+      case '{':
+        return kind::object;
+      case '[':
+        return kind::array;
+      case '"':
+        return kind::string;
+      case 't':
+      case 'f':
+        return kind::boolean;
+      case 'n':
+        return kind::null;
+      default:
+        return peek('-') || peek_digit() ? kind::number : kind::none;
     }
-    if (peek('"')) {
-      std::string text;
-      if (!string(text)) return false;
-      out = value(std::move(text));
-      return true;
-    }
-    if (peek('-') || peek_digit()) return number(out);
-    const auto literal = [&](std::string_view word) {
-      if (!text_.substr(at_).starts_with(word)) return false;
-      at_ += word.size();
+  }
+
+  /// The text of a string, its escape sequences replaced.
+  bool string(std::string& out) {
+    out.clear();
+    return expect(kind::string) && characters(&out);
+  }
+
+  /// A number as it is written: "-12", "0.5e3". Of any size and precision.
+  bool number(std::string_view& digits) {
+    if (!expect(kind::number)) return false;
+    const std::size_t first = at_;
+    const auto some = [&] {
+      if (!peek_digit()) return stop("expected a digit");
+      while (peek_digit()) ++at_;
       return true;
     };
-    if (literal("true")) return (out = value(true), true);
-    if (literal("false")) return (out = value(false), true);
-    if (literal("null")) return (out = value(), true);
-    return stop("expected a value");
+    accept('-');
+    if (!accept('0') && !some()) return false;
+    if (accept('.') && !some()) return false;
+    if (accept('e') || accept('E')) {
+      if (!accept('+')) accept('-');
+      if (!some()) return false;
+    }
+    digits = text_.substr(first, at_ - first);
+    return true;
   }
 
-  bool elements(value& out, int depth) {
-    array list;
-    ++at_;
-    blanks();
+  /// An array: `element()` takes one value of it, and returns whether to go on.
+  template <class Element>
+  bool elements(Element&& element) {
+    if (!open(kind::array)) return false;
     if (!accept(']')) {
       do {
-        if (!any(list.emplace_back(), depth)) return false;
+        if (!element()) return false;
         blanks();
       } while (accept(','));
       if (!accept(']')) return stop("expected ',' or ']'");
     }
-    out = value(std::move(list));
-    return true;
+    return close();
   }
 
-  bool members(value& out, int depth) {
-    object list;
-    std::vector<std::size_t> positions;
-    ++at_;
-    blanks();
+  /// An object: `member(name)` takes the value of that name, and returns whether to go on. That a name appears twice is
+  /// found at the end of the object.
+  template <class Member>
+  bool members(Member&& member) {
+    if (!open(kind::object)) return false;
+    std::vector<std::uint32_t> positions;
+    std::string name;
     if (!accept('}')) {
       do {
         blanks();
-        positions.push_back(at_);
-        member& m = list.emplace_back();
+        positions.push_back(static_cast<std::uint32_t>(at_));
         if (!peek('"')) return stop("expected a name in quotes");
-        if (!string(m.name)) return false;
+        if (!characters(&name)) return false;
         blanks();
-        if (!expect(':') || !any(m.content, depth)) return false;
+        if (!accept(':')) return stop("expected ':'");
+        if (!member(std::string_view(name))) return false;
         blanks();
       } while (accept(','));
       if (!accept('}')) return stop("expected ',' or '}'");
     }
-    if (!unique(list, positions)) return false;
-    out = value(std::move(list));
+    return unique(positions) && close();
+  }
+
+  /// Any value, checked and forgotten.
+  bool skip() {
+    std::string_view ignored;
+    switch (next()) {
+      case kind::object:
+        return members([this](std::string_view) { return skip(); });
+      case kind::array:
+        return elements([this] { return skip(); });
+      case kind::string:
+        return characters(nullptr);
+      case kind::number:
+        return number(ignored);
+      case kind::none:
+        break;
+      default:
+        for (const std::string_view word : {"true", "false", "null"})
+          if (text_.substr(at_).starts_with(word)) return (at_ += word.size(), true);
+    }
+    return stop("expected a value");
+  }
+
+  /// Nothing but blanks until the end of the text.
+  bool end() {
+    blanks();
+    return good() && (at_ == text_.size() || stop("expected the end of the text"));
+  }
+
+  /// The byte at which reading stopped, and why; no reason if it has not.
+  [[nodiscard]] std::size_t position() const { return at_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  [[nodiscard]] bool good() const { return reason_.empty(); }
+  [[nodiscard]] bool peek(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  [[nodiscard]] bool peek_digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
+  bool accept(char c) { return peek(c) && (++at_, true); }
+  void blanks() {
+    while (peek(' ') || peek('\t') || peek('\n') || peek('\r')) ++at_;
+  }
+  TAGMA_COLD bool stop(std::string reason) {
+    if (good()) reason_ = std::move(reason);
+    return false;
+  }
+  bool expect(kind wanted) {
+    const kind found = next();
+    if (found == wanted) return true;
+    return stop(found == kind::none ? std::string("expected a value")
+                                    : sentence({"expected ", to_string(wanted), ", found ", to_string(found)}));
+  }
+  bool open(kind wanted) {
+    if (!expect(wanted)) return false;
+    if (depth_left_ == 0) return stop(sentence({"nested deeper than ", depth_}));
+    --depth_left_;
+    ++at_;
+    blanks();
     return true;
   }
+  bool close() { return (++depth_left_, true); }
 
-  bool unique(const object& list, const std::vector<std::size_t>& positions) {
-    std::vector<std::pair<std::string_view, std::size_t>> names;
-    for (std::size_t i = 0; i < list.size(); ++i) names.emplace_back(list[i].name, positions[i]);
-    std::sort(names.begin(), names.end());
-    std::size_t first = text_.size();
-    std::string_view twice;
-    for (std::size_t i = 1; i < names.size(); ++i) {
-      if (names[i].first != names[i - 1].first || names[i].second >= first) continue;
-      first = names[i].second;
-      twice = names[i].first;
-    }
-    if (first == text_.size()) return true;
-    at_ = first;
-    return stop("the name \"" + std::string(twice) + "\" appears twice");
-  }
-
-  bool string(std::string& out) {
+  /// A string in quotes; its text goes to `out` unless that is null.
+  bool characters(std::string* out) {
+    if (out != nullptr) out->clear();
     ++at_;
     while (at_ < text_.size()) {
       const auto c = static_cast<unsigned char>(text_[at_]);
       if (c == '"') return (++at_, true);
       if (c < 0x20) return stop("a control character in a string");
       if (c == '\\') {
-        if (!escape(out)) return false;
+        std::uint32_t code = 0;
+        std::size_t length = 0;
+        if (const char* problem = escape(at_, code, length)) return stop(problem);
+        if (out != nullptr) append_utf8(*out, code);
+        at_ += length;
         continue;
       }
       const std::size_t length = utf8_sequence(text_.substr(at_));
       if (length == 0) return stop("invalid UTF-8");
-      out.append(text_.substr(at_, length));
+      if (out != nullptr) out->append(text_.substr(at_, length));
       at_ += length;
     }
     return stop("a string without closing quote");
   }
 
-  bool escape(std::string& out) {
+  /// The code point and the length of an escape sequence, or what is wrong with it.
+  const char* escape(std::size_t at, std::uint32_t& code, std::size_t& length) const {
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
-    const char c = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    const char c = at + 1 < text_.size() ? text_[at + 1] : '\0';
     if (const std::size_t i = letters.find(c); i != letters.npos) {
-      out += meanings[i];
-      at_ += 2;
-      return true;
+      code = static_cast<unsigned char>(meanings[i]);
+      length = 2;
+      return nullptr;
     }
-    std::uint32_t code = 0, low = 0;
-    if (!hex4(at_, code) || (code >= 0xdc00 && code <= 0xdfff)) return stop("an invalid escape sequence");
-    std::size_t length = 6;
+    std::uint32_t low = 0;
+    if (!hex4(at, code) || (code >= 0xdc00 && code <= 0xdfff)) return "an invalid escape sequence";
+    length = 6;
     if (code >= 0xd800 && code <= 0xdbff) {
-      if (!hex4(at_ + 6, low) || low < 0xdc00 || low > 0xdfff) return stop("an unpaired surrogate");
+      if (!hex4(at + 6, low) || low < 0xdc00 || low > 0xdfff) return "an unpaired surrogate";
       code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
       length = 12;
     }
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-    if (code < 0x80) {
-      put(code);
-    } else {
-      const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-      constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
-      put(lead[tail] | code >> (6 * tail));
-      for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
-    }
-    at_ += length;
-    return true;
+    return nullptr;
   }
 
   bool hex4(std::size_t at, std::uint32_t& code) const {
@@ -297,80 +269,67 @@ class parser {
     return error == std::errc() && last == first + 4;
   }
 
-  bool number(value& out) {
-    const std::size_t first = at_;
-    const auto digits = [&] {
-      if (!peek_digit()) return stop("expected a digit");
-      while (peek_digit()) ++at_;
-      return true;
-    };
-    accept('-');
-    if (!accept('0') && !digits()) return false;
-    bool whole = true;
-    if (accept('.')) {
-      whole = false;
-      if (!digits()) return false;
-    }
-    if (peek('e') || peek('E')) {
-      whole = false;
-      ++at_;
-      if (peek('+') || peek('-')) ++at_;
-      if (!digits()) return false;
-    }
-    const char *begin = text_.data() + first, *end = text_.data() + at_;
-    std::int64_t integer = 0;
-    if (whole && std::from_chars(begin, end, integer).ec == std::errc()) return (out = value(integer), true);
-    double real = 0;
-    const auto status = std::from_chars(begin, end, real).ec;
-    if (status == std::errc::result_out_of_range || std::isinf(real)) {
-      if (!tiny(text_.substr(first, at_ - first))) {
-        at_ = first;
-        return stop("a number beyond the range of double");
-      }
-      real = *begin == '-' ? -0.0 : 0.0;
-    }
-    out = value(real);
-    return true;
+  static void append_utf8(std::string& out, std::uint32_t code) {
+    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+    if (code < 0x80) return put(code);
+    const int tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    constexpr std::uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
+    put(lead[tail] | code >> (6 * tail));
+    for (int i = tail - 1; i >= 0; --i) put(0x80u | (code >> (6 * i) & 0x3fu));
   }
 
-  /// Whether a number that does not fit is below the smallest double rather than above the largest.
-  static bool tiny(std::string_view number) {
-    const std::size_t e = number.find_first_of("eE");
-    if (e != number.npos) {
-      long exponent = 0;
-      const std::size_t sign = number[e + 1] == '+' ? 1 : 0;
-      const auto status = std::from_chars(number.data() + e + 1 + sign, number.data() + number.size(), exponent).ec;
-      if (status != std::errc()) return number[e + 1] == '-';
-      number = number.substr(0, e);
-      const std::size_t point = std::min(number.find('.'), number.size());
-      const std::size_t leading = std::min(number.find_first_of("123456789"), number.size());
-      return exponent + static_cast<long>(point) - static_cast<long>(leading) < 0;
+  bool unique(std::vector<std::uint32_t>& positions) {
+    std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const int order = compare_names(a, b);
+      return order != 0 ? order < 0 : a < b;
+    });
+    std::size_t first = text_.size();
+    for (std::size_t i = 1; i < positions.size(); ++i)
+      if (positions[i] < first && compare_names(positions[i - 1], positions[i]) == 0) first = positions[i];
+    if (first == text_.size()) return true;
+    std::string name;
+    at_ = first;
+    characters(&name);
+    at_ = first;
+    return stop(sentence({"the name \"", name, "\" appears twice"}));
+  }
+
+  /// Orders two strings that were read, given by the positions of their quotes, by their characters.
+  [[nodiscard]] int compare_names(std::size_t a, std::size_t b) const {
+    while (true) {
+      const auto x = static_cast<unsigned char>(text_[++a]), y = static_cast<unsigned char>(text_[++b]);
+      if (x == '\\' || y == '\\') {
+        const std::uint32_t s = code_at(a), t = code_at(b);
+        if (s != t) return s < t ? -1 : 1;
+      } else if (x != y) {
+        return x == '"' ? -1 : y == '"' ? 1 : x < y ? -1 : 1;
+      } else if (x == '"') {
+        return 0;
+      }
     }
-    return number.find_first_of("123456789") > number.find('.');
+  }
+  /// One more than the code point of the character at `at`, 0 for the closing quote; moves to its last byte.
+  std::uint32_t code_at(std::size_t& at) const {
+    if (text_[at] == '"') return 0;
+    std::uint32_t code = static_cast<unsigned char>(text_[at]);
+    std::size_t length = 1;
+    if (code == '\\') {
+      (void)escape(at, code, length);
+    } else if (code >= 0x80) {
+      length = utf8_sequence(text_.substr(at));
+      code &= 0x7fu >> length;
+      for (std::size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text_[at + i]) & 0x3fu);
+    }
+    at += length - 1;
+    return code + 1;
   }
 
   std::string_view text_;
-  limits limit_;
   std::size_t at_ = 0;
+  int depth_left_;
+  int depth_;
   std::string reason_;
 };
-
-}  // namespace detail
-
-/// Reads one JSON value that makes up the whole text.
-[[nodiscard]] inline parsed try_parse(std::string_view text, const limits& limit = {}) {
-  return detail::parser(text, limit).document();
-}
-
-/// Reads one JSON value that makes up the whole text. Throws `invalid_argument` with the position; `what` names the
-/// text in that sentence.
-[[nodiscard]] inline value parse(std::string_view text, std::string_view what = "JSON", const limits& limit = {}) {
-  parsed result = try_parse(text, limit);
-  if (!result)
-    fail(status_code::invalid_argument,
-         std::string(what) + ", byte " + std::to_string(result.position) + ": " + result.reason);
-  return std::move(result.root);
-}
 
 /// Appends `text` as a JSON string with its quotes. Escapes what must be escaped and nothing else. Throws
 /// `invalid_argument` if the text is not UTF-8.

@@ -12,6 +12,7 @@
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/atomic.hpp"
 #include "tagma/base/config.hpp"
+#include "tagma/base/no_memory.hpp"
 
 namespace tagma {
 
@@ -19,8 +20,12 @@ class shared_bytes {
  public:
   shared_bytes() = default;
   /// Room for `size` bytes, to be filled by the one who made it before anyone else sees it.
-  TAGMA_COLD explicit shared_bytes(std::size_t size)
-      : block_(new (::operator new(sizeof(header) + size)) header{{1}, size}) {}
+  /// Throws `no_memory`.
+  TAGMA_COLD explicit shared_bytes(std::size_t size) {
+    void* const memory = ::operator new(sizeof(header) + size, std::nothrow);
+    if (memory == nullptr) fail_no_memory(1, size, "a value that a program carries");
+    block_ = new (memory) header{{1}, size};
+  }
   shared_bytes(const shared_bytes& other) noexcept : block_(other.block_) {
     if (block_ != nullptr) block_->owners.fetch_add(1, memory_order::relaxed);
   }

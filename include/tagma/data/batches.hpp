@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -106,7 +107,9 @@ class batches {
     bool drop_remainder = false;
     bool fixed_epoch = false;
 
-    [[nodiscard]] extent count() const { return (data->rows() + (drop_remainder ? 0 : size - 1)) / size; }
+    [[nodiscard]] extent count() const {
+      return data->rows() / size + (!drop_remainder && data->rows() % size != 0 ? 1 : 0);
+    }
   };
 
  public:
@@ -145,8 +148,8 @@ class batches {
     next.settings_.drop_remainder = drop_remainder;
     return next;
   }
-  /// Copies up to `count` batches ahead, in a thread of its own; 0 copies each when the loop asks for it. Throws
-  /// `invalid_argument` if `count` is negative.
+  /// Copies up to `count` batches ahead, in a thread of its own; 0 copies each when the loop asks for it, and so does a
+  /// pass for which the system starts no thread. Throws `invalid_argument` if `count` is negative.
   [[nodiscard]] batches prefetch(extent count) const {
     if (count < 0) fail(status_code::invalid_argument, "prefetch: " + std::to_string(count) + " batches");
     batches next = *this;
@@ -164,17 +167,15 @@ class batches {
    public:
     pass(const settings& s, std::uint64_t epoch) : settings_(s), count_(s.count()) {
       const auto& data = *s.data;
-      const extent slots = s.prefetch + 1 < count_ ? s.prefetch + 1 : count_;
+      const extent slots = s.prefetch < count_ ? s.prefetch + 1 : count_;
       for (extent i = 0; i < slots; ++i) {
         shape x = data.images.dims(), y = data.labels.dims();
         x[0] = y[0] = s.size < data.rows() ? s.size : data.rows();
         slots_.push_back({tensor<Image>(x), tensor<Label>(y), {}});
       }
       if (s.shuffle_buffer > 0) order_ = shuffled_order(data.rows(), s.shuffle_buffer, s.seed, epoch);
-      if (count_ > 0 && s.prefetch > 0)
-        thread_ = std::thread([this] { run(); });
-      else if (count_ > 0)
-        fill(0);
+      if (count_ > 0 && s.prefetch > 0) start();
+      if (count_ > 0 && !thread_.joinable()) fill(0);
       wait();
     }
     pass(const pass&) = delete;
@@ -231,6 +232,13 @@ class batches {
       if (elements == 0) return;
       std::memcpy(static_cast<void*>(to.data() + static_cast<std::size_t>(i) * elements),
                   from.data() + static_cast<std::size_t>(row) * elements, elements * sizeof(T));
+    }
+    /// The pass goes on without a thread where the system has none.
+    void start() {
+      try {
+        thread_ = std::thread([this] { run(); });
+      } catch (const std::system_error&) {
+      }
     }
     void run() {
       for (extent k = 0; k < count_; ++k) {

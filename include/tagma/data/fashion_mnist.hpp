@@ -69,17 +69,22 @@ inline fashion_mnist_data::split fashion_mnist_split(const std::string& director
 
 }  // namespace detail
 
-/// Where the data set is: the first of $TAGMA_DATA/fashion-mnist, $TAGMA_DATA and the directory of Debian's package
-/// dataset-fashion-mnist that has the training images; empty if none has.
+/// Where the data set is: $TAGMA_DATA/fashion-mnist or $TAGMA_DATA if that variable is set, else the directory of
+/// Debian's package dataset-fashion-mnist; empty if the training images are not there. Throws `not_found` if they are
+/// not where the variable says.
 [[nodiscard]] inline std::string fashion_mnist_directory() {
-  std::string candidates[] = {"", "", "/usr/share/datasets/fashion-mnist"};
+  const auto has_images = [](const std::string& directory) {
+    return !detail::idx_file(directory, "train-images-idx3-ubyte").empty();
+  };
   if (const char* data = std::getenv("TAGMA_DATA"); data != nullptr && *data != '\0') {
-    candidates[0] = std::string(data) + "/fashion-mnist";
-    candidates[1] = data;
+    const std::string direct = data, inside = direct + "/fashion-mnist";
+    if (has_images(inside)) return inside;
+    if (has_images(direct)) return direct;
+    fail(status_code::not_found, {"TAGMA_DATA is '", direct, "', but neither ", inside, " nor ", direct,
+                                  " has train-images-idx3-ubyte or train-images-idx3-ubyte.gz"});
   }
-  for (const std::string& c : candidates)
-    if (!c.empty() && !detail::idx_file(c, "train-images-idx3-ubyte").empty()) return c;
-  return {};
+  const std::string installed = "/usr/share/datasets/fashion-mnist";
+  return has_images(installed) ? installed : std::string();
 }
 
 /// Reads the four IDX files of the data set, plain or with the ending ".gz". Throws `not_found` if one is missing,

@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/fixed_string.hpp"
+#include "tagma/base/located.hpp"
 #include "tagma/expr/carried.hpp"
 #include "tagma/ir/graph.hpp"
 #include "tagma/ir/record.hpp"
@@ -59,10 +60,6 @@ inline constexpr bool is_structural = false;
 template <std::uint64_t Hash>
 inline constexpr bool is_structural<structural_id<Hash>> = true;
 
-/// The address that names a run-time value.
-template <class Id>
-inline constexpr char value_key = 0;
-
 struct no_values {};
 
 }  // namespace detail
@@ -72,7 +69,8 @@ struct expr;
 
 /// A value bound to a node for one run: `x = images`.
 template <class Id, class Value>
-struct feed {
+struct feed : located<feed<Id, Value>> {
+  constexpr explicit feed(const Value& v) : value(v) {}
   const Value& value;
 };
 
@@ -102,7 +100,7 @@ struct expr {
   /// Feeds this node in one run. The value must outlive the call of `run`.
   template <class Value>
     requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return {value}; }
+  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return feed<Id, Value>(value); }
 };
 
 namespace detail {
@@ -112,23 +110,23 @@ inline constexpr bool any_carries = (false || ... || E::carries);
 template <class... E>
 inline constexpr bool all_structural = (true && ... && is_structural<typename E::id>);
 
+/// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
-[[nodiscard]] carried merge_values(const E&... e) {
-  carried all;
-  const auto take = [&all](const auto& one) {
-    if constexpr (std::remove_cvref_t<decltype(one)>::carries) all = carried::merge(all, one.values);
-  };
-  (take(e), ...);
-  return all;
-}
-
-/// The run-time values of all operands.
-template <class... E>
-[[nodiscard]] constexpr auto gather_values(const E&... e) {
-  if constexpr (any_carries<E...>) {
-    return merge_values(e...);
-  } else {
+[[nodiscard]] constexpr auto join_values(const E&... e) {
+  constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
+  if constexpr (count == 0) {
     return no_values{};
+  } else {
+    const carried* parts[count]{};
+    std::size_t n = 0;
+    const auto take = [&](const auto& one) {
+      if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
+    };
+    (take(e), ...);
+    if constexpr (count == 1)
+      return carried(*parts[0]);
+    else
+      return carried::join(parts);
   }
 }
 
@@ -164,7 +162,10 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
     return h;
   }
   static constexpr tensor_spec spec = infer().out;
-  static constexpr ir::record value{&ir::rules<Op>, hash(), spec, inputs, controls, attributes.list(), {}, nullptr, {}};
+  static constexpr bool carries =
+      (false || ... || find_record<Inputs>()->carries) || (false || ... || find_record<Controls>()->carries);
+  static constexpr ir::record value{&ir::rules<Op>,    hash(), spec,  inputs, controls,
+                                    attributes.list(), {},     false, carries};
 };
 
 /// The handle with identity `Id`, behind which is `Definition`. Its type is made of the identity as it is, not of a
@@ -184,9 +185,9 @@ template <class Definition, class Place, class... E>
   using spec_type = spec_of<Definition::spec>;
   if constexpr (structural || std::is_void_v<Place>)
     return bind_handle<structural_id<Definition::value.hash>, Definition, spec_type, any_carries<E...>>(
-        gather_values(operands...));
+        join_values(operands...));
   else
-    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(gather_values(operands...));
+    return bind_handle<place_id<Place>, Definition, spec_type, any_carries<E...>>(join_values(operands...));
 }
 
 /// A node of operation `Op` over handles.

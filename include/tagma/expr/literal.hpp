@@ -5,6 +5,7 @@
 /// Scalars written in place: `2.0f * x`. Their values are known when the program runs, their places when it compiles.
 
 #include "tagma/expr/expression.hpp"
+#include "tagma/expr/name.hpp"
 
 namespace tagma {
 
@@ -19,20 +20,28 @@ struct literal {
 
 namespace detail {
 
-template <class T, std::uint64_t Hash, class Key>
+template <class T, std::uint64_t Hash, class Id>
 struct literal_definition {
   static constexpr tensor_spec spec{dtype_of<T>, {}};
-  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, &value_key<Key>, {}};
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, Hash, spec, {}, {}, {}, {}, true, true};
+};
+/// The same with a name.
+template <class T, fixed_string Name>
+struct named_literal_definition {
+  static constexpr tensor_spec spec{dtype_of<T>, {}};
+  static constexpr std::uint64_t hash =
+      hash_combine(hash_combine(hash_text("literal"), hash_text(Name.view())), static_cast<std::uint64_t>(dtype_of<T>));
+  static constexpr ir::record value{ir::rules_for<op::literal, T>, hash, spec, {}, {}, {}, Name.view(), true, true};
 };
 
 /// The handle of a scalar of type `T` that is told apart by `Id`.
-template <class T, class Id, std::uint64_t Hash, class S>
+template <class T, class Id, class Definition, class S>
 [[nodiscard]] auto make_literal(S value) {
-  using id = typename binding<Id, literal_definition<T, Hash, Id>>::id;
+  using id = typename binding<Id, Definition>::id;
   carried_value v;
   v.number = static_cast<double>(value);
   v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(&value_key<Id>, std::move(v))};
+  return expr<spec<T>, id, true>{carried(std::move(v))};
 }
 
 template <class T, class Place, int Index, class S>
@@ -40,7 +49,14 @@ template <class T, class Place, int Index, class S>
   constexpr std::uint64_t hash = hash_combine(
       hash_combine(hash_text("literal"), static_cast<std::uint64_t>(dtype_of<T>)), static_cast<std::uint64_t>(Index));
   using id = std::conditional_t<std::is_void_v<Place>, structural_id<hash>, place_id<Place, Index + 1>>;
-  return make_literal<T, id, hash>(value);
+  return make_literal<T, id, literal_definition<T, hash, id>>(value);
+}
+
+/// The handle of a scalar of type `T` that is told apart by its name.
+template <fixed_string Name, class T, class S>
+[[nodiscard]] auto named_literal(S value) {
+  using definition = named_literal_definition<T, Name>;
+  return make_literal<T, structural_id<definition::hash>, definition>(value);
 }
 
 /// True for a C++ number that may stand where a tensor of element type `T` is expected: no fraction is lost.
@@ -79,10 +95,11 @@ struct common_element<A, B, C...> {
 }  // namespace detail
 
 /// A scalar with a name: its value is given when the program runs, and equal names are one node.
+/// Raises TAGMA-E160.
 template <fixed_string Name, class T>
 [[nodiscard]] auto constant(T value) {
-  constexpr std::uint64_t hash = hash_combine(hash_text("literal"), hash_text(Name.view()));
-  return detail::make_literal<T, structural_id<hash>, hash>(value);
+  TAGMA_NEEDS_NAME("constant", Name);
+  return detail::named_literal<Name, T>(value);
 }
 
 }  // namespace tagma

@@ -95,6 +95,7 @@ struct scoped_definition {
     ir::record r = *origin;
     r.scopes = &scope;
     if (r.bare == nullptr) r.bare = origin;
+    r.copied = origin;
     r.hash = hash_combine(hash_combine(hash_text("on"), r.hash), Layer::hash);
     for (const ir::record* o : outside) r.hash = hash_combine(r.hash, o->hash);
     return r;
@@ -210,6 +211,8 @@ struct colocated_definition {
     r.colocated = colocated;
     r.scopes = &scope;
     r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<With>()->carries);
     r.hash = hash_combine(hash_text("colocate_with"), r.hash);
     for (const ir::record* c : colocated) r.hash = hash_combine(r.hash, c->hash);
     return r;

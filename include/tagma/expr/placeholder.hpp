@@ -5,6 +5,8 @@
 /// Inputs of a graph.
 
 #include "tagma/expr/expression.hpp"
+#include "tagma/expr/name.hpp"
+#include "tagma/tensor/size.hpp"
 
 namespace tagma {
 
@@ -16,6 +18,14 @@ inline constexpr bool is_element_type = dtype_of<T> != dtype::none;
 template <extent... Extents>
 inline constexpr bool extents_are_valid = sizeof...(Extents) <= max_rank &&
                                           (true && ... && (Extents >= 0 || Extents == dyn));
+/// The tensor has no more bytes than can be addressed, whatever its dynamic extents will be.
+template <class T, extent... Extents>
+inline constexpr bool is_addressable = [] {
+  if constexpr (is_element_type<T> && extents_are_valid<Extents...>)
+    return tagma::is_addressable({dtype_of<T>, shape{Extents...}});
+  else
+    return true;
+}();
 }  // namespace diagnose
 
 namespace op {
@@ -38,8 +48,7 @@ constexpr std::uint64_t hash_of(std::string_view kind, std::string_view name, co
 template <fixed_string Name, class Spec>
 struct placeholder_definition {
   static constexpr std::uint64_t hash = hash_of("placeholder", Name.view(), Spec::value);
-  static constexpr ir::record value{
-      ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view(), nullptr, {}};
+  static constexpr ir::record value{ir::rules_for<op::placeholder, Spec>, hash, Spec::value, {}, {}, {}, Name.view()};
 };
 
 }  // namespace detail
@@ -48,16 +57,20 @@ struct placeholder_definition {
 #define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
   static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
   static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn")
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
+  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
+                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
 
 /// An input with a name. Equal name and type are the same node.
-/// @tparam Name what errors and feeds call it
+/// @tparam Name what errors and feeds call it (TAGMA-E160)
 /// @tparam T its element type
 /// @tparam Extents its shape; `dyn` where it varies from run to run
 template <fixed_string Name, class T, extent... Extents>
 [[nodiscard]] constexpr auto placeholder() {
+  TAGMA_NEEDS_NAME("placeholder", Name);
   TAGMA_NEEDS_TENSOR("placeholder", T, Extents...);
-  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...>) {
+  if constexpr (diagnose::is_element_type<T> && diagnose::extents_are_valid<Extents...> &&
+                diagnose::is_addressable<T, Extents...>) {
     using definition = detail::placeholder_definition<Name, spec<T, Extents...>>;
     using id = typename detail::binding<structural_id<definition::hash>, definition>::id;
     return expr<spec<T, Extents...>, id, false>{};

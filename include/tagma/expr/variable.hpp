@@ -75,9 +75,9 @@ struct variable_definition {
   static constexpr std::uint64_t hash =
       hash_combine(hash_of("variable", Name.view(), Spec::value), static_cast<std::uint64_t>(2 * Kind + Trainable));
   static constexpr auto attributes = ir::pack_attributes(Kind, Trainable, 0);
+  static constexpr bool valued = Kind == carried_kind;
   static constexpr ir::record value{
-      ir::rules_for<op::variable, Spec>, hash, Spec::value, {}, {}, attributes.list(), Name.view(),
-      &value_key<structural_id<hash>>,   {}};
+      ir::rules_for<op::variable, Spec>, hash, Spec::value, {}, {}, attributes.list(), Name.view(), valued, valued};
 };
 
 template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, class Values>
@@ -89,8 +89,7 @@ template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, cla
 
 template <fixed_string Name, class Spec, bool Trainable>
 [[nodiscard]] auto make_carried_variable(carried_value value) {
-  using definition = variable_definition<Name, Spec, carried_kind, Trainable>;
-  return make_variable<Name, Spec, carried_kind, Trainable>(carried(definition::value.key, std::move(value)));
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(std::move(value)));
 }
 
 [[nodiscard]] inline carried_value number_value(double number) {
@@ -139,7 +138,8 @@ namespace detail {
 template <fixed_string Name, bool Trainable, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto make_any_variable(const Initial& initial) {
   if constexpr (diagnose::is_element_type<T> && diagnose::is_kept<T> && diagnose::is_initial_value<T, Initial> &&
-                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...>) {
+                diagnose::extents_are_static<Extents...> && diagnose::extents_are_valid<Extents...> &&
+                diagnose::is_addressable<T, Extents...>) {
     using S = spec<T, Extents...>;
     if constexpr (is_static_initializer<Initial>) {
       return make_variable<Name, S, static_cast<ir::attribute>(Initial::kind), Trainable>(no_values{});
@@ -167,12 +167,14 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
                 "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type")
 
 /// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
-/// is compiled (TAGMA-E060).
+/// is compiled (TAGMA-E060), and so is the name of a slot of an optimizer (TAGMA-E161).
+/// @tparam Name by TensorFlow's grammar of names (TAGMA-E160)
 /// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static
 /// @param initial how it begins: an initializer (`zeros`, `glorot_uniform`, `uniform(-1, 1)`), a number, or a tensor
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial) {
+  TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, is_floating(dtype_of<T>), T, Extents...>(initial);
 }
@@ -180,6 +182,7 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 /// The same, left alone by optimizers.
 template <fixed_string Name, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto variable(const Initial& initial, not_trainable_tag) {
+  TAGMA_NEEDS_NAME("variable", Name);
   TAGMA_NEEDS_INITIAL(T, Initial, Extents...);
   return detail::make_any_variable<Name, false, T, Extents...>(initial);
 }

@@ -6,8 +6,15 @@
 /// is used, and replaces gradients and optimizers by the nodes that compute them.
 
 #include "tagma/graph/scopes.hpp"
+#include "tagma/graph/survey.hpp"
 
 namespace tagma::ir {
+
+/// The node that a record became where it was reached.
+struct node_of_record {
+  const record* what = nullptr;
+  node_id node = no_node;
+};
 
 /// Storage of a graph under construction and what became of it.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
@@ -18,6 +25,8 @@ struct built_graph {
   int attributes = 0;
   node_id roots[Roots > 0 ? Roots : 1]{};
   build_status status;
+  node_of_record records[2 * Nodes]{};  ///< a record may be several nodes, if it is reached through several scopes
+  int record_count = 0;
   int request_count = 0;
   device_spec requests[Scoped ? detail::scope_context<1>::most_requests : 1]{};
 };
@@ -95,10 +104,36 @@ constexpr node_id expand_optimizer(Graph& g, const record& r, array_view<const n
     status.problem = build_problem::nothing_to_train;
     return 0;
   }
-  expand_args args{g, rest, r.attributes, {}, pairs.first(kept)};
+  expand_args args{{g}, rest, r.attributes, pairs.first(kept)};
   r.op->expand(args);
   return args.result;
 }
+
+/// The numbers of the records that take a value of the running program.
+class value_numbers {
+ public:
+  constexpr explicit value_numbers(array_view<const record* const> owners) : owners_(owners) {
+    while (size_ < 2 * owners.size()) size_ *= 2;
+    slots_ = new std::int32_t[size_]();
+    for (std::size_t i = 0; i < owners.size(); ++i) slots_[slot(*owners[i])] = static_cast<std::int32_t>(i) + 1;
+  }
+  value_numbers(const value_numbers&) = delete;
+  value_numbers& operator=(const value_numbers&) = delete;
+  constexpr ~value_numbers() { delete[] slots_; }
+
+  [[nodiscard]] constexpr std::int32_t number(const record& owner) const { return slots_[slot(owner)] - 1; }
+
+ private:
+  [[nodiscard]] constexpr std::size_t slot(const record& r) const {
+    std::size_t i = static_cast<std::size_t>(r.hash) & (size_ - 1);
+    while (slots_[i] != 0 && owners_[slots_[i] - 1] != &r) i = (i + 1) & (size_ - 1);
+    return i;
+  }
+
+  array_view<const record* const> owners_;
+  std::size_t size_ = 1;
+  std::int32_t* slots_ = nullptr;
+};
 
 /// A record on its way into the graph, and the scopes through which it was reached.
 template <bool Scoped>
@@ -119,8 +154,16 @@ struct no_scopes {
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 class graph_builder {
  public:
-  constexpr explicit graph_builder(built_graph<Nodes, Roots, Scoped>& built)
-      : built_(built), status_(built.status), g_(built.storage.view()), scopes_(g_, built.status) {
+  /// @param owners of the numbers of the running program
+  /// @param gradients that are asked for
+  constexpr graph_builder(built_graph<Nodes, Roots, Scoped>& built, array_view<const record* const> owners,
+                          array_view<const record* const> asked)
+      : built_(built),
+        status_(built.status),
+        g_(built.storage.view()),
+        scopes_(g_, built.status),
+        values_(owners),
+        asked_(asked) {
     if constexpr (Scoped) g_.ask(&scopes_);
   }
 
@@ -135,12 +178,6 @@ class graph_builder {
       if (at.id != no_node) {
         --depth;
         continue;
-      }
-      if constexpr (!Scoped) {
-        if (r.scopes != nullptr || !r.colocated.empty()) {
-          status_.problem = build_problem::has_scopes;
-          return 0;
-        }
       }
       const std::size_t before = depth;
       if constexpr (Scoped) push(r.colocated, 0, depth);
@@ -243,9 +280,18 @@ class graph_builder {
       if (memo_.find(key, 0) == no_node) memo_.set(key, 0, id);
       if (at.self != 0 && !is_single(*key.op->info)) memo_.set(key, at.self, id);
       if (memo_.count > 3 * Nodes) status_.problem = build_problem::too_large;
+      if (&key != &r) note(key, id);
     } else {
       memo_.set(r, 0, id);
     }
+    note(r, id);
+  }
+  constexpr void note(const record& r, node_id id) {
+    if (built_.record_count == static_cast<int>(2 * Nodes)) {
+      status_.problem = build_problem::too_large;
+      return;
+    }
+    built_.records[built_.record_count++] = {&r, id};
   }
 
   constexpr node_id emit(const record& r, const reached& at) {
@@ -258,15 +304,12 @@ class graph_builder {
     const array_view<const node_id> in = inputs.view(), after = controls.view();
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
-      case op_kind::gradient: {
-        node_id result = no_node;
-        differentiate(g_, in[0], in.subspan(1, 1), {&result, 1}, {adjoint_, wanted_}, status_);
-        if (result == no_node && good())
-          status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
-        return result == no_node ? 0 : result;
-      }
+      case op_kind::gradient:
+        return add_gradient(r, in);
       case op_kind::optimizer:
         return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
+      case op_kind::composition:
+        return compose(r, in, after, colocated.view());
       case op_kind::placeholder:
       case op_kind::variable: {
         const record& owner = memo_.owner_of_name(r);
@@ -277,7 +320,7 @@ class graph_builder {
       default:
         break;
     }
-    node_extras extras{after, r.name, {}, r.key, 0, colocated.view()};
+    node_extras extras{after, r.name, {}, r.valued ? values_.number(r.value_owner()) : -1, 0, colocated.view()};
     if constexpr (Scoped) {
       int task = -1;
       extras.request = scopes_.request(at.self, r, task);
@@ -293,10 +336,47 @@ class graph_builder {
     }
   }
 
+  /// The gradient `r`, and with it all gradients of the same node that are asked for: they share a walk backwards.
+  constexpr node_id add_gradient(const record& r, array_view<const node_id> in) {
+    scratch_array<const record*, 8> records(asked_.size() + 1);
+    scratch_array<node_id, 8> by(asked_.size() + 1), results(asked_.size() + 1);
+    records[0] = &r, by[0] = in[1], results[0] = no_node;
+    std::size_t count = 1;
+    if constexpr (!Scoped)  // in a scope, each is asked for by its own
+      for (const record* other : asked_) {
+        if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
+        const node_id x = memo_.find(*other->inputs[1], 0);
+        if (x == no_node || memo_.find(*other, 0) != no_node) continue;
+        records[count] = other, by[count] = x, results[count++] = no_node;
+      }
+    differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
+    if (!good()) return 0;
+    if (results[0] == no_node) {
+      status_ = {build_problem::independent, nullptr, r.inputs[0]->spec, r.inputs[1]->spec, {}};
+      return 0;
+    }
+    for (std::size_t i = 1; i < count; ++i)
+      if (results[i] != no_node) set(*records[i], {}, results[i]);
+    return results[0];
+  }
+
+  /// The nodes of a composition. What it waits for, or runs beside, is for its result.
+  constexpr node_id compose(const record& r, array_view<const node_id> in, array_view<const node_id> after,
+                            array_view<const node_id> colocated) {
+    expand_args args{{g_}, in, r.attributes, {}};
+    r.op->expand(args);
+    if (g_.overflow() || (after.empty() && colocated.empty())) return args.result;
+    const node bound = g_[args.result];
+    return g_.emit_as(*bound.op, bound.spec, g_.inputs(args.result), g_.attributes(args.result),
+                      {after, bound.name, bound.suffix, bound.value, bound.request, colocated});
+  }
+
   built_graph<Nodes, Roots, Scoped>& built_;
   build_status& status_;
   graph g_;
   std::conditional_t<Scoped, scope_context<Nodes>, no_scopes> scopes_;
+  value_numbers values_;
+  array_view<const record* const> asked_;
   const record* memo_records_[4 * Nodes]{};
   const record* memo_names_[2 * Nodes]{};
   node_id memo_nodes_[4 * Nodes]{};
@@ -312,16 +392,26 @@ class graph_builder {
 }  // namespace detail
 
 /// Builds the flat graph of the given records. Capacity is a template argument because the compiler wants arrays.
-/// @tparam Scoped whether some node has a device scope; if it has and this is false, the problem is `has_scopes`
+/// @tparam Scoped whether some record has a device scope, as `survey` says
+/// @param owners whose numbers the running program has, in their order
+/// @param gradients that are asked for somewhere behind the roots
 template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
-[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots) {
+[[nodiscard]] constexpr built_graph<Nodes, Roots, Scoped> build_graph(const fixed_array<const record*, Roots>& roots,
+                                                                      array_view<const record* const> owners = {},
+                                                                      array_view<const record* const> gradients = {}) {
   built_graph<Nodes, Roots, Scoped> built;
-  detail::graph_builder<Nodes, Roots, Scoped> builder{built};
+  detail::graph_builder<Nodes, Roots, Scoped> builder{built, owners, gradients};
   if constexpr (Scoped) builder.build_scoped_parts(roots);
   for (std::size_t root = 0; root < Roots; ++root)
     if (built.status.good()) built.roots[root] = builder.build(*roots[root]);
   builder.finish();
   return built;
+}
+
+/// Which record became which node.
+template <std::size_t Nodes, std::size_t Roots, bool Scoped>
+[[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
+  return {built.records, static_cast<std::size_t>(built.record_count)};
 }
 
 /// A finished flat graph, exactly as large as it must be.

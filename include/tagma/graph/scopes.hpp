@@ -7,7 +7,23 @@
 
 #include "tagma/graph/pass/differentiate.hpp"
 
-namespace tagma::ir::detail {
+namespace tagma::ir {
+
+/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
+[[nodiscard]] constexpr bool is_single(const op_info& op) {
+  switch (op.kind) {
+    case op_kind::optimizer:
+    case op_kind::placeholder:
+    case op_kind::variable:
+    case op_kind::literal:
+    case op_kind::constant:
+      return true;
+    default:
+      return op.stateful || op.single;
+  }
+}
+
+namespace detail {
 
 /// A position in the list of chains: the scopes around a node, innermost first.
 using chain_id = std::int16_t;
@@ -158,18 +174,5 @@ class scope_context : public request_source {
   chain_id ambient_ = 0;
 };
 
-/// True for nodes that cannot be two: what has a name or a state is one, wherever it is asked for.
-[[nodiscard]] constexpr bool is_single(const op_info& op) {
-  switch (op.kind) {
-    case op_kind::optimizer:
-    case op_kind::placeholder:
-    case op_kind::variable:
-    case op_kind::literal:
-    case op_kind::constant:
-      return true;
-    default:
-      return op.stateful;
-  }
-}
-
-}  // namespace tagma::ir::detail
+}  // namespace detail
+}  // namespace tagma::ir

@@ -23,7 +23,7 @@ struct node {
   std::int16_t attribute_count = 0;
   std::string_view name;       ///< of a placeholder or variable; of a slot, the variable it belongs to
   std::string_view suffix;     ///< of a slot: "/adam_m"
-  const void* key = nullptr;   ///< names a run-time value that the program carries
+  std::int32_t value = -1;     ///< the number of the run-time value that it takes, if it takes one
   std::int16_t request = 0;    ///< what its scopes ask for: a position in the list of requests, 0 if nothing
   std::int16_t colocated = 0;  ///< nodes on whose device it runs, listed behind its control dependencies
 };
@@ -39,7 +39,7 @@ struct node_extras {
   array_view<const node_id> controls{};
   std::string_view name{};
   std::string_view suffix{};
-  const void* key = nullptr;
+  std::int32_t value = -1;
   std::int16_t request = 0;
   array_view<const node_id> colocated{};
 };
@@ -134,7 +134,7 @@ class graph {
     n.attribute_count = static_cast<std::int16_t>(attributes.size());
     n.name = extras.name;
     n.suffix = extras.suffix;
-    n.key = extras.key;
+    n.value = extras.value;
     n.request = request;
     n.colocated = static_cast<std::int16_t>(extras.colocated.size());
     for (const node_id i : inputs) edges_[edge_count_++] = i;
@@ -159,7 +159,7 @@ class graph {
                                      const node_extras& extras, std::int16_t request) const {
     const node& n = (*this)[id];
     if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
-        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.key != extras.key)
+        static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.value != extras.value)
       return false;
     const auto theirs = this->inputs(id);
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -247,11 +247,31 @@ constexpr node_id graph::fold(const op_rules& op, array_view<const node_id> inpu
   return args.result;
 }
 
+/// Adds nodes: what gradients and expansions do.
+struct node_writer {
+  graph& g;
+
+  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
+  template <class Op, class... Node>
+  constexpr node_id emit(Op, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)});
+  }
+  template <class Op, class... Node>
+  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) const {
+    const node_id ids[] = {inputs...};
+    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
+  }
+  template <class Op>
+  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) const {
+    return g.emit(rules<Op>, inputs, attributes);
+  }
+};
+
 /// What `op::gradient` sees: the node, the gradient of its output, and a place to add the gradients of its inputs. The
 /// operations of the library take it as `auto& g`: what a gradient emits is then instantiated only in programs that
 /// have the operation, not wherever its header is included.
-struct gradient_args {
-  graph& g;
+struct gradient_args : node_writer {
   node_id self;
   node_id upstream;            ///< gradient of the loss by this node's output
   array_view<node_id> result;  ///< gradient by each input; left at `no_node` where there is none
@@ -261,21 +281,6 @@ struct gradient_args {
   [[nodiscard]] constexpr attribute attr(int i) const { return g.attributes(self)[i]; }
   [[nodiscard]] constexpr int input_count() const { return g[self].inputs; }
 
-  /// A new node of an operation over other nodes: `emit(op::add{}, a, b)`. The tag has no value.
-  template <class Op, class... Node>
-  constexpr node_id emit(Op, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)});
-  }
-  template <class Op, class... Node>
-  constexpr node_id emit_with(Op, attribute_list attributes, Node... inputs) {
-    const node_id ids[] = {inputs...};
-    return g.emit(rules<Op>, {ids, sizeof...(Node)}, attributes);
-  }
-  template <class Op>
-  constexpr node_id emit_over(Op, array_view<const node_id> inputs, attribute_list attributes) {
-    return g.emit(rules<Op>, inputs, attributes);
-  }
   /// A scalar of the type of this node's output.
   constexpr node_id constant(double value) { return emit_constant(g, g.spec(self).type, value); }
 
@@ -288,20 +293,19 @@ struct variable_gradient {
   node_id gradient = no_node;
 };
 
-/// What `op::expand` sees: a node that is replaced by others. For optimizers, the gradients are at hand.
-struct expand_args {
-  graph& g;
+/// What `op::expand` sees: a node that is replaced by others, of which it names one as the result. For optimizers, the
+/// gradients are at hand. The compositions of the library take it as `auto& e`, for the reason above.
+struct expand_args : node_writer {
   array_view<const node_id> inputs;
   attribute_list attributes;
-  std::string_view name;
   array_view<const variable_gradient> gradients;
   node_id result = no_node;
 
-  template <class Op, class... Node>
-  constexpr node_id emit(Node... ids) {
-    const node_id list[] = {ids...};
-    return g.emit(rules<Op>, {list, sizeof...(Node)});
-  }
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
+  [[nodiscard]] constexpr const tensor_spec& in_spec(int i) const { return g.spec(in(i)); }
+  [[nodiscard]] constexpr attribute attr(int i) const { return attributes[i]; }
+  /// A scalar of the type of input 0.
+  constexpr node_id constant(double value) const { return emit_constant(g, in_spec(0).type, value); }
 };
 
 }  // namespace tagma::ir

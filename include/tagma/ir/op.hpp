@@ -36,6 +36,7 @@ enum class op_kind : std::uint8_t {
   control,      ///< no value, only an order
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
+  composition,  ///< several nodes, of which one is the result; the graph compiler replaces it
 };
 
 /// Arguments of shape inference: the compiler calls it with static specs, a session with the extents of a run.
@@ -63,6 +64,7 @@ struct op_info {
   std::uint64_t shape_only = 0;  ///< bit i: only the shape of input i is read, never its elements
   std::uint64_t in_place = 0;    ///< bit i: the kernel may write its output over input i
   int unstretched = -1;          ///< trailing axes along which no input stretches; -1: inputs do not broadcast at all
+  bool single = false;           ///< one node wherever device scopes ask for it, as what is stateful is
   bool overwrites = false;       ///< an update that reads nothing of the variable that it writes
   infer_function infer = nullptr;
   double (*work)(const infer_args&) = nullptr;  ///< multiplications of one call; nullptr: about one an element
@@ -95,6 +97,7 @@ struct op_rules {
   void (*expand)(expand_args&) = nullptr;      ///< set on operations that the graph compiler replaces by others
   void (*fold)(fold_args&) = nullptr;          ///< algebraic simplification, tried before a node is added
   bool stops_gradient = false;                 ///< the gradient through this op is zero by definition
+  int (*weight)(attribute_list) = nullptr;     ///< nodes that it becomes, roughly; nullptr: one
 };
 
 namespace detail {
@@ -108,6 +111,7 @@ constexpr op_info make_info() {
   if constexpr (requires { Op::in_place; }) info.in_place = Op::in_place;
   if (info.is(op_kind::elementwise)) info.unstretched = 0;
   if constexpr (requires { Op::unstretched; }) info.unstretched = Op::unstretched;
+  if constexpr (requires { Op::single; }) info.single = Op::single;
   if constexpr (requires { Op::overwrites; }) info.overwrites = Op::overwrites;
   if constexpr (requires { &Op::work; }) info.work = &Op::work;
   return info;
@@ -128,6 +132,7 @@ constexpr op_rules make_rules() {
   if constexpr (requires(expand_args & e) { Op::expand(e); }) rules.expand = &Op::expand;
   if constexpr (requires(fold_args & f) { Op::fold(f); }) rules.fold = &Op::fold;
   if constexpr (requires { Op::stops_gradient; }) rules.stops_gradient = Op::stops_gradient;
+  if constexpr (requires { &Op::weight; }) rules.weight = &Op::weight;
   return rules;
 }
 

@@ -38,10 +38,37 @@ struct record {
   array_view<const record* const> controls;  ///< control dependencies: run before this node
   attribute_list attributes;
   std::string_view name;                        ///< of a placeholder or variable
-  const void* key = nullptr;                    ///< names a run-time value that the program carries
+  bool valued = false;                          ///< takes a run-time value that the program carries
+  bool carries = false;                         ///< so does it, or a record behind it
   const scope* scopes = nullptr;                ///< device scopes that begin at this node, the outermost
   const record* bare = nullptr;                 ///< the same node without them
   array_view<const record* const> colocated{};  ///< runs on the devices of these nodes
+  const record* copied = nullptr;               ///< the record that this one repeats, with a scope or more to wait for
+
+  /// The record whose value a valued record takes.
+  [[nodiscard]] constexpr const record& value_owner() const {
+    const record* r = this;
+    while (r->copied != nullptr) r = r->copied;
+    return *r;
+  }
 };
+
+/// True if two records stand for one node: the same structure down to the same numbers written in place. What has an
+/// effect or draws random numbers is one node with itself alone.
+[[nodiscard]] constexpr bool is_one_node(const record& a, const record& b) {
+  if (&a == &b) return true;
+  if (a.hash != b.hash || a.op != b.op || a.op->info->stateful || a.valued != b.valued || a.name != b.name ||
+      !(a.spec == b.spec) || a.scopes != b.scopes || a.attributes.size() != b.attributes.size())
+    return false;
+  if (a.valued && &a.value_owner() != &b.value_owner()) return false;
+  for (std::size_t i = 0; i < a.attributes.size(); ++i)
+    if (a.attributes[i] != b.attributes[i]) return false;
+  const auto are_one = [](array_view<const record* const> x, array_view<const record* const> y) {
+    bool one = x.size() == y.size();
+    for (std::size_t i = 0; one && i < x.size(); ++i) one = is_one_node(*x[i], *y[i]);
+    return one;
+  };
+  return are_one(a.inputs, b.inputs) && are_one(a.controls, b.controls) && are_one(a.colocated, b.colocated);
+}
 
 }  // namespace tagma::ir

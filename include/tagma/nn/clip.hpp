@@ -24,26 +24,61 @@ inline constexpr bool is_bound<Value, Bound> =
     Bound::rank == 0 && std::is_same_v<typename Value::element_type, typename Bound::element_type>;
 }  // namespace diagnose
 
+namespace op {
+
+/// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0.
+struct global_norm : composition<12> {
+  static constexpr const char* name = "global_norm";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr ir::node_id of(auto& e, array_view<const ir::node_id> tensors) {
+    ir::node_id squares = ir::no_node;
+    for (const ir::node_id t : tensors) {
+      const auto all = ir::pack_attributes((1 << e.g.spec(t).dims.rank) - 1, 0);
+      const ir::node_id own = e.emit_with(sum{}, all, e.emit(square{}, t));
+      squares = squares == ir::no_node ? own : e.emit(add{}, squares, own);
+    }
+    const ir::node_id zero = e.constant(0), one = e.constant(1);
+    const ir::node_id positive = e.emit(greater{}, squares, zero);
+    const ir::node_id root = e.emit(sqrt{}, e.emit(select{}, positive, squares, one));
+    return e.emit(select{}, positive, root, squares);
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.inputs); }
+};
+
+/// What scales a tensor down to a norm. Inputs: the tensor, the bound.
+struct clip_by_norm : composition<12> {
+  static constexpr const char* name = "clip_by_norm";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, e.inputs.first(1)), e.in(1));
+    e.result = e.emit(divide{}, e.emit(multiply{}, e.in(0), e.in(1)), larger);
+  }
+};
+
+/// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
+struct global_norm_scale : composition<16> {
+  static constexpr const char* name = "global_norm_scale";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id norm = global_norm::of(e, e.inputs.subspan(1));
+    const ir::node_id ratio = e.emit(divide{}, e.in(0), e.emit(maximum{}, norm, e.in(0)));
+    // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
+    e.result = e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
+  }
+};
+
+}  // namespace op
+
 namespace detail {
-
-/// The sum of the squares of all elements of all tensors.
-template <class Place, int Index, class E, class... More>
-[[nodiscard]] constexpr auto sum_of_squares(const E& first, const More&... more) {
-  const auto own = make_reduction<op::sum, false, part<Place, Index + 1>>(step<op::square, Place, Index>(first));
-  if constexpr (sizeof...(More) == 0)
-    return own;
-  else
-    return step<op::add, Place, Index + 2>(own, sum_of_squares<Place, Index + 3>(more...));
-}
-
-/// The root of `squares`, with gradient 0 instead of infinity at 0.
-template <class Place, int Index, class E>
-[[nodiscard]] constexpr auto safe_root(const E& squares) {
-  using T = typename E::element_type;
-  const auto positive = step<op::greater, Place, Index>(squares, make_constant<T, bits_of(0)>());
-  const auto safe = step<op::select, Place, Index + 1>(positive, squares, make_constant<T, bits_of(1)>());
-  return step<op::select, Place, Index + 3>(positive, step<op::sqrt, Place, Index + 2>(safe), squares);
-}
 
 template <class Bound, class First, class... E>
 inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
@@ -52,18 +87,6 @@ template <class First, class... E>
 struct operands_of {
   using first = First;
 };
-
-template <class Place, class Bound, class Norm, class... E>
-[[nodiscard]] constexpr auto scale_all(const Bound& bound, const Norm& norm, const E&... e) {
-  const auto ratio = step<op::divide, Place, 1>(bound, step<op::maximum, Place, 0>(norm, bound));
-  // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
-  const auto valid = step<op::subtract, Place, 2>(norm, norm);
-  const auto scale = step<op::add, Place, 3>(ratio, valid);
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
-    return std::make_tuple(step<op::multiply, Place, 4 + I>(e, scale)...);
-  }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
-}
 
 }  // namespace detail
 
@@ -98,7 +121,7 @@ template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
 [[nodiscard]] constexpr auto global_norm(const E&... e) {
   TAGMA_NEEDS_NORM(E...);
   if constexpr (detail::is_clip<float, E...>)
-    return detail::safe_root<Place, 0>(detail::sum_of_squares<Place, 10>(e...));
+    return detail::make_node<op::global_norm, ir::attributes<0>{}, Place>(e...);
 }
 
 /// x scaled down to the norm `bound` if its own is larger: x * bound / max(norm, bound).
@@ -109,9 +132,7 @@ template <expression E, class Bound, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_BOUND(Bound, E);
   if constexpr (detail::is_clip<Bound, E>) {
     const auto limit = detail::as_expression<typename E::element_type, detail::part<Place, 3>, 0>(bound);
-    const auto norm = detail::safe_root<Place, 10>(detail::sum_of_squares<Place, 20>(e));
-    const auto larger = detail::step<op::maximum, Place, 0>(norm, limit);
-    return detail::step<op::divide, Place, 2>(detail::step<op::multiply, Place, 1>(e, limit), larger);
+    return detail::make_node<op::clip_by_norm, ir::attributes<0>{}, Place>(e, limit);
   }
 }
 
@@ -126,9 +147,12 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
   if constexpr (detail::is_clip<Bound, E...>) {
     using T = typename std::tuple_element_t<0, std::tuple<E...>>::element_type;
     const auto limit = detail::as_expression<T, detail::part<Place, 0>, 0>(bound);
-    const auto squares = detail::sum_of_squares<detail::part<Place, 2>, 0>(e...);
-    const auto norm = detail::safe_root<detail::part<Place, 1>, 0>(squares);
-    return detail::scale_all<detail::part<Place, 3>>(limit, norm, e...);
+    const auto scale =
+        detail::make_node<op::global_norm_scale, ir::attributes<0>{}, detail::part<Place, 1>>(limit, e...);
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return std::make_tuple(detail::step<op::multiply, Place, 2 + I>(e, scale)...);
+    }
+    (std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
   }
 }
 

@@ -41,6 +41,7 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
 [[nodiscard]] constexpr auto conv2d(const X& x, const Activation& activation = linear,
                                     const Initial& initial = glorot_uniform) {
   using s = typename X::spec_type;
+  TAGMA_NEEDS_NAME("conv2d", Name);
   static_assert(diagnose::is_image_batch<s>,
                 "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
   if constexpr (diagnose::is_image_batch<s>) {
@@ -58,6 +59,30 @@ template <fixed_string Name, extent Filters, window Kernel, conv_options Options
     }
   }
 }
+
+namespace op {
+
+/// Moves averages towards the moments of a batch: a -= (a - moment) * share. Inputs: x, the moving mean, the moving
+/// variance, the share of the batch. Attributes as those of `mean`.
+struct move_averages : composition<16> {
+  static constexpr const char* name = "move_averages";
+  static constexpr bool single = true;
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {};
+    return nullptr;
+  }
+  static constexpr ir::node_id move(auto& e, ir::node_id average, ir::node_id moment) {
+    return e.emit(assign_sub{}, average, e.emit(multiply{}, e.emit(subtract{}, average, moment), e.in(3)));
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id now = mean::of(e, e.in(0), e.attr(0), e.attr(1));
+    const ir::node_id spread = normalization::variance_of(e, e.emit(subtract{}, e.in(0), now));
+    const ir::node_id moved[] = {move(e, e.in(1), now), move(e, e.in(2), spread)};
+    e.result = e.g.emit_as(ir::rules<group>, {}, {}, {}, {moved});
+  }
+};
+
+}  // namespace op
 
 /// Whether a layer learns from the batch or uses what it has learned.
 enum class phase : std::uint8_t { training, inference };
@@ -78,6 +103,7 @@ struct updating_layer {
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E128 for a wrong rank.
 template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto batch_norm(const X& x, double momentum = 0.99, double epsilon = 1e-3) {
+  TAGMA_NEEDS_NAME("batch_norm", Name);
   static_assert(X::rank >= 2, "TAGMA-E128 batch_norm: needs a batch axis and a channel axis");
   static_assert(X::rank < 2 || diagnose::channels_are_static<typename X::spec_type>,
                 "TAGMA-E003 batch_norm: the number of channels must be static");
@@ -88,22 +114,15 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
     const auto beta = variable<Name / "beta", T, channels>(zeros);
     const auto mean = variable<Name / "moving_mean", T, channels>(zeros, not_trainable);
     const auto variance = variable<Name / "moving_variance", T, channels>(ones, not_trainable);
-    using gamma_type = std::remove_cv_t<decltype(gamma)>;
-    using beta_type = std::remove_cv_t<decltype(beta)>;
+    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
     if constexpr (Phase == phase::inference) {
-      return batch_norm<X, gamma_type, beta_type, std::remove_cv_t<decltype(mean)>,
-                        std::remove_cv_t<decltype(variance)>, detail::part<Place, 0>>(x, gamma, beta, mean, variance,
-                                                                                      epsilon);
+      return detail::make_node<op::normalize_by, ir::attributes<0>{}, Place>(x, gamma, beta, mean, variance, tiny);
     } else {
-      const auto now = batch_norm<X, gamma_type, beta_type, detail::part<Place, 0>>(x, gamma, beta, epsilon);
-      const auto difference = detail::make_binary<op::subtract, detail::part<Place, 1>>(mean, now.mean);
-      const auto other = detail::make_binary<op::subtract, detail::part<Place, 2>>(variance, now.variance);
-      const auto first = detail::make_binary<op::multiply, detail::part<Place, 3>>(difference, 1 - momentum);
-      const auto second = detail::make_binary<op::multiply, detail::part<Place, 4>>(other, 1 - momentum);
-      const auto update = group(detail::make_update<op::assign_sub, detail::part<Place, 5>>(mean, first),
-                                detail::make_update<op::assign_sub, detail::part<Place, 6>>(variance, second));
-      return updating_layer<std::remove_cv_t<decltype(now.output)>, std::remove_cv_t<decltype(update)>>{now.output,
-                                                                                                        update};
+      constexpr auto axes = detail::axes_of_channels<X::rank>;
+      const auto share = detail::named_literal<Name / "momentum", T>(1 - momentum);
+      const auto output = detail::make_node<op::normalize, axes, Place>(x, gamma, beta, tiny);
+      const auto update = detail::make_node<op::move_averages, axes, detail::part<Place, 0>>(x, mean, variance, share);
+      return updating_layer<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(update)>>{output, update};
     }
   }
 }
@@ -114,6 +133,7 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
 /// Raises TAGMA-E003 for dynamic features.
 template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto layer_norm(const X& x, double epsilon = 1e-3) {
+  TAGMA_NEEDS_NAME("layer_norm", Name);
   static_assert(diagnose::channels_are_static<typename X::spec_type>,
                 "TAGMA-E003 layer_norm: needs a batch axis and a static number of features");
   if constexpr (diagnose::channels_are_static<typename X::spec_type>) {
@@ -121,8 +141,8 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
     constexpr extent features = X::spec.dims[X::rank - 1];
     const auto gamma = variable<Name / "gamma", T, features>(ones);
     const auto beta = variable<Name / "beta", T, features>(zeros);
-    return layer_norm<X, std::remove_cv_t<decltype(gamma)>, std::remove_cv_t<decltype(beta)>, Place>(x, gamma, beta,
-                                                                                                     epsilon);
+    const auto tiny = detail::named_literal<Name / "epsilon", T>(epsilon);
+    return detail::make_node<op::normalize, detail::last_axis<X::rank>, Place>(x, gamma, beta, tiny);
   }
 }
 

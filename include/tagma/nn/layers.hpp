@@ -22,6 +22,7 @@ template <fixed_string Name, extent Units, expression E, class Activation = decl
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dense(const E& x, const Activation& activation = linear,
                                    const Initial& initial = glorot_uniform) {
+  TAGMA_NEEDS_NAME("dense", Name);
   static_assert(E::rank >= 2,
                 "TAGMA-E026 dense: needs a batch axis and a feature axis; use tagma::flatten or expand_dims");
   constexpr extent features = E::rank > 0 ? E::spec.dims[E::rank - 1] : 1;

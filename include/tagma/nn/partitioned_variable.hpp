@@ -60,6 +60,7 @@ struct cut_variable {
 /// Raises TAGMA-E102 for more than 64 parts.
 template <fixed_string Name, auto Partitioner, class T, extent... Extents, class Initial>
 [[nodiscard]] constexpr auto partitioned_variable(const Initial& initial) {
+  TAGMA_NEEDS_NAME("partitioned_variable", Name);
   constexpr partition cut = Partitioner(detail::cut_variable<T, Extents...>::whole);
   if constexpr (cut.parts <= 1)
     return variable<Name, T, Extents...>(initial);

@@ -33,132 +33,113 @@ template <class X>
 inline constexpr bool is_sequence = X::value.dims.rank == 3 && X::value.dims[1] >= 1 && X::value.dims[2] >= 1;
 }  // namespace diagnose
 
-namespace detail {
+namespace op {
 
-/// Columns `First` to `First + Count` of a matrix.
-template <extent First, extent Count, class Place, class E>
-[[nodiscard]] constexpr auto columns(const E& e) {
-  return make_node<op::slice, part_attributes<2, 1, First, First + Count>, Place>(e);
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// Columns `first` to `last` of a matrix.
+constexpr ir::node_id columns(auto& e, ir::node_id x, extent first, extent last) {
+  return e.emit_with(slice{}, ir::pack_attributes(0, to_end, first, last), x);
+}
+/// [x, h] * kernel + bias.
+constexpr ir::node_id joined_product(auto& e, ir::node_id x, ir::node_id h, ir::node_id kernel, ir::node_id bias) {
+  const ir::node_id joined = e.emit_with(concat{}, ir::pack_attributes(1), x, h);
+  return e.emit(add{}, e.emit_with(matmul{}, ir::pack_attributes(false, false), joined, kernel), bias);
 }
 
-/// [x, h] * kernel + bias; takes the parts 0 to 2 of `Place`.
-template <class Place, class X, class H, class K, class B>
-[[nodiscard]] constexpr auto joined_product(const X& x, const H& h, const K& kernel, const B& bias) {
-  const auto joined = make_node<op::concat, ir::pack_attributes(1), part<Place, 0>>(x, h);
-  return step<op::add, Place, 2>(
-      make_node<op::matmul, ir::pack_attributes(false, false), part<Place, 1>>(joined, kernel), bias);
-}
-
-/// A state of zeros, [batch, Units]: the shape of a tile of which no element is read, so that it is never computed.
-template <extent Units, class Place, class X>
-[[nodiscard]] constexpr auto zero_state(const X& x) {
-  using T = typename X::element_type;
-  const auto zero = make_constant<T, bits_of(0)>();
-  const auto one_column = columns<0, 1, part<Place, 0>>(x);
-  const auto shape_of_state = make_node<op::tile, ir::pack_attributes(1, Units), part<Place, 1>>(one_column);
-  return step<op::broadcast_like, Place, 2>(zero, shape_of_state);
-}
+/// The steps of cells: state 0 is the output. Inputs 1 and so on are the parameters.
+/// @{
 
 /// tanh([x, h] * kernel + bias).
-template <extent Units, class K, class B>
 struct simple_cell {
-  K kernel;
-  B bias;
-
-  template <class Place, class X, class H>
-  [[nodiscard]] constexpr auto next(const X& x, const std::tuple<H>& state) const {
-    return std::make_tuple(step<op::tanh, Place, 3>(joined_product<Place>(x, std::get<0>(state), kernel, bias)));
-  }
-  template <class Place, class X>
-  [[nodiscard]] constexpr auto first_state(const X& x) const {
-    return std::make_tuple(zero_state<Units, Place>(x));
+  static constexpr const char* name = "rnn";
+  static constexpr int states = 1, nodes = 8;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent) {
+    state[0] = e.emit(tanh{}, joined_product(e, x, state[0], e.in(1), e.in(2)));
   }
 };
-
-template <extent Units, class GK, class GB, class CK, class CB>
+/// Parameters: kernel and bias of the gates, kernel and bias of the candidate.
 struct gru_cell {
-  GK gate_kernel;
-  GB gate_bias;
-  CK kernel;
-  CB bias;
-
-  template <class Place, class X, class H>
-  [[nodiscard]] constexpr auto next(const X& x, const std::tuple<H>& state) const {
-    const auto& h = std::get<0>(state);
-    const auto gates = step<op::sigmoid, Place, 3>(joined_product<Place>(x, h, gate_kernel, gate_bias));
-    const auto reset = columns<0, Units, part<Place, 4>>(gates);
-    const auto update = columns<Units, Units, part<Place, 5>>(gates);
-    const auto kept = step<op::multiply, Place, 6>(reset, h);
-    const auto candidate = step<op::tanh, Place, 8>(joined_product<part<Place, 7>>(x, kept, kernel, bias));
+  static constexpr const char* name = "gru";
+  static constexpr int states = 1, nodes = 16;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent units) {
+    const ir::node_id h = state[0];
+    const ir::node_id gates = e.emit(sigmoid{}, joined_product(e, x, h, e.in(1), e.in(2)));
+    const ir::node_id reset = columns(e, gates, 0, units);
+    const ir::node_id update = columns(e, gates, units, 2 * units);
+    const ir::node_id kept = e.emit(multiply{}, reset, h);
+    const ir::node_id candidate = e.emit(tanh{}, joined_product(e, x, kept, e.in(3), e.in(4)));
     // update * h + (1 - update) * candidate
-    const auto change = step<op::multiply, Place, 10>(update, step<op::subtract, Place, 9>(h, candidate));
-    return std::make_tuple(step<op::add, Place, 11>(candidate, change));
-  }
-  template <class Place, class X>
-  [[nodiscard]] constexpr auto first_state(const X& x) const {
-    return std::make_tuple(zero_state<Units, Place>(x));
+    const ir::node_id change = e.emit(multiply{}, update, e.emit(subtract{}, h, candidate));
+    state[0] = e.emit(add{}, candidate, change);
   }
 };
-
-template <extent Units, class K, class B>
 struct lstm_cell {
-  K kernel;
-  B bias;
-
-  template <class Place, class X, class H, class C>
-  [[nodiscard]] constexpr auto next(const X& x, const std::tuple<H, C>& state) const {
-    using T = typename X::element_type;
-    const auto& [h, c] = state;
-    const auto gates = joined_product<Place>(x, h, kernel, bias);
-    const auto input = step<op::sigmoid, Place, 4>(columns<0, Units, part<Place, 3>>(gates));
-    const auto value = step<op::tanh, Place, 6>(columns<Units, Units, part<Place, 5>>(gates));
-    const auto raised =
-        step<op::add, Place, 8>(columns<2 * Units, Units, part<Place, 7>>(gates), make_constant<T, bits_of(1)>());
-    const auto forget = step<op::sigmoid, Place, 9>(raised);
-    const auto output = step<op::sigmoid, Place, 11>(columns<3 * Units, Units, part<Place, 10>>(gates));
-    const auto cell =
-        step<op::add, Place, 14>(step<op::multiply, Place, 12>(forget, c), step<op::multiply, Place, 13>(input, value));
-    return std::make_tuple(step<op::multiply, Place, 16>(step<op::tanh, Place, 15>(cell), output), cell);
+  static constexpr const char* name = "lstm";
+  static constexpr int states = 2, nodes = 20;
+  static constexpr void next(auto& e, ir::node_id x, ir::node_id* state, extent units) {
+    const ir::node_id gates = joined_product(e, x, state[0], e.in(1), e.in(2));
+    const ir::node_id input = e.emit(sigmoid{}, columns(e, gates, 0, units));
+    const ir::node_id value = e.emit(tanh{}, columns(e, gates, units, 2 * units));
+    const ir::node_id raised = columns(e, gates, 2 * units, 3 * units);
+    const ir::node_id forget = e.emit(sigmoid{}, e.emit(add{}, raised, e.constant(1)));
+    const ir::node_id output = e.emit(sigmoid{}, columns(e, gates, 3 * units, 4 * units));
+    const ir::node_id kept = e.emit(multiply{}, forget, state[1]);
+    const ir::node_id taken = e.emit(multiply{}, input, value);
+    state[1] = e.emit(add{}, kept, taken);
+    state[0] = e.emit(multiply{}, e.emit(tanh{}, state[1]), output);
   }
-  template <class Place, class X>
-  [[nodiscard]] constexpr auto first_state(const X& x) const {
-    const auto zeros_of_state = zero_state<Units, Place>(x);
-    return std::make_tuple(zeros_of_state, zeros_of_state);
+};
+/// @}
+
+/// A cell over the steps of a sequence, input 0, beginning with zeros. Attributes: units, time, whether all outputs are
+/// wanted.
+template <class Cell>
+struct recurrent {
+  static constexpr const char* name = Cell::name;
+  static constexpr ir::op_kind kind = ir::op_kind::composition;
+  static constexpr int weight(ir::attribute_list a) { return Cell::nodes * static_cast<int>(a[1]); }
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {a.in[0].dims[0]}};
+    if (a.attributes[2] != 0) a.out.dims.push_back(a.attributes[1]);
+    a.out.dims.push_back(a.attributes[0]);
+    return nullptr;
+  }
+  /// The shape of a tile of which no element is read, so that it is never computed.
+  static constexpr ir::node_id zero_state(auto& e, ir::node_id x) {
+    const ir::node_id zero = e.constant(0);
+    const ir::node_id wide = e.emit_with(tile{}, ir::pack_attributes(1, e.attr(0)), columns(e, x, 0, 1));
+    return e.emit(broadcast_like{}, zero, wide);
+  }
+  static constexpr void expand(auto& e) {
+    constexpr extent chunk = 64;  // one node joins at most 64 operands
+    ir::node_id state[Cell::states]{}, outputs[chunk]{}, chunks[chunk]{};
+    extent count = 0, joined = 0;
+    for (extent t = 0; t < e.attr(1); ++t) {
+      const ir::node_id some = e.emit_with(slice{}, ir::pack_attributes(0, to_end, t, t + 1, 0, to_end), e.in(0));
+      const ir::node_id now = e.emit_with(squeeze{}, ir::pack_attributes(2), some);
+      if (t == 0)
+        for (ir::node_id& s : state) s = zero_state(e, now);
+      Cell::next(e, now, state, e.attr(0));
+      if (e.attr(2) == 0) continue;
+      outputs[count++] = e.emit_with(expand_dims{}, ir::pack_attributes(2), state[0]);
+      if (count < chunk && t + 1 < e.attr(1)) continue;
+      chunks[joined++] = e.emit_over(concat{}, {outputs, static_cast<std::size_t>(count)}, ir::pack_attributes(1));
+      count = 0;
+    }
+    e.result = e.attr(2) == 0 ? state[0] : chunks[0];
+    if (joined > 1)
+      e.result = e.emit_over(concat{}, {chunks, static_cast<std::size_t>(joined)}, ir::pack_attributes(1));
   }
 };
 
-/// The state behind step `Time`. Each step is one instantiation, however often it is asked for.
-template <class Place, extent Time, class X, class Cell>
-[[nodiscard]] constexpr auto state_after(const X& x, const Cell& cell) {
-  using here = part<Place, static_cast<int>(Time)>;
-  const auto some = make_node<op::slice, part_attributes<3, 1, Time, Time + 1>, part<here, 100>>(x);
-  const auto now = make_node<op::squeeze, ir::pack_attributes(2), part<here, 101>>(some);
-  if constexpr (Time == 0)
-    return cell.template next<part<here, 102>>(now, cell.template first_state<part<here, 103>>(now));
-  else
-    return cell.template next<part<here, 102>>(now, state_after<Place, Time - 1>(x, cell));
-}
+}  // namespace op
 
-/// Outputs of consecutive steps side by side along a new axis 1.
-template <class Place, class StackPlace, extent First, class X, class Cell, int... I>
-[[nodiscard]] constexpr auto stack_steps(const X& x, const Cell& cell, std::integer_sequence<int, I...> steps) {
-  return stack_operands<1, StackPlace>(steps, std::get<0>(state_after<Place, First + I>(x, cell))...);
-}
-template <class Place, class StackPlace, extent Time, class X, class Cell, int... Chunk>
-[[nodiscard]] constexpr auto stack_chunks(const X& x, const Cell& cell, std::integer_sequence<int, Chunk...>) {
-  constexpr int time = static_cast<int>(Time);
-  return make_concat<1, StackPlace>(stack_steps<Place, part<StackPlace, Chunk>, 64 * Chunk>(
-      x, cell, std::make_integer_sequence<int, (64 * Chunk + 64 < time ? 64 : time - 64 * Chunk)>{})...);
-}
+namespace detail {
 
-template <class Place, bool AllSteps, class X, class Cell>
-[[nodiscard]] constexpr auto unroll(const X& x, const Cell& cell) {
-  constexpr extent time = X::spec.dims[1];
-  if constexpr (!AllSteps)
-    return std::get<0>(state_after<Place, time - 1>(x, cell));
-  else  // one node joins at most 64 operands
-    return stack_chunks<Place, part<Place, static_cast<int>(time)>, time>(
-        x, cell, std::make_integer_sequence<int, static_cast<int>((time + 63) / 64)>{});
+template <class Cell, extent Units, bool AllSteps, class Place, class X, class... Parameter>
+[[nodiscard]] constexpr auto make_recurrent(const X& x, const Parameter&... parameter) {
+  return make_node<op::recurrent<Cell>, ir::pack_attributes(Units, X::spec.dims[1], AllSteps), Place>(x, parameter...);
 }
 
 }  // namespace detail
@@ -176,13 +157,13 @@ template <class Place, bool AllSteps, class X, class Cell>
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto rnn(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+  TAGMA_NEEDS_NAME("rnn", Name);
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
   if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, Units>(initial);
     const auto bias = variable<Name / "bias", T, Units>(zeros);
-    const detail::simple_cell<Units, decltype(kernel), decltype(bias)> cell{kernel, bias};
-    return detail::unroll<Place, AllSteps>(x, cell);
+    return detail::make_recurrent<op::simple_cell, Units, AllSteps, Place>(x, kernel, bias);
   }
 }
 
@@ -196,6 +177,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto gru(const E& x, recurrent_output<AllSteps> = {}, const Initial& initial = glorot_uniform) {
+  TAGMA_NEEDS_NAME("gru", Name);
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
   if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
@@ -204,9 +186,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
     const auto gate_bias = variable<Name / "gates" / "bias", T, 2 * Units>(ones);
     const auto kernel = variable<Name / "candidate" / "kernel", T, rows, Units>(initial);
     const auto bias = variable<Name / "candidate" / "bias", T, Units>(zeros);
-    const detail::gru_cell<Units, decltype(gate_kernel), decltype(gate_bias), decltype(kernel), decltype(bias)> cell{
-        gate_kernel, gate_bias, kernel, bias};
-    return detail::unroll<Place, AllSteps>(x, cell);
+    return detail::make_recurrent<op::gru_cell, Units, AllSteps, Place>(x, gate_kernel, gate_bias, kernel, bias);
   }
 }
 
@@ -222,13 +202,13 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto lstm(const E& x, recurrent_output<AllSteps> = {},
                                   const Initial& initial = glorot_uniform) {
+  TAGMA_NEEDS_NAME("lstm", Name);
   TAGMA_NEEDS_SEQUENCE(typename E::spec_type);
   if constexpr (diagnose::is_sequence<typename E::spec_type> && diagnose::is_floating_point<typename E::spec_type>) {
     using T = typename E::element_type;
     const auto kernel = variable<Name / "kernel", T, E::spec.dims[2] + Units, 4 * Units>(initial);
     const auto bias = variable<Name / "bias", T, 4 * Units>(zeros);
-    const detail::lstm_cell<Units, decltype(kernel), decltype(bias)> cell{kernel, bias};
-    return detail::unroll<Place, AllSteps>(x, cell);
+    return detail::make_recurrent<op::lstm_cell, Units, AllSteps, Place>(x, kernel, bias);
   }
 }
 /// @}

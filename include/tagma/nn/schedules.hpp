@@ -188,15 +188,15 @@ struct rate_definition {
                                     {},
                                     {},
                                     {},
-                                    &value_key<id>,
-                                    {}};
+                                    true,
+                                    true};
 };
 
 template <class Place, class Step>
 [[nodiscard]] auto make_rate(const Step&, const rate& r) {
   using definition = rate_definition<Place, Step>;
   using id = typename binding<typename definition::id, definition>::id;
-  return expr<spec<double>, id, true>{carried(definition::value.key, r.value())};
+  return expr<spec<double>, id, true>{carried(r.value())};
 }
 
 }  // namespace detail

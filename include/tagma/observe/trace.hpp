@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "tagma/base/file.hpp"
 #include "tagma/base/json.hpp"
+#include "tagma/base/replace_file.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/plan/transfer.hpp"
 #include "tagma/runtime/device.hpp"
@@ -114,7 +114,7 @@ class trace final : public runtime::trace_sink {
   }
 
   [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) {
-    return o.elements() * static_cast<std::int64_t>(size_of(o.type));
+    return tagma::bytes_of({o.type, o.dims});
   }
   /// "12.345".
   [[nodiscard]] static std::string microseconds(std::int64_t ns) {
@@ -154,6 +154,10 @@ class trace final : public runtime::trace_sink {
 };
 
 /// Records the steps of a run: give it to `run`.
-[[nodiscard]] inline run_limits trace_to(trace& timeline) { return {.trace = &timeline}; }
+[[nodiscard]] inline run_limits trace_to(trace& timeline) {
+  run_limits l;
+  l.trace = &timeline;
+  return l;
+}
 
 }  // namespace tagma

@@ -6,7 +6,7 @@
 
 #include "tagma/base/hash.hpp"
 #include "tagma/place/device.hpp"
-#include "tagma/tensor/spec.hpp"
+#include "tagma/tensor/size.hpp"
 
 namespace tagma {
 
@@ -85,7 +85,7 @@ struct replica_device_setter {
     int least = 0;
     for (int t = 1; t < ps_tasks; ++t)
       if (counts.load[t] < counts.load[least]) least = t;
-    counts.load[least] += op.spec.dims.elements() * static_cast<std::int64_t>(size_of(op.spec.type));
+    counts.load[least] = bounded_sum(counts.load[least], bytes_of(op.spec));
     return least;
   }
 };

@@ -4,7 +4,7 @@
 /// @file
 /// Into how many parts a large variable is cut, along one axis: TensorFlow's three partitioners.
 
-#include "tagma/tensor/spec.hpp"
+#include "tagma/tensor/size.hpp"
 
 namespace tagma {
 
@@ -30,9 +30,9 @@ namespace detail {
 /// Bytes of a tensor, where a string counts as `string_bytes`.
 [[nodiscard]] constexpr std::int64_t bytes_to_cut(const tensor_spec& spec, std::int64_t string_bytes) {
   const bool text = spec.type == dtype::string;
-  return spec.dims.elements() * (text ? string_bytes : static_cast<std::int64_t>(size_of(spec.type)));
+  return bounded_product(spec.dims.elements(), text ? string_bytes : static_cast<std::int64_t>(size_of(spec.type)));
 }
-[[nodiscard]] constexpr extent round_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+[[nodiscard]] constexpr extent round_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 [[nodiscard]] constexpr extent at_least_one(extent n) { return n < 1 ? 1 : n; }
 }  // namespace detail
 

@@ -127,7 +127,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            slot,
            n.name,
            n.suffix,
-           n.key};
+           n.value};
     for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
     if (wants_value(needs[i]))
       for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;

@@ -7,6 +7,7 @@
 /// run.
 
 #include "tagma/plan/plan.hpp"
+#include "tagma/tensor/size.hpp"
 
 namespace tagma::plan {
 
@@ -18,8 +19,8 @@ inline constexpr std::int64_t alignment = 64;
 }
 
 /// Chooses an offset for each block of a device; blocks must be ordered by their first step. Returns the bytes of the
-/// arena.
-/// @param bytes size of each block
+/// arena, or `too_many` if they are more than `max_bytes`.
+/// @param bytes size of each block, at most `max_bytes`
 /// @param offsets written, one a block of that device
 /// @param live scratch, one a block
 constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_view<const std::int64_t> bytes,
@@ -48,6 +49,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
       place = kept;
       offset = end;
     }
+    if (size > max_bytes - offset) return too_many;
     for (std::size_t i = kept; i > place; --i) live[i] = live[i - 1];
     live[place] = static_cast<std::int32_t>(b);
     count = kept + 1;

@@ -29,7 +29,7 @@ struct plan_node {
   std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
-  const void* key = nullptr;
+  std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
   std::int16_t controls = 0;  ///< nodes it waits for, listed behind its inputs
   std::int32_t step = -1;     ///< the step that computes it, if any does
   std::int16_t device = 0;    ///< where its bytes are: a position in the devices of the program
@@ -66,9 +66,9 @@ struct plan_variable {
   tensor_spec spec;
   attribute initializer = 0;
   bool trainable = false;
-  std::int16_t device = 0;    ///< a position in the devices of the program
-  double number = 0;          ///< of a derived initializer
-  const void* key = nullptr;  ///< of a carried initializer
+  std::int16_t device = 0;  ///< a position in the devices of the program
+  double number = 0;        ///< of a derived initializer
+  std::int32_t value = -1;  ///< the number of a carried initializer
   std::int32_t source = 0;
 };
 

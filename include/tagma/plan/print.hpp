@@ -86,9 +86,7 @@ class plan_printer {
     while (shares_bytes(i)) i = at(input(plan_.nodes[i], 0));
     return i;
   }
-  [[nodiscard]] std::int64_t bytes_of(std::size_t i) const {
-    return specs_[i].dims.elements() * static_cast<std::int64_t>(size_of(specs_[i].type));
-  }
+  [[nodiscard]] std::int64_t bytes_of(std::size_t i) const { return tagma::bytes_of(specs_[i]); }
 
   void infer_extents() {
     std::vector<tensor_spec> in;
@@ -107,6 +105,7 @@ class plan_printer {
                                                   problem);
         out = args.out;
       }
+      check_size(out);
       specs_.push_back(out);
     }
   }
@@ -128,8 +127,12 @@ class plan_printer {
     std::vector<std::int32_t> live(count);
     offsets_.resize(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(at(plan_.blocks[b].node));
-    for (std::size_t d = 0; d < plan_.devices.size(); ++d)
+    for (std::size_t d = 0; d < plan_.devices.size(); ++d) {
       arena_.push_back(plan_memory(plan_.blocks, bytes, offsets_, live, static_cast<std::int16_t>(d)));
+      if (arena_.back() == too_many)
+        fail(status_code::resource_exhausted,
+             {"explain: with dynamic extents of ", batch_, " the tensors have more bytes than a process can address"});
+    }
   }
 
   [[nodiscard]] bool in_loop(std::size_t i) const {
@@ -214,13 +217,13 @@ class plan_printer {
     std::int64_t separate = 0, variables = 0, copied = 0;
     int fused = 0, copies = 0;
     for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
-      if (is_transfer(i)) ++copies, copied += bytes_of(i);
-      if (step_of_[i] >= 0 && !shares_bytes(i)) separate += bytes_of(i);
+      if (is_transfer(i)) ++copies, copied = bounded_sum(copied, bytes_of(i));
+      if (step_of_[i] >= 0 && !shares_bytes(i)) separate = bounded_sum(separate, bytes_of(i));
       if (in_loop(i)) {
         ++fused;
-        if (step_of_[i] < 0) separate += bytes_of(i);
+        if (step_of_[i] < 0) separate = bounded_sum(separate, bytes_of(i));
       }
-      if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables += bytes_of(i);
+      if (plan_.nodes[i].op->is(ir::op_kind::variable)) variables = bounded_sum(variables, bytes_of(i));
     }
     return "\nsteps: " + std::to_string(plan_.steps.size()) + ", of which loops: " + std::to_string(loops_) + ", of " +
            std::to_string(fused) + " operations\narena: " + arenas() + " with dynamic extents of " +

@@ -8,6 +8,7 @@
 
 #include "tagma/expr/on.hpp"
 #include "tagma/graph/local_devices.hpp"
+#include "tagma/graph/names.hpp"
 #include "tagma/plan/transfer.hpp"
 
 namespace tagma {
@@ -57,9 +58,15 @@ template <ir::build_problem Problem>
 inline constexpr bool trains_something = Problem != ir::build_problem::nothing_to_train;
 template <ir::build_problem Problem>
 inline constexpr bool is_small_enough = Problem != ir::build_problem::too_large;
+/// No tensor has more bytes than can be addressed, and so not the result of `Operation`.
+template <ir::build_problem Problem, class Operation, class Result>
+inline constexpr bool tensors_are_addressable = Problem != ir::build_problem::oversized;
 /// What a device function returned for `Operation` is the name of a device.
 template <ir::build_problem Problem, class Operation, class Text>
 inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
+/// There is no name that two variables have.
+template <class Text>
+inline constexpr bool names_are_of_one_variable = std::is_void_v<Text>;
 }  // namespace diagnose
 
 namespace detail {
@@ -76,24 +83,35 @@ struct output_traits<output_list<E...>> {
   static constexpr int position() {
     int at = -1, i = 0;
     ((at = at < 0 && std::is_same_v<typename E::id, Id> ? i : at, ++i), ...);
+    // An expression with a number in it that is written again has an identity of its own.
+    if constexpr (!is_structural<Id>)
+      for (i = 0; at < 0 && i < static_cast<int>(records.size()); ++i)
+        if (ir::is_one_node(*records[static_cast<std::size_t>(i)], *find_record<Id>())) at = i;
     return at;
   }
+  /// The records of the handles themselves.
+  static constexpr const auto& named = records;
+
+  /// What the handles carry.
   template <class Closure>
   static carried values(const Closure& closure) {
-    return std::apply([](const E&... e) { return merge_values(e...); }, closure().handles);
+    return joined(std::apply([](const E&... e) { return join_values(e...); }, closure().handles));
   }
+  static carried joined(carried values) { return values; }
+  static carried joined(no_values) { return {}; }
 };
 template <expression E>
 struct output_traits<E> : output_traits<output_list<E>> {
   template <class Closure>
   static carried values(const Closure& closure) {
-    return merge_values(closure());
+    return output_traits<output_list<E>>::joined(join_values(closure()));
   }
 };
 
 template <class Named, class Scoped>
 struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
   static constexpr const auto& records = output_traits<Scoped>::records;
+  static constexpr const auto& named = output_traits<Named>::records;
 
   template <class Closure>
   static carried values(const Closure& closure) {
@@ -124,6 +142,13 @@ inline constexpr bool is_placed_softly = false;
 template <class Closure>
 inline constexpr bool is_placed_softly<placed_softly<Closure>> = true;
 
+/// What is wrong with a graph that was built: what its builder found, or else the first tensor that is too large.
+[[nodiscard]] constexpr ir::build_status status_of(const ir::build_status& built, const ir::graph_view& g) {
+  for (int i = 0; i < g.size() && built.good(); ++i)
+    if (!is_addressable(g[i].spec)) return {ir::build_problem::oversized, g[i].op->info, g[i].spec, {}, {}};
+  return built;
+}
+
 /// Everything the compiler worked out about the graph behind a closure.
 template <class Closure>
 struct compiled_graph {
@@ -131,29 +156,25 @@ struct compiled_graph {
   using traits = output_traits<std::remove_cvref_t<decltype(std::declval<const Closure&>()())>>;
   static constexpr std::size_t output_count = traits::records.size();
 
-  template <std::size_t Capacity, bool Scoped>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, Scoped>(traits::records);
-  template <std::size_t Capacity, bool Scoped>
+  static constexpr ir::survey_result survey = ir::survey(traits::records, traits::named);
+  static constexpr auto surveyed =
+      ir::write_survey<survey.places, survey.parts, survey.values, survey.gradients>(traits::records, traits::named);
+  static constexpr value_places places{surveyed.places, surveyed.parts, surveyed.root, survey.values};
+
+  template <std::size_t Capacity>
+  static constexpr auto built_at = ir::build_graph<Capacity, output_count, survey.scoped>(traits::records,
+                                                                                          surveyed.owners,
+                                                                                          surveyed.gradients);
+  template <std::size_t Capacity>
   static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES &&
-                  built_at<Capacity, Scoped>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<4 * Capacity, Scoped>();
+    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
+      return choose_capacity<2 * Capacity>();
     else
       return Capacity;
   }
-  static constexpr std::size_t unscoped = choose_capacity<(TAGMA_MAX_NODES < 256 ? TAGMA_MAX_NODES : 256), false>();
-  static constexpr bool has_scopes = built_at<unscoped, false>.status.problem == ir::build_problem::has_scopes;
-  static constexpr std::size_t capacity = choose_capacity<unscoped, has_scopes>();
-  static constexpr const auto& built = built_at<capacity, has_scopes>;
-
-  static constexpr ir::build_problem problem = built.status.problem;
-  static constexpr tensor_spec first_spec = built.status.first, second_spec = built.status.second;
-  static constexpr std::string_view operation = built.status.op == nullptr ? std::string_view{} : built.status.op->name;
-  using operation_type = decltype(find_operation_name<&operation>());
-  static constexpr std::string_view text = built.status.text;
-  using first_type = spec_of<first_spec>;
-  using second_type = spec_of<second_spec>;
-  using text_type = decltype(find_operation_name<&text>());
+  static constexpr std::size_t expected = ir::expected_nodes(survey, TAGMA_MAX_NODES);
+  static constexpr std::size_t capacity = choose_capacity<expected>();
+  static constexpr const auto& built = built_at<capacity>;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -161,6 +182,19 @@ struct compiled_graph {
   static constexpr std::size_t requests = static_cast<std::size_t>(built.request_count);
   static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
+
+  static constexpr ir::build_status status = status_of(built.status, view);
+  static constexpr ir::build_problem problem = status.problem;
+  static constexpr tensor_spec first_spec = status.first, second_spec = status.second;
+  static constexpr std::string_view operation = status.op == nullptr ? std::string_view{} : status.op->name;
+  using operation_type = decltype(find_operation_name<&operation>());
+  static constexpr std::string_view text = status.text;
+  using first_type = spec_of<first_spec>;
+  using second_type = spec_of<second_spec>;
+  using text_type = decltype(find_operation_name<&text>());
+
+  static constexpr std::string_view shared_name = ir::find_shared_name(view);
+  using shared_name_type = decltype(find_operation_name<&shared_name>());
 };
 
 /// Where the nodes of a program run, worked out when the first run or its session asks.
@@ -253,7 +287,8 @@ struct compiled_plan {
                                         where::devices, where::placed.reasons()};
 };
 
-/// Bytes of the arenas of a plan when every dynamic extent has one value.
+/// Bytes of the arenas of a plan when every dynamic extent has one value. Throws InvalidArgument if an operation does
+/// not take such extents, and ResourceExhausted for more than `max_bytes`.
 template <class Plan>
 [[nodiscard]] constexpr std::int64_t peak_bytes(extent size) {
   constexpr std::size_t n = Plan::nodes.size();
@@ -261,6 +296,7 @@ template <class Plan>
   for (std::size_t i = 0; i < n; ++i) {
     const plan::plan_node& node = Plan::nodes[i];
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
+    check_size(specs[i]);
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
     scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
     for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
@@ -270,20 +306,23 @@ template <class Plan>
         ir::attribute_list(Plan::attributes)
             .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
         {}};
-    if (const char* problem = node.op->infer(args)) throw problem;
+    if (const char* problem = node.op->infer(args))
+      fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
     specs[i] = args.out;
+    check_size(specs[i]);
   }
   constexpr std::size_t blocks = Plan::blocks.size();
   fixed_array<std::int64_t, blocks + 1> bytes{}, offsets{};
   fixed_array<std::int32_t, blocks + 1> live{};
   for (std::size_t b = 0; b < blocks; ++b) {
-    const tensor_spec& s = specs[Plan::blocks[b].node];
-    bytes[b] = s.dims.elements() * static_cast<std::int64_t>(size_of(s.type));
+    bytes[b] = bytes_of(specs[Plan::blocks[b].node]);
   }
   std::int64_t sum = 0;
   for (std::size_t d = 0; d < Plan::where::device_count; ++d)
-    sum += plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks}, {live.data(), blocks},
-                             static_cast<std::int16_t>(d));
+    sum = bounded_sum(sum, plan::plan_memory(Plan::blocks, {bytes.data(), blocks}, {offsets.data(), blocks},
+                                             {live.data(), blocks}, static_cast<std::int16_t>(d)));
+  if (sum > max_bytes)
+    fail(status_code::resource_exhausted, "peak_bytes: the tensors have more bytes than a process can address");
   return sum;
 }
 
@@ -301,19 +340,22 @@ class program {
   using graph = detail::compiled_graph<Closure>;
   using full_plan = decltype(detail::plan_of_all<graph>(std::make_index_sequence<graph::output_count>{}));
 
-  explicit program(const Closure& closure) : values_(graph::traits::values(closure)) {}
+  /// Gathers the numbers written into the expressions. Throws InvalidArgument if one place has two.
+  explicit program(const Closure& closure) : values_(gather_values(graph::places, graph::traits::values(closure))) {}
 
-  /// The run-time values written into the expressions.
+  /// The run-time values written into the expressions, by number.
   [[nodiscard]] const carried& values() const { return values_; }
 
   /// Nodes of the whole graph, gradients and updates included.
   static constexpr std::size_t node_count() { return graph::nodes; }
 
-  /// Bytes that a run of all outputs needs for intermediate tensors, a constant of the compiler.
+  /// Bytes that one run of all outputs needs for intermediate tensors, a constant of the compiler. A run whose steps
+  /// share threads or use streams may take more. A session has this for each run under way and, in its cache
+  /// (`session_options::plan_cache_bytes`), for runs with other extents or of other outputs; variables come on top.
   /// @param batch the value of every dynamic extent
   static constexpr std::int64_t peak_bytes(extent batch = 1) { return detail::peak_bytes<full_plan>(batch); }
 
-  /// A hash of the flat graph (operations, types, shapes, names, edges), equal in every process and with every
+  /// A hash of the flat graph (operations, types, shapes, names, edges, outputs), equal in every process and with every
   /// compiler.
   static constexpr std::uint64_t fingerprint() {
     constexpr std::uint64_t value = [] {
@@ -321,6 +363,9 @@ class program {
       for (int i = 0; i < graph::view.size(); ++i) {
         const ir::node& n = graph::view[i];
         h = hash_combine(hash_combine(h, n.op->info->id), static_cast<std::uint64_t>(n.spec.type));
+        // Lists are told apart by their lengths.
+        const int lengths[] = {n.spec.dims.rank, n.inputs, n.controls, n.attribute_count, n.colocated};
+        for (const int length : lengths) h = hash_combine(h, static_cast<std::uint64_t>(length));
         for (const extent e : n.spec.dims.span()) h = hash_combine(h, static_cast<std::uint64_t>(e));
         for (const auto in : graph::view.inputs(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
         for (const auto in : graph::view.controls(i)) h = hash_combine(h, static_cast<std::uint64_t>(in));
@@ -329,6 +374,7 @@ class program {
         h = hash_combine(h, hash_text(n.name) ^ (31 * hash_text(n.suffix)) ^ (57 * asked));
         for (const auto at : graph::view.colocated(i)) h = hash_combine(h, static_cast<std::uint64_t>(at));
       }
+      for (const ir::node_id root : graph::view.roots) h = hash_combine(h, static_cast<std::uint64_t>(root));
       return h;
     }();
     return value;
@@ -341,10 +387,11 @@ class program {
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080 and E146.
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146 and E161.
 template <class Closure, class Graph = detail::compiled_graph<Closure>,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
-          class Second = typename Graph::second_type, class Text = typename Graph::text_type>
+          class Second = typename Graph::second_type, class Text = typename Graph::text_type,
+          class Shared = typename Graph::shared_name_type>
 [[nodiscard]] auto compile(const Closure& closure) {
   static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
@@ -356,9 +403,14 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
                 "TAGMA-E064 gradient: the first operand does not depend on the second");
   static_assert(diagnose::is_small_enough<Graph::problem>,
                 "TAGMA-E080 compile: the graph has more nodes than TAGMA_MAX_NODES");
+  static_assert(diagnose::tensors_are_addressable<Graph::problem, Operation, First>,
+                "TAGMA-E081 compile: a tensor has at most 2^56 bytes");
   static_assert(diagnose::function_names_a_device<Graph::problem, Operation, Text>,
                 "TAGMA-E146 on: a device function returned a text that names no device, such as \"/job:ps/task:1\"");
-  if constexpr (Graph::problem == ir::build_problem::none) return program<Closure>(closure);
+  static_assert(
+      diagnose::names_are_of_one_variable<Shared>,
+      "TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer");
+  if constexpr (Graph::problem == ir::build_problem::none && std::is_void_v<Shared>) return program<Closure>(closure);
 }
 
 /// An option of `compile`.

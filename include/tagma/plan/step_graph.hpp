@@ -41,7 +41,8 @@ class step_graph {
   }
 
   /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
-  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan.
+  /// other one is done before. Returns the bytes of the arena, as a rule more than in the order of the plan, or
+  /// `too_many` if they are more than `max_bytes`.
   /// @param bytes size of each block
   /// @param offsets written, one a block of that device
   [[nodiscard]] TAGMA_COLD std::int64_t place_blocks(array_view<const std::int64_t> bytes,
@@ -75,6 +76,7 @@ class step_graph {
         if (other_end > end) end = other_end;
       }
       offsets[b] = offset < 0 ? end : offset;
+      if (size > max_bytes - offsets[b]) return too_many;
       std::size_t place = count++;
       for (; place > 0 && offsets[placed[place - 1]] > offsets[b]; --place) placed[place] = placed[place - 1];
       placed[place] = b;

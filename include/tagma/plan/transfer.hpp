@@ -103,7 +103,7 @@ class transfer_pass {
     n.inputs = 1;
     n.attribute_count = n.controls = 0;
     n.storage = storage_kind::none;
-    n.key = nullptr;
+    n.value = -1;
     n.step = s;
     n.device = device;
     to_.inputs[to_.sizes.inputs++] = i;

@@ -11,18 +11,25 @@
 #include <cstddef>
 #include <new>
 
+#include "tagma/base/no_memory.hpp"
+
 namespace tagma::runtime {
 
 /// Bytes on a cache line boundary, many megabytes on that of a large page.
 class aligned_bytes {
  public:
   aligned_bytes() = default;
-  explicit aligned_bytes(std::size_t size) : size_(size) {
+  /// Throws `no_memory`.
+  explicit aligned_bytes(std::size_t size) : aligned_bytes(size, std::nothrow) {
+    if (failed()) fail_no_memory(1, size, "its working memory");
+  }
+  /// Where there is no memory, this one has failed, for the caller to say what it was for.
+  aligned_bytes(std::size_t size, const std::nothrow_t&) : size_(size) {
     if (size == 0) return;
-    data_ = static_cast<std::byte*>(::operator new(size, alignment(size)));
+    data_ = static_cast<std::byte*>(::operator new(size, alignment(size), std::nothrow));
 #if defined(MADV_HUGEPAGE)
     // Advice, which the system may ignore: large pages spare a loop over many megabytes a tenth of its time or more.
-    if (size >= large) madvise(data_, size, MADV_HUGEPAGE);
+    if (size >= large && data_ != nullptr) madvise(data_, size, MADV_HUGEPAGE);
 #endif
   }
   aligned_bytes(aligned_bytes&& other) noexcept : data_(other.data_), size_(other.size_) {
@@ -43,6 +50,7 @@ class aligned_bytes {
   ~aligned_bytes() {
     if (data_ != nullptr) ::operator delete(data_, alignment(size_));
   }
+  [[nodiscard]] bool failed() const { return data_ == nullptr && size_ > 0; }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
 

@@ -31,6 +31,11 @@ namespace detail {
   return sentence({n.op->name, " '", n.name, n.suffix, "'"});
 }
 
+/// "a plan of 3 steps".
+[[nodiscard]] TAGMA_COLD inline std::string describe(const plan::plan_view& plan) {
+  return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
+}
+
 TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
   const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
   switch (type) {
@@ -146,7 +151,11 @@ class bound_plan {
   [[nodiscard]] double cost_of(std::size_t s) const { return cost(plan_.steps[s]); }
   TAGMA_COLD void prepare(std::size_t s, const kernel_entry& kernel, const run_context& context) {
     if (kernel.prepare == nullptr) return;
-    states_[s] = kernel.prepare(calls_[s], context);
+    try {
+      states_[s] = kernel.prepare(calls_[s], context);
+    } catch (const no_memory& e) {
+      throw no_memory(e, step_text(s));
+    }
     calls_[s].state = states_[s].get();
   }
   TAGMA_COLD void add_to_trace(std::size_t s, trace_sink& trace, const device_spec& device, std::uint64_t run,
@@ -195,9 +204,32 @@ class bound_plan {
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    const auto i = static_cast<std::size_t>(id);
-    const std::size_t size = size_of(plan_.nodes[i].spec.type);
-    return static_cast<std::int64_t>(count_elements(dims_[i], size)) * static_cast<std::int64_t>(size);
+    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]});
+  }
+  /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
+  [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
+    constexpr int most = 3;
+    std::string text;
+    std::int64_t before = -1;  // the size of the block that was listed last
+    std::size_t before_at = 0;
+    for (int k = 0; k < most; ++k) {
+      std::size_t best = plan_.blocks.size();
+      for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+        if (plan_.blocks[b].device != d) continue;
+        const std::int64_t size = bytes_of(plan_.blocks[b].node);
+        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
+        if (!listed && (best == plan_.blocks.size() || size > bytes_of(plan_.blocks[best].node))) best = b;
+      }
+      if (best == plan_.blocks.size()) break;
+      const ir::node_id id = plan_.blocks[best].node;
+      const plan::plan_node& n = plan_.nodes[id];
+      before = bytes_of(id);
+      before_at = best;
+      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n)});
+      append_spec(text, " ", n.spec.type, dims_[static_cast<std::size_t>(id)]);
+      text += sentence({" ", before, " bytes"});
+    }
+    return text.empty() ? text : sentence({text, ")"});
   }
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
@@ -253,13 +285,14 @@ class bound_plan {
         const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
-        if (!compatible(n.spec.dims, dims_[i]))
+        if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
           fail(status_code::invalid_argument, {"feed of ", detail::describe(n), " has shape ", to_string(dims_[i]),
                                                ", which does not fit ", to_string(n.spec.dims)});
       } else if (has_dynamic_input(n)) {
         dims_[i] = infer(n);
         check_stretching(n, dims_[i]);
       }
+      if (!is_addressable({n.spec.type, dims_[i]})) fail_size(n, dims_[i]);
     }
   }
 
@@ -278,9 +311,15 @@ class bound_plan {
       in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
-    if (!compatible(args.out.dims, n.spec.dims))
+    if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
       fail(status_code::invalid_argument, extents_text(n, sentence({"the result does not fit ", to_string(n.spec)})));
     return args.out.dims;
+  }
+
+  [[noreturn]] TAGMA_COLD void fail_size(const plan::plan_node& n, const shape& dims) const {
+    const std::string size = sentence({size_text({n.spec.type, dims}), ", more than a process can address"});
+    if (n.inputs == 0) fail(status_code::resource_exhausted, {"feed of ", detail::describe(n), " is ", size});
+    fail(status_code::resource_exhausted, extents_text(n, sentence({"a result of ", size})));
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
@@ -320,10 +359,7 @@ class bound_plan {
   /// Nanoseconds that a step takes on one thread, roughly: 8 bytes a nanosecond move, 20 products are formed.
   [[nodiscard]] TAGMA_COLD double cost(const plan::plan_step& step) const {
     const plan::plan_node& n = plan_.nodes[step.main_node()];
-    const auto bytes = [this](ir::node_id id) {
-      const auto i = static_cast<std::size_t>(id);
-      return static_cast<double>(dims_[i].elements()) * static_cast<double>(size_of(plan_.nodes[i].spec.type));
-    };
+    const auto bytes = [this](ir::node_id id) { return static_cast<double>(bytes_of(id)); };
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
     if (n.op->work != nullptr) {
@@ -373,13 +409,17 @@ class bound_plan {
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
+      if (size == too_many)
+        fail(status_code::resource_exhausted, {detail::describe(plan_), largest_tensors(device),
+                                               " takes more than 2^56 bytes, which no process can address"});
       arena_bytes_ += static_cast<std::size_t>(size);
       if (accelerated_) {
         begins[d] = memory_->arena(device, size);
-      } else {
-        arenas_[d] = aligned_bytes(static_cast<std::size_t>(size));
-        begins[d] = arenas_[d].data();
+        continue;
       }
+      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size), std::nothrow);
+      if (arenas_[d].failed()) throw no_memory(size, sentence({"its arena", largest_tensors(device)}));
+      begins[d] = arenas_[d].data();
     }
     block_address_ = heap_array<std::byte*>(count);
     for (std::size_t b = 0; b < count; ++b)
@@ -390,12 +430,13 @@ class bound_plan {
     for (const plan::plan_node& n : plan_.nodes) count += n.op->is_number();
     scalars_ = aligned_bytes(count * 16);
     for (const plan::plan_node& n : plan_.nodes) {
-      std::byte* to = scalars_.data() + 16 * n.slot;
-      if (n.op->is(ir::op_kind::constant)) {  // a view of one has its storage
+      if (!n.op->is_number()) continue;  // a view of one has its storage
+      std::byte* const to = scalars_.data() + 16 * n.slot;
+      if (n.op->is(ir::op_kind::constant)) {
         const double number = ir::as_double(attributes_of(n)[0]);
         detail::store_scalar(to, n.spec.type, number, static_cast<std::int64_t>(number));
-      } else if (n.op->is(ir::op_kind::literal)) {
-        const carried_value* value = values.find(n.key);
+      } else {
+        const carried_value* value = values.find(n.value);
         if (value == nullptr)
           fail(status_code::internal, "a scalar of the program has no value: was a handle moved out of its closure?");
         detail::store_scalar(to, n.spec.type, value->number, value->integer);
@@ -451,7 +492,7 @@ class bound_plan {
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
-      call.value = n.key == nullptr ? nullptr : values.find(n.key);
+      call.value = values.find(n.value);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];

@@ -4,6 +4,8 @@
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
 
+#include <new>
+
 #include "tagma/base/error.hpp"
 
 namespace tagma::runtime {
@@ -29,6 +31,10 @@ struct caught {
       code = one.code();
       is_error = true;
       see(one);
+    } catch (const std::bad_alloc&) {
+      code = status_code::resource_exhausted;
+      what = "the host has no room for what it needs";
+      is_known = true;
     } catch (const std::exception& one) {
       see(one);
     } catch (...) {

@@ -52,7 +52,7 @@ class device_table {
   /// @param cpus how many CPU devices the session has
   /// @param threads of each device that share a kernel; 0: the processors of the process are divided among them
   /// @param step_threads that share the steps of a run
-  /// @param soft a device that is missing is replaced by the first one
+  /// @param soft a device that is missing is replaced by the first one of its type, or the first CPU
   /// @param others the devices that are no CPUs, or nullptr
   /// Throws InvalidArgument that names the node and the device that is missing, or the option that makes no sense.
   TAGMA_COLD device_table(const wanted_devices& wanted, int cpus, int threads, int step_threads, bool soft,
@@ -103,6 +103,8 @@ class device_table {
         if (d.name == wanted[w].name) found = &d;
       if (found == nullptr && !soft && !wanted[w].op.empty())
         fail(status_code::invalid_argument, table.missing_text(wanted[w]));
+      for (const session_device& d : devices)
+        if (found == nullptr && soft && d.name.type == wanted[w].name.type) found = &d;
       if (found == nullptr) found = &devices[0];
     }
   }

@@ -53,6 +53,14 @@ constexpr auto fed_element() {
     return T{};
 }
 
+/// What an error of a feed is about.
+struct fed_node {
+  std::string_view operation;
+  std::string_view name;
+  ir::node_id node = ir::no_node;
+  shape dims;
+};
+
 /// Placeholders and variables of a graph, in its order.
 template <class Graph>
 struct graph_tables {
@@ -72,7 +80,7 @@ struct graph_tables {
       const auto a = Graph::view.attributes(i);
       const auto where = placed_graph<Graph>::placed.devices();
       const std::int16_t device = where.empty() || where[i] < 0 ? std::int16_t{0} : where[i];
-      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.key, i};
+      list[n++] = {node.name, node.suffix, node.spec, a[0], a[1] != 0, device, ir::as_double(a[2]), node.value, i};
     }
     return list;
   }
@@ -86,25 +94,47 @@ struct graph_tables {
   }
 };
 
-/// The node of a graph that a handle stands for, or `no_node`. The graph is built once more with the handle among its
-/// roots; if nothing is added to it, the node was there.
-template <class Graph, class Id>
-[[nodiscard]] constexpr ir::node_id find_node() {
-  constexpr const ir::record* record = find_record<Id>();
-  for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    if (Graph::view.info(i).is(ir::op_kind::placeholder) && record->op == ir::rules_for<op::placeholder, Graph> &&
-        Graph::view[i].name == record->name && Graph::view[i].spec == record->spec)
-      return i;
-  if constexpr (record->op != ir::rules_for<op::placeholder, Graph>) {
-    fixed_array<const ir::record*, Graph::output_count + 1> roots{};
-    for (std::size_t i = 0; i < Graph::output_count; ++i) roots[i] = Graph::traits::records[i];
-    roots[Graph::output_count] = record;
-    const auto built = ir::build_graph<Graph::capacity, Graph::output_count + 1, Graph::has_scopes>(roots);
-    if (built.status.good() && static_cast<std::size_t>(built.nodes) == Graph::nodes)
-      return built.roots[Graph::output_count];
+/// The nodes of a graph that a handle stands for, in no order: none if the graph does not have it, more than one if
+/// device scopes ask for it in several places.
+/// @return how many
+template <class Graph>
+constexpr int find_nodes(const ir::record& r, array_view<ir::node_id> nodes) {
+  int count = 0;
+  const auto add = [&](ir::node_id id) {
+    for (int i = 0; i < count; ++i)
+      if (nodes[i] == id) return;
+    nodes[count++] = id;
+  };
+  if (r.op->info->is(ir::op_kind::placeholder)) {
+    for (ir::node_id i = 0; i < Graph::view.size(); ++i)
+      if (Graph::view.info(i).is(ir::op_kind::placeholder) && Graph::view[i].name == r.name &&
+          Graph::view[i].spec == r.spec)
+        add(i);
+    return count;
   }
-  return ir::no_node;
+  const auto all = ir::nodes_of(Graph::built);
+  for (const ir::node_of_record& n : all)
+    if (n.what == &r) add(n.node);
+  if (count == 0 && r.bare != nullptr && ir::is_single(*r.op->info))
+    for (const ir::node_of_record& n : all)
+      if (n.what == r.bare) add(n.node);
+  return count;
 }
+
+template <class Graph, class Id>
+struct nodes_of_handle {
+  static constexpr int count = [] {
+    fixed_array<ir::node_id, Graph::nodes> all{};
+    return find_nodes<Graph>(*find_record<Id>(), all);
+  }();
+  static constexpr auto nodes = [] {
+    fixed_array<ir::node_id, Graph::nodes> all{};
+    fixed_array<ir::node_id, static_cast<std::size_t>(count)> some{};
+    find_nodes<Graph>(*find_record<Id>(), all);
+    for (int i = 0; i < count; ++i) some[i] = all[i];
+    return some;
+  }();
+};
 
 /// A graph in which `Fed` are placeholders.
 template <class Graph, ir::node_id... Fed>
@@ -115,7 +145,7 @@ struct fed_graph : Graph {
       ir::node& n = copy.nodes[i];
       n.op = ir::rules_for<op::placeholder, Graph>;
       n.inputs = n.controls = n.colocated = n.attribute_count = 0;
-      n.key = nullptr;
+      n.value = -1;
     }
     return copy;
   }();
@@ -128,23 +158,28 @@ struct placed_graph<fed_graph<Graph, Fed...>> : placed_graph<Graph> {};
 /// What a feed is for.
 template <class Graph, class Argument>
 struct feed_traits {
-  static constexpr ir::node_id node = ir::no_node;
+  static constexpr fixed_array<ir::node_id, 0> nodes{};
   static constexpr bool replaces = false;
-  template <class RunGraph>
-  static constexpr int position = -1;
   static constexpr auto fault() {}  // a limit
 };
 template <class Graph, class Id, class Value>
 struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr tensor_spec declared = find_record<Id>()->spec;
-  static constexpr ir::node_id node = find_node<Graph, Id>();
-  /// True if the node is computed where it is not fed.
+  static constexpr const auto& nodes = nodes_of_handle<Graph, Id>::nodes;
+  static constexpr ir::node_id node = nodes.size() == 0 ? ir::no_node : nodes[0];
+  /// True if the nodes are computed where they are not fed.
   static constexpr bool replaces = node != ir::no_node && !Graph::view.info(node).is(ir::op_kind::placeholder);
-  /// The rank among the placeholders of the graph of the run.
+  /// The ranks of the nodes among the placeholders of the graph of the run.
   template <class RunGraph>
-  static constexpr int position = graph_tables<RunGraph>::placeholder_position(node);
+  static constexpr auto positions = [] {
+    auto list = nodes;
+    for (int& i : list) i = graph_tables<RunGraph>::placeholder_position(i);
+    return list;
+  }();
   using spec_type = spec_of<declared>;
   static constexpr std::string_view operation = node == ir::no_node ? std::string_view() : Graph::view.info(node).name;
+  static constexpr fed_node about =
+      node == ir::no_node ? fed_node{} : fed_node{operation, Graph::view[node].name, node, declared.dims};
 
   static constexpr bool is_computed() {
     const ir::op_info& info = Graph::view.info(node);
@@ -153,7 +188,8 @@ struct feed_traits<Graph, feed<Id, Value>> {
   static constexpr bool is_waited_for() {
     for (ir::node_id i = 0; i < Graph::view.size(); ++i)
       for (const ir::node_id c : Graph::view.controls(i))
-        if (c == node) return true;
+        for (const ir::node_id fed : nodes)
+          if (c == fed) return true;
     return false;
   }
   static constexpr auto fault() {
@@ -174,10 +210,13 @@ struct feed_traits<Graph, feed<Id, Value>> {
 template <class Graph, class... Arguments>
 struct repeated_feeds {
   static constexpr ir::node_id find() {
-    const ir::node_id fed[] = {feed_traits<Graph, Arguments>::node..., ir::no_node};
-    for (std::size_t i = 0; i < sizeof...(Arguments); ++i)
-      for (std::size_t k = 0; k < i; ++k)
-        if (fed[i] == fed[k] && fed[i] != ir::no_node) return fed[i];
+    const array_view<const ir::node_id> feeds[] = {feed_traits<Graph, Arguments>::nodes..., {}};
+    fixed_array<bool, Graph::nodes> seen{};
+    for (const auto& nodes : feeds)
+      for (const ir::node_id i : nodes) {
+        if (seen[i]) return i;
+        seen[i] = true;
+      }
     return ir::no_node;
   }
   static constexpr ir::node_id twice = find();
@@ -186,6 +225,10 @@ struct repeated_feeds {
     if constexpr (twice != ir::no_node) return diagnose::fed_twice<spec_of<declared>>{};
   }
 };
+
+/// `Fed`, and the nodes of one more feed.
+template <class Traits, ir::node_id... Fed, std::size_t... I>
+constexpr auto with_nodes(std::index_sequence<I...>) -> std::integer_sequence<ir::node_id, Fed..., Traits::nodes[I]...>;
 
 /// The graph of a run with these arguments: a program's own, unless something else than placeholders is fed.
 template <class Graph, class Fed, class... Arguments>
@@ -202,7 +245,10 @@ struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Ar
 template <class Graph, ir::node_id... Fed, class Argument, class... Arguments>
   requires(feed_traits<Graph, Argument>::replaces)
 struct run_graph<Graph, std::integer_sequence<ir::node_id, Fed...>, Argument, Arguments...>
-    : run_graph<Graph, std::integer_sequence<ir::node_id, Fed..., feed_traits<Graph, Argument>::node>, Arguments...> {};
+    : run_graph<Graph,
+                decltype(with_nodes<feed_traits<Graph, Argument>, Fed...>(
+                    std::make_index_sequence<feed_traits<Graph, Argument>::nodes.size()>{})),
+                Arguments...> {};
 template <class Graph, class... Arguments>
 using graph_of_run = typename run_graph<Graph, std::integer_sequence<ir::node_id>, Arguments...>::type;
 

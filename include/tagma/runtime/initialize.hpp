@@ -12,9 +12,10 @@ namespace tagma::runtime {
 TAGMA_COLD inline void session_core::initialize(std::size_t i) {
   const plan::plan_variable& v = variables_[i];
   const bool here = device_number(i) < 0;
-  const aligned_bytes made(here ? 0 : bytes_of(i));
+  aligned_bytes made;
+  if (!here) made = room_for(i, "a copy of ");
   write_initial_value(here ? address_[i] : made.data(), v.spec, v.initializer,
-                      v.key == nullptr ? nullptr : values_.find(v.key), v.number,
+                      values_.find(v.value), v.number,
                       {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
   if (!here) set_variable(i, made.data());
   initialized_[i] = true;

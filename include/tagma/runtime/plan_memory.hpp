@@ -17,8 +17,8 @@ class plan_memory final : public accelerated_memory {
 
   [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
     owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
-    block = from_.allocate(plan_.device_at(d).number, bytes,
-                           {"a plan of ", plan_.plan().steps.size(), " steps", largest_tensors(d)});
+    block =
+        from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
     return block->data;
   }
   [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
@@ -38,39 +38,10 @@ class plan_memory final : public accelerated_memory {
   }
   void stage(array_view<const raw_view> feeds) override {
     for (std::size_t f = 0; f < feeds_.size(); ++f)
-      if (feeds_[f]) std::memcpy(feeds_[f]->data, feeds[f].data, bytes_of(feeds[f]));
+      if (feeds_[f]) std::memcpy(feeds_[f]->data, feeds[f].data, feeds[f].bytes());
   }
 
  private:
-  /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
-  [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
-    constexpr int most = 3;
-    const array_view<const plan::plan_block> blocks = plan_.plan().blocks;
-    std::string text;
-    std::int64_t before = -1;  // the size of the block that was listed last
-    std::size_t before_at = 0;
-    for (int k = 0; k < most; ++k) {
-      std::size_t best = blocks.size();
-      for (std::size_t b = 0; b < blocks.size(); ++b) {
-        if (blocks[b].device != d) continue;
-        const std::int64_t size = plan_.bytes_of(blocks[b].node);
-        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
-        if (!listed && (best == blocks.size() || size > plan_.bytes_of(blocks[best].node))) best = b;
-      }
-      if (best == blocks.size()) break;
-      const plan::plan_node& n = plan_.plan().nodes[blocks[best].node];
-      before = plan_.bytes_of(blocks[best].node);
-      before_at = best;
-      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n), " ", to_string(n.spec), " ",
-                        before, " bytes"});
-    }
-    return text.empty() ? text : sentence({text, ")"});
-  }
-  [[nodiscard]] static std::size_t bytes_of(const raw_view& fed) {
-    const std::size_t size = size_of(fed.type);
-    return static_cast<std::size_t>(count_elements(fed.dims, size)) * size;
-  }
-
   accelerator& from_;
   const bound_plan& plan_;
   heap_array<owned<memory_block>> arenas_;   // one a device
@@ -84,8 +55,7 @@ class plan_memory final : public accelerated_memory {
   heap_array<owned<memory_block>> blocks(variables.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const plan::plan_variable& v = variables[i];
-    blocks[i] = from.allocate(devices[static_cast<std::size_t>(v.device)].number,
-                              v.spec.dims.elements() * static_cast<std::int64_t>(size_of(v.spec.type)),
+    blocks[i] = from.allocate(devices[static_cast<std::size_t>(v.device)].number, bytes_of(v.spec),
                               {"variable '", v.name, v.suffix, "'"});
   }
   return blocks;

@@ -122,16 +122,18 @@ template <class... E>
 [[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
   return list;
 }
-/// The first placeholder that a plan needs and `fed` lacks, as a node of the plan; -1 if there is none.
-template <class Plan>
-[[nodiscard]] constexpr int first_missing(array_view<const int> fed) {
+/// The first placeholder that a plan needs and the feeds lack, as a node of the plan; -1 if there is none.
+template <class Plan, class... Traits>
+[[nodiscard]] constexpr int first_missing() {
+  const array_view<const ir::node_id> feeds[] = {Traits::nodes..., {}};
+  fixed_array<bool, Plan::graph::nodes> fed{};
+  for (const auto& nodes : feeds)
+    for (const ir::node_id i : nodes) fed[i] = true;
   for (std::size_t i = 0; i < Plan::nodes.size(); ++i) {
     const plan::plan_node& n = Plan::nodes[i];
     if (!n.op->is(ir::op_kind::placeholder)) continue;
     if (!wants_value(Plan::needs[n.source]) && n.spec.dims.is_static()) continue;  // its extents are known
-    bool found = false;
-    for (const int f : fed) found = found || f == n.slot;
-    if (!found) return static_cast<int>(i);
+    if (!fed[n.source]) return static_cast<int>(i);
   }
   return -1;
 }
@@ -184,8 +186,7 @@ struct run_check {
   }
   template <class Plan>
   static auto find_in_plan() {
-    static constexpr int fed[] = {feed_traits<Graph, Arguments>::template position<typename Plan::graph>..., -1};
-    constexpr int missing = first_missing<Plan>(fed);
+    constexpr int missing = first_missing<Plan, feed_traits<Graph, Arguments>...>();
     if constexpr (Plan::raw.contradictory) {
       return diagnose::no_order{};
     } else if constexpr (missing >= 0) {

@@ -36,14 +36,16 @@ class stop_hook {
 /// One run. The first thing that goes wrong stops it: no step begins any more, and those that wait are told.
 class run_control {
  public:
-  explicit run_control(const run_limits& limits) : guard_(limits) {}
+  explicit run_control(const run_limits& limits, std::int64_t session_timeout_ns = 0, closing* session = nullptr)
+      : guard_(limits, session_timeout_ns, session) {}
   run_control(const run_control&) = delete;
   run_control& operator=(const run_control&) = delete;
 
   [[nodiscard]] const run_guard& guard() const { return guard_; }
   /// True once the run was told to stop.
   [[nodiscard]] bool stopped() const { return stopped_.load(memory_order::acquire); }
-  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as one load.
+  /// The same; looks at the limits of the run first. As cheap as the clock, and where there are no limits, as two
+  /// loads.
   [[nodiscard]] bool stopping() noexcept { return stopped() || (guard_.limited() && over_limits()); }
 
   /// From now on `hook.stop()` is called when the run must end early. False if it must already: then nothing is called.

@@ -15,37 +15,44 @@ namespace tagma {
 
 namespace detail {
 
-/// A placeholder's extents filled with the elements of a plain range: one dynamic extent is worked out.
-[[nodiscard]] inline shape shape_for(const shape& declared, std::size_t elements) {
+/// Throws the error of a range of `elements` that was fed.
+[[noreturn]] TAGMA_COLD inline void refuse_range(const fed_node& to, std::size_t elements, const source_line& at) {
+  int open = 0;
+  for (const extent e : to.dims.span()) open += e == dyn;
+  fail(status_code::invalid_argument,
+       {"feed of ", to.operation, " ", to.name.empty() ? sentence({"#", to.node}) : sentence({"'", to.name, "'"}),
+        " is a range of ", elements, " elements, which ", open > 1 ? "says too little for " : "does not fit ",
+        to_string(to.dims), open > 1 ? ": feed a tagma::tensor" : "", " (run at ", at.file, ":", at.line, ")"});
+}
+
+/// The extents of a node filled with the elements of a plain range: one dynamic extent is worked out.
+[[nodiscard]] inline shape shape_for(const fed_node& to, std::size_t elements, const source_line& at) {
   extent known = 1;
   int open = -1;
-  for (int i = 0; i < declared.rank; ++i) {
-    if (declared[i] == dyn && open >= 0)
-      fail(status_code::invalid_argument,
-           "a plain range was fed where several extents are dynamic: feed a tagma::tensor");
-    if (declared[i] == dyn)
-      open = i;
+  shape s = to.dims;
+  for (int i = 0; i < s.rank; ++i) {
+    if (s[i] != dyn)
+      known *= s[i];
+    else if (open >= 0)
+      refuse_range(to, elements, at);
     else
-      known *= declared[i];
+      open = i;
   }
-  shape s = declared;
   if (open >= 0) s[open] = known == 0 ? 0 : static_cast<extent>(elements) / known;
-  if (s.elements() != static_cast<extent>(elements))
-    fail(status_code::invalid_argument,
-         {"a range of ", elements, " elements was fed, which does not fit ", to_string(declared)});
+  if (s.elements() != static_cast<extent>(elements)) refuse_range(to, elements, at);
   return s;
 }
 
-/// What a run reads where `value` is fed. `text` keeps what a string is looked at through.
-template <class Spec, class T>
-[[nodiscard]] raw_view feed_view(const T& value, string_element& text) {
-  constexpr dtype type = Spec::value.type;
+/// What a run reads where `value` is fed to the node of `Feed`. `text` keeps what a string is looked at through.
+template <class Feed, class T>
+[[nodiscard]] raw_view feed_view(const T& value, string_element& text, [[maybe_unused]] const source_line& at) {
+  constexpr dtype type = Feed::declared.type;
   if constexpr (text_like<T>)
     return text = value, raw_view{&text, type, {}};
   else if constexpr (tensor_like<T>)
     return {value.data(), type, value.dims()};
   else if constexpr (range_like<T>)
-    return {value.data(), type, shape_for(Spec::value.dims, value.size())};
+    return {value.data(), type, shape_for(Feed::about, value.size(), at)};
   else
     return {&value, type, {}};
 }
@@ -104,68 +111,36 @@ class session {
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them
-  /// @param a1,a2 and so on: feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left
-  /// out) and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`,
-  /// `trace_to(timeline)`), up to eight
-  /// @param at where the call stands; errors name it
+  /// @param first,rest feeds (`x = images`; a tensor that is computed may be fed too, its operation is then left out)
+  /// and limits (`timeout(500ms)`, `stop_with(token)`, `on_pool(1)`, `on_caller_thread()`, `trace_to(timeline)`), in
+  /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
+  /// of the call.
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
   /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071 and E147 to E151 when compiled; throws InvalidArgument if a
-  /// feed's extents do not fit, DeadlineExceeded, Cancelled, or what a kernel reports.
+  /// feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
     return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at));
   }
-  template <class What, class A1, class Fault = check<What, A1>>
-  auto run(const What& what, const A1& a1, source_line at = source_line::here()) {
+  template <class What, class First, class... Rest, class Fault = check<What, First, Rest...>>
+  auto run(const What& what, located<First> first, const Rest&... rest) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1));
-  }
-  template <class What, class A1, class A2, class Fault = check<What, A1, A2>>
-  auto run(const What& what, const A1& a1, const A2& a2, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2));
-  }
-  template <class What, class A1, class A2, class A3, class Fault = check<What, A1, A2, A3>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class Fault = check<What, A1, A2, A3, A4>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class Fault = check<What, A1, A2, A3, A4, A5>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           const A7& a7, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7));
-  }
-  template <class What, class A1, class A2, class A3, class A4, class A5, class A6, class A7, class A8,
-            class Fault = check<What, A1, A2, A3, A4, A5, A6, A7, A8>>
-  auto run(const What& what, const A1& a1, const A2& a2, const A3& a3, const A4& a4, const A5& a5, const A6& a6,
-           const A7& a7, const A8& a8, source_line at = source_line::here()) {
-    TAGMA_NEEDS_A_SOUND_RUN(Fault);
-    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), at, a1, a2, a3, a4, a5, a6, a7, a8));
+    return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), first.at(), first.value(), rest...));
   }
   /// @}
+
+  /// Ends the session before the object does. Runs under way are cancelled, and it waits until they have ended; `save`
+  /// and `restore` are waited for. From then on these and `run` throw Cancelled. Closing again does nothing. The
+  /// destructor closes. Not to be called by a kernel of a run of this session, which would wait for itself.
+  void close() { core_.close(-1); }
+  /// The same, but it waits `patience` at most. False if something goes on by then; the destructor waits for it.
+  template <duration_like Duration>
+  [[nodiscard]] bool close(Duration patience) {
+    const std::int64_t ns = time_limit(patience).ns();
+    return core_.close(ns < 0 ? 0 : ns);
+  }
 
   [[nodiscard]] runtime::session_core& core() { return core_; }
 
@@ -173,17 +148,22 @@ class session {
   template <class E>
   static constexpr int position_of = graph::traits::template position<typename E::id>();
 
+  /// Where the arguments of a run go.
+  struct taken_arguments {
+    raw_view* feeds;
+    string_element* text;
+    run_limits* limits;
+    const source_line& at;
+  };
   template <class RunGraph, class Id, class Value>
-  static void take_argument(raw_view* feeds, run_limits&, const feed<Id, Value>& f, string_element& text) {
+  static void take_argument(taken_arguments& to, const feed<Id, Value>& f) {
     using given = detail::feed_traits<graph, feed<Id, Value>>;
-    feeds[given::template position<RunGraph>] = detail::feed_view<typename given::spec_type>(f.value, text);
+    const raw_view value = detail::feed_view<given>(f.value, *to.text++, to.at);
+    for (const int i : given::template positions<RunGraph>) to.feeds[i] = value;
   }
   template <class RunGraph>
-  static void take_argument(raw_view*, run_limits& limits, const run_limits& l, string_element&) {
-    if (l.timeout_ns != 0) limits.timeout_ns = l.timeout_ns;
-    if (l.stopped != nullptr) limits.stop = l.stop, limits.stopped = l.stopped, limits.wakes = l.wakes;
-    if (l.pool != 0) limits.pool = l.pool;
-    if (l.trace != nullptr) limits.trace = l.trace;
+  static void take_argument(taken_arguments& to, const run_limits& l) {
+    *to.limits++ = l;
   }
 
   template <class Fault, class... E, class... Arguments>
@@ -193,12 +173,13 @@ class session {
       using run_graph = detail::graph_of_run<graph, Arguments...>;
       using plan = detail::compiled_plan<run_graph, position_of<E>...>;
       constexpr std::size_t placeholders = detail::graph_tables<run_graph>::placeholders;
+      constexpr std::size_t limit_count = (std::size_t{0} + ... + std::is_same_v<Arguments, run_limits>);
       raw_view feeds[placeholders + 1]{};
-      run_limits limits;
       string_element texts[sizeof...(Arguments) + 1];
-      [[maybe_unused]] std::size_t n = 0;
-      (take_argument<run_graph>(feeds, limits, arguments, texts[n++]), ...);
-      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, limits, at,
+      std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
+      [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
+      (take_argument<run_graph>(taken, arguments), ...);
+      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders}, {limits, limit_count}, at,
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });

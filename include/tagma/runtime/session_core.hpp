@@ -9,6 +9,7 @@
 #include "tagma/base/random.hpp"
 #include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/placement_log.hpp"
+#include "tagma/runtime/plan_store.hpp"
 #include "tagma/runtime/session_pools.hpp"
 
 namespace tagma {
@@ -20,11 +21,14 @@ struct session_options {
   int inter_op_threads = 0;  ///< threads that share the steps of a run, where that pays; 0: as many as intra_op_threads
   bool initialize = true;    ///< false: every variable must be restored or assigned before it is read
   int cpu_devices = 1;       ///< CPU devices, each with its memory and the threads of its kernels
-  bool allow_soft_placement = false;     ///< true: what is asked for on a device that is missing runs on /device:CPU:0
+  bool allow_soft_placement = false;     /**< true: a device that is missing is replaced by the first of its type, or by
+                                              /device:CPU:0 */
   placement_log log_device_placement{};  ///< true: standard error is told where each node runs and what is copied
   time_limit operation_timeout{};        ///< of every run that gives no `timeout` of its own; 0: none
   inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
   gpu_options gpu{};                     ///< of a program that is compiled for GPUs
+  std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
+                                              used last is kept in any case. 0: a quarter of the machine's memory */
 };
 
 namespace runtime {
@@ -36,6 +40,8 @@ class session_core {
                           const carried& values, const session_options& options, owned<accelerator> others = {})
       : session_core(variables, values, options, others) {
     timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
+    const std::int64_t cache = checked_option("plan_cache_bytes", options.plan_cache_bytes, "a quarter of the memory");
+    plans_.set_budget(cache == 0 ? default_plan_cache_bytes() : cache);
     pools_ = session_pools(options.inter_op_pools);
     devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
                             pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
@@ -45,22 +51,18 @@ class session_core {
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
-    if (others_) {
-      others_->allocate_variables(variables_, devices_, address_);
-    } else {
-      storage_ = heap_array<aligned_bytes>(variables.size());
-      for (std::size_t i = 0; i < variables_.size(); ++i) {
-        storage_[i] = aligned_bytes(bytes_of(i));
-        address_[i] = storage_[i].data();
-      }
-    }
+    allocate_variables();
     if (options.initialize)
       for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
     all_initialized_ = options.initialize;
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
-  TAGMA_COLD ~session_core() = default;
+  TAGMA_COLD ~session_core() { close(-1); }
+
+  /// As `session::close`.
+  /// @param patience_ns how long it waits for runs to end; below 0: as long as it takes
+  bool close(std::int64_t patience_ns) noexcept { return plans_.close(patience_ns); }
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
   /// Variable `i` where it is, which may be a device that the host does not read.
@@ -72,7 +74,7 @@ class session_core {
   [[nodiscard]] TAGMA_COLD raw_view read_variable(std::size_t i, aligned_bytes& copy) const {
     raw_view value = variable_value(i);
     if (device_number(i) < 0) return value;
-    copy = aligned_bytes(bytes_of(i));
+    copy = room_for(i, "a copy of ");
     others_->copy({copy.data(), on_host}, {address_[i], device_number(i)}, bytes_of(i));
     value.data = copy.data();
     return value;
@@ -90,7 +92,6 @@ class session_core {
   [[nodiscard]] TAGMA_COLD std::string variable_name(std::size_t i) const {
     return sentence({variables_[i].name, variables_[i].suffix});
   }
-  [[nodiscard]] gate& variable_gate() { return gate_; }
   [[nodiscard]] const device_table& devices() const { return devices_; }
   [[nodiscard]] executor& threads() { return devices_.threads(); }
   [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
@@ -101,16 +102,30 @@ class session_core {
   [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
   void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
-  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written.
+  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written. The session
+  /// does not end meanwhile.
   struct pass {
-    pass(gate& g, bool exclusive, const run_guard& guard) : the_gate(g), exclusively(exclusive) {
-      the_gate.enter(exclusive, guard);
+    /// Throws Cancelled if the session was or is closed.
+    /// @param purpose what that error begins with
+    TAGMA_COLD pass(session_core& session, bool exclusive, std::string_view purpose) : pass(session, exclusive) {
+      session.plans_.enter(purpose);
+      inside = true;
+      session.gate_.enter(exclusive, run_guard(no_limits, 0, &session.plans_.end()));
+      holds_gate = true;
     }
-    ~pass() { the_gate.leave(exclusively); }
+    TAGMA_COLD ~pass() {
+      if (holds_gate) core.gate_.leave(exclusively);
+      if (inside) core.plans_.leave(nullptr);
+    }
     pass(const pass&) = delete;
     pass& operator=(const pass&) = delete;
-    gate& the_gate;
+    session_core& core;
     bool exclusively;
+    bool inside = false;
+    bool holds_gate = false;
+
+   private:
+    pass(session_core& session, bool exclusive) : core(session), exclusively(exclusive) {}
   };
 
   /// Runs the initializer of variable `i`. Keyed by seed and name, so that the value does not depend on the rest of the
@@ -120,18 +135,13 @@ class session_core {
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
   void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-           const run_limits& limits, const source_line& at, Take take) {
+           array_view<run_limits> limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     run_at(plan, kernels, feeds, limits, at, to);
   }
 
-  /// Bytes of the arenas of all bound plans.
-  [[nodiscard]] std::size_t arena_bytes() {
-    const mutex_lock lock(mutex_);
-    std::size_t bytes = 0;
-    for (const bound_plan* p = idle_.get(); p != nullptr; p = p->next.get()) bytes += p->arena_bytes();
-    return bytes;
-  }
+  /// Bytes of the arenas of the plans that wait for their next run.
+  [[nodiscard]] std::size_t arena_bytes() { return plans_.idle_bytes(); }
 
  private:
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
@@ -141,6 +151,23 @@ class session_core {
         variables_(variables),
         values_(values),
         log_(options.log_device_placement) {}
+
+  /// Idle plans of other sessions go where there is no room.
+  TAGMA_COLD void allocate_variables() {
+    storage_ = heap_array<aligned_bytes>(others_ ? 0 : variables_.size());
+    for (;;) {
+      try {
+        if (others_) return others_->allocate_variables(variables_, devices_, address_);
+        for (std::size_t i = 0; i < storage_.size(); ++i) {
+          storage_[i] = room_for(i, "");
+          address_[i] = storage_[i].data();
+        }
+        return;
+      } catch (...) {
+        if (!is_lack_of_memory(std::current_exception()) || !plans_.let_one_go()) throw;
+      }
+    }
+  }
 
   /// Whom the fetched values go to.
   struct receiver {
@@ -198,7 +225,14 @@ class session_core {
     /// Takes the fetched values that step `s` overwrites; the number of steps stands for the end.
     void take_before(std::size_t s) const {
       for (std::size_t f = 0; f < plan_.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) to_.take(to_.object, f, bound_.fetched(f));
+        if (static_cast<std::size_t>(plan_.fetch_steps[f]) == s) take(f);
+    }
+    void take(std::size_t f) const {
+      try {
+        to_.take(to_.object, f, bound_.fetched(f));
+      } catch (const no_memory& e) {
+        throw no_memory(e, "the fetch of " + detail::describe(plan_.nodes[plan_.fetches[f]]));
+      }
     }
 
     /// The same where it is no matter how long a call takes.
@@ -226,23 +260,27 @@ class session_core {
   };
 
   [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
-                                array_view<const raw_view> feeds, const run_limits& limits, const source_line& at,
+                                array_view<const raw_view> feeds, array_view<run_limits> limits, const source_line& at,
                                 const receiver& to) {
     try {
       run_plan(plan, kernels, feeds, limits, to);
+    } catch (const no_memory& e) {
+      rethrow_at(no_memory(e, {}, held_text()), at);
     } catch (const error& e) {
       rethrow_at(e, at);
+    } catch (const std::bad_alloc&) {
+      rethrow_at({status_code::resource_exhausted, "the host has no room for what a run needs"}, at);
     }
   }
 
   TAGMA_INLINE void run_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                             array_view<const raw_view> feeds, const run_limits& limits, const receiver& to) {
-    run_limits own = limits;
-    if (own.timeout_ns == 0) own.timeout_ns = timeout_ns_;
-    step_pool* const threads = pools_.find(limits.pool, devices_.threads());
+                             array_view<const raw_view> feeds, array_view<run_limits> given, const receiver& to) {
+    if (given.size() > 1) join(given);
+    const run_limits& limits = given.empty() ? no_limits : given[0];
+    step_pool* const threads = pools_.find(limits.pool == run_limits::any_pool ? 0 : limits.pool, devices_.threads());
     const bool takes_part = threads == nullptr || threads == &devices_.threads();
-    run_control control(own);
-    lease plan_lease(*this, plan, kernels, feeds);
+    run_control control(limits, timeout_ns_, &plans_.end());
+    lease plan_lease(*this, plan, kernels, feeds, control.guard());
     bound_plan& bound = *plan_lease.plan;
     bound.patch(feeds);
     current_run run(*this, plan, bound, control, to, limits.trace);
@@ -273,50 +311,53 @@ class session_core {
     fail(e.code(), {without_code(e.what()), " (run at ", at.file, ":", at.line, ")"});
   }
 
-  /// Takes a bound plan out of the idle ones for one run, and puts it back.
+  /// A bound plan for one run. The session does not end meanwhile.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds)
-        : session(s), plan(s.take_idle(p, feeds)) {
-      if (plan == nullptr) plan = session.bind(p, kernels, feeds);
+    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds,
+          const run_guard& guard)
+        : lease(s, p, feeds) {
+      if (plan == nullptr) plan = s.bind(p, kernels, feeds, guard);
     }
-    ~lease() { session.put_idle(std::move(plan)); }
+    ~lease() { store.leave(std::move(plan)); }
     lease(const lease&) = delete;
     lease& operator=(const lease&) = delete;
 
-    session_core& session;
+    plan_store& store;
     owned<bound_plan> plan;
+
+   private:
+    // What throws behind it ends the visit by the destructor.
+    lease(session_core& s, const plan::plan_view& p, array_view<const raw_view> feeds)
+        : store(s.plans_), plan(store.enter(p, feeds)) {}
   };
 
   TAGMA_COLD owned<bound_plan> bind(const plan::plan_view& plan, const kernel_tables& kernels,
-                                    array_view<const raw_view> feeds) {
-    owned<bound_plan> bound =
-        make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
-    log_(*bound);
-    return bound;
+                                    array_view<const raw_view> feeds, const run_guard& guard) {
+    try {
+      owned<bound_plan> bound = plans_.bind(guard, [&] {
+        return make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
+      });
+      log_(*bound);
+      return bound;
+    } catch (const no_memory& e) {
+      throw no_memory(e, detail::describe(plan));
+    }
   }
 
-  owned<bound_plan> take_idle(const plan::plan_view& key, array_view<const raw_view> feeds) {
-    const mutex_lock lock(mutex_);
-    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
-      if (&(*p)->plan() == &key && (*p)->matches(feeds)) {
-        owned<bound_plan> found = std::move(*p);
-        *p = std::move(found->next);
-        return found;
-      }
-    return nullptr;
+  /// "; the session holds 24 bytes of 2 variables and 64 bytes of plans that no run uses", for the error where there is
+  /// no memory.
+  [[nodiscard]] TAGMA_COLD std::string held_text() const {
+    std::int64_t bytes = 0;
+    std::size_t variables = 0;
+    for (std::size_t i = 0; i < variables_.size(); ++i) {
+      if (address_[i] == nullptr || device_number(i) >= 0) continue;
+      bytes += tagma::bytes_of(variables_[i].spec);
+      ++variables;
+    }
+    return sentence({"; the session holds ", bytes_text(bytes), " of ", variables,
+                     variables == 1 ? " variable and " : " variables and ",
+                     bytes_text(static_cast<std::int64_t>(plans_.idle_bytes())), " of plans that no run uses"});
   }
-  void put_idle(owned<bound_plan> bound) {
-    const mutex_lock lock(mutex_);
-    std::size_t same = 0;
-    for (owned<bound_plan>* p = &idle_; *p != nullptr; p = &(*p)->next)
-      if (&(*p)->plan() == &bound->plan() && ++same == max_bound) {
-        *p = std::move((*p)->next);  // the one that was idle longest
-        break;
-      }
-    bound->next = std::move(idle_);
-    idle_ = std::move(bound);
-  }
-  static constexpr std::size_t max_bound = 16;  // per plan: different batch sizes, or threads that run at once
 
   /// The calling thread runs kernels while this lives.
   struct kernel_scope {
@@ -353,8 +394,20 @@ class session_core {
       if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
   }
 
+  /// Memory for as many bytes as variable `i` has. Throws `no_memory`.
+  /// @param what it is, as errors tell it: the variable itself, or "a copy of " it
+  [[nodiscard]] TAGMA_COLD aligned_bytes room_for(std::size_t i, std::string_view what) const {
+    const plan::plan_variable& v = variables_[i];
+    aligned_bytes room(bytes_of(i), std::nothrow);
+    if (room.failed())
+      throw no_memory(
+          no_memory(tagma::bytes_of(v.spec), sentence({what, "variable '", v.name, v.suffix, "' ", to_string(v.spec)})),
+          {}, held_text());
+    return room;
+  }
+
   [[nodiscard]] std::size_t bytes_of(std::size_t i) const {
-    return static_cast<std::size_t>(variables_[i].spec.dims.elements()) * size_of(variables_[i].spec.type);
+    return static_cast<std::size_t>(tagma::bytes_of(variables_[i].spec));
   }
   /// Of the accelerator where variable `i` is, or `on_host`.
   [[nodiscard]] int device_number(std::size_t i) const {
@@ -375,8 +428,7 @@ class session_core {
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};
   gate gate_;
-  mutex mutex_;
-  owned<bound_plan> idle_;  // a list, the last used first
+  mutable plan_store plans_;
 };
 
 }  // namespace runtime

@@ -30,7 +30,7 @@ namespace tagma::runtime {
 
 inline void relax() {
 #if defined(__x86_64__)
-  __builtin_ia32_pause();
+  asm volatile("pause");
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
@@ -45,11 +45,19 @@ class wait_word {
   void wait(std::uint32_t seen) { wait_until(seen, never); }
 
   /// The same, until `end_ns` of the monotonic clock at most.
-  [[gnu::noinline]] void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+  void wait_until(std::uint32_t seen, std::int64_t end_ns) {
+    if (!changes_soon(seen)) sleep_until(seen, end_ns);
+  }
+  /// Waits a short while awake. True if the number is no longer `seen`.
+  [[nodiscard, gnu::noinline]] bool changes_soon(std::uint32_t seen) const {
     for (int i = 0; i < 1000; ++i) {
-      if (word_.load(memory_order::acquire) != seen) return;
+      if (word_.load(memory_order::acquire) != seen) return true;
       relax();
     }
+    return false;
+  }
+  /// Waits asleep.
+  [[gnu::noinline]] void sleep_until(std::uint32_t seen, std::int64_t end_ns) {
     // Whoever changes the word looks at the sleepers afterwards, and the system looks at the word before it puts this
     // thread to sleep: one of them sees the other.
     sleepers_.fetch_add(1);

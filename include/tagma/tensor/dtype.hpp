@@ -4,6 +4,7 @@
 /// @file
 /// Element types: the C++ type, its run-time id, its name and its size.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -32,8 +33,10 @@ enum class dtype : std::uint8_t {
 /// strings moves through a graph as any other tensor does.
 using string_element = std::string_view;
 
-/// The element type of a node that has no value, only an effect, such as a group of updates.
-struct no_value {};
+/// The element type of a node that has no value, only an effect, such as a group of updates. All of them are equal.
+struct no_value {
+  friend constexpr auto operator<=>(const no_value&, const no_value&) = default;
+};
 
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>

@@ -23,6 +23,23 @@ inline constexpr extent dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 6;
 
+/// What stands for a number of elements, or an extent, that 63 bits do not hold. No tensor has so many.
+inline constexpr extent too_many = INT64_MAX;
+
+/// The sum of two numbers, or `too_many`. One of them may be negative.
+[[nodiscard]] constexpr extent bounded_sum(extent a, extent b) { return b > 0 && a > too_many - b ? too_many : a + b; }
+
+namespace detail {
+[[nodiscard]] TAGMA_COLD constexpr extent product_of_large(extent a, extent b) {
+  return a > 0 && b > too_many / a ? too_many : a * b;
+}
+}  // namespace detail
+
+/// The product of two numbers, or `too_many`. One of them may be a small negative one.
+[[nodiscard]] constexpr extent bounded_product(extent a, extent b) {
+  return ((a | b) >> 31) == 0 ? a * b : detail::product_of_large(a, b);
+}
+
 namespace detail {
 [[noreturn]] TAGMA_COLD inline void fail_rank(std::size_t rank) {
   fail(status_code::invalid_argument, {"a shape has at most ", max_rank, " axes, not ", rank});
@@ -65,10 +82,17 @@ struct shape {
     return true;
   }
 
-  /// The number of elements; 1 for a scalar. Every extent must be known.
+  /// True if no extent is `dyn`, or negative otherwise, which it is of no tensor.
+  [[nodiscard]] constexpr bool is_known() const {
+    for (int i = 0; i < rank; ++i)
+      if (extents[i] < 0) return false;
+    return true;
+  }
+
+  /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
   [[nodiscard]] constexpr extent elements() const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n *= extents[i];
+    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 

@@ -13,8 +13,7 @@
 
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/error.hpp"
-#include "tagma/tensor/dtype.hpp"
-#include "tagma/tensor/shape.hpp"
+#include "tagma/base/no_memory.hpp"
 #include "tagma/tensor/view.hpp"
 
 namespace tagma {
@@ -26,13 +25,12 @@ namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 
-[[noreturn]] TAGMA_COLD inline void fail_dims(dtype type, const shape& dims) {
-  for (const extent e : dims.span())
-    if (e < 0)
-      fail(status_code::invalid_argument,
-           {"a tensor cannot be made with shape ", to_string(dims), ": every extent must be known"});
-  fail(status_code::resource_exhausted,
-       {"a tensor of ", to_string(type), " ", to_string(dims), " has more bytes than can be addressed"});
+/// Memory for the elements of a tensor that is no scalar. Throws `no_memory`.
+[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s) {
+  const auto bytes = static_cast<std::size_t>(bytes_of(s));
+  void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
+  if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
+  return data;
 }
 }  // namespace detail
 
@@ -47,8 +45,8 @@ class tensor {
   /// An empty tensor of shape [0].
   tensor() noexcept : dims_{0} {}
 
-  /// All elements zero. Throws `invalid_argument` for an extent that is negative or `dyn`, and `resource_exhausted` if
-  /// the number of bytes does not fit into 63 bits.
+  /// All elements zero. Throws InvalidArgument for an extent that is negative or `dyn`, and ResourceExhausted if there
+  /// are more than `max_bytes`, or no memory for them.
   explicit tensor(const shape& dims) : dims_(dims) {
     allocate();
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T();
@@ -142,13 +140,13 @@ class tensor {
 
  private:
   void allocate() {
-    const extent n = count_elements(dims_, sizeof(T));
-    if (n < 0) detail::fail_dims(dtype_of<T>, dims_);
-    size_ = static_cast<std::size_t>(n);
+    const tensor_spec s{dtype_of<T>, dims_};
+    check_size(s);
+    size_ = static_cast<std::size_t>(dims_.elements());
     if (dims_.rank == 0)
       data_ = &scalar_;
     else if (size_ > 0)
-      data_ = static_cast<T*>(::operator new (size_ * sizeof(T), std::align_val_t{tensor_alignment}));
+      data_ = static_cast<T*>(detail::allocate_elements(s));
   }
   void copy_from(const T* values) {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);

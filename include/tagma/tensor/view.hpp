@@ -11,28 +11,9 @@
 
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/error.hpp"
-#include "tagma/tensor/dtype.hpp"
-#include "tagma/tensor/shape.hpp"
+#include "tagma/tensor/size.hpp"
 
 namespace tagma {
-
-/// The number of elements of a shape whose extents are all known, or -1 if an extent is negative or the elements, each
-/// of `element_size` bytes, do not fit into 63 bits of bytes.
-[[nodiscard]] constexpr extent count_elements(const shape& dims, std::size_t element_size = 1) {
-  bool empty = false;
-  for (const extent e : dims.span()) {
-    if (e < 0) return -1;
-    empty = empty || e == 0;
-  }
-  if (empty) return 0;
-  const extent limit = INT64_MAX / static_cast<extent>(element_size);
-  extent n = 1;
-  for (const extent e : dims.span()) {
-    if (e > limit / n) return -1;
-    n *= e;
-  }
-  return n;
-}
 
 /// A non-owning, row-major view; `T` is const for elements that may only be read. As cheap to copy as a pointer and a
 /// shape, and valid as long as the memory is.
@@ -46,8 +27,8 @@ class view {
   /// A view of nothing: shape [0].
   constexpr view() : dims_{0} {}
 
-  /// Views `dims.elements()` elements that start at `data`.
-  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) {}
+  /// Views `dims.elements()` elements that start at `data`. Throws as `check_size` does.
+  constexpr view(T* data, const shape& dims) : data_(data), dims_(dims) { check_size({dtype_of<value_type>, dims}); }
 
   /// What may be written may be read.
   template <class U>
@@ -133,9 +114,7 @@ struct raw_view {
   shape dims;
 
   /// Bytes that the elements occupy.
-  [[nodiscard]] constexpr std::size_t bytes() const {
-    return static_cast<std::size_t>(dims.elements()) * size_of(type);
-  }
+  [[nodiscard]] constexpr std::size_t bytes() const { return static_cast<std::size_t>(bytes_of({type, dims})); }
 
   /// The typed view again. Throws `invalid_argument` if the elements are not of type `T`.
   template <element T>

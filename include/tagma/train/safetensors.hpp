@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +22,7 @@
 #include "tagma/base/error.hpp"
 #include "tagma/base/file.hpp"
 #include "tagma/base/json.hpp"
+#include "tagma/base/replace_file.hpp"
 #include "tagma/tensor/dtype.hpp"
 #include "tagma/tensor/shape.hpp"
 #include "tagma/tensor/tensor.hpp"
@@ -44,7 +46,7 @@ struct named_tensor {
 struct stored_tensor {
   std::string name;
   dtype type = dtype::none;
-  std::string format;
+  std::string_view format{};
   shape dims;
   const void* data = nullptr;
   std::size_t bytes = 0;
@@ -55,6 +57,8 @@ using metadata = std::map<std::string, std::string, std::less<>>;
 
 /// The longest header that readers accept, in bytes.
 inline constexpr std::uint64_t max_header = 100'000'000;
+/// How many texts beside the tensors tagma reads.
+inline constexpr std::size_t max_texts = 65'536;
 
 namespace detail {
 
@@ -86,33 +90,34 @@ inline const format* format_named(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace detail
+/// A file in pieces: the length of the header and the header, then the bytes of one tensor after the other.
+struct encoded {
+  std::string begin;
+  std::vector<std::string_view> tensors;
+};
 
-/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
-/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
-/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
-/// name "__metadata__", a name that is not UTF-8, a tensor of strings or one of unknown extents; and what
-/// `replace_file` throws.
-inline void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {}) {
+/// What `write` writes. `path` names the file in errors.
+[[nodiscard]] inline encoded encode(const std::string& path, std::span<const named_tensor> tensors, metadata texts) {
   struct item {
     const named_tensor* tensor;
-    const detail::format* format;
+    const format* how;
     std::size_t bytes;
   };
   std::vector<item> items;
   for (const named_tensor& t : tensors) {
-    const auto* format = detail::format_of(t.type);
+    const format* const how = format_of(t.type);
     const auto refuse = [&](std::string_view why) {
       fail(status_code::invalid_argument, path + ": cannot write tensor \"" + t.name + "\": " + std::string(why));
     };
     if (t.name == "__metadata__") refuse("the name is reserved");
-    if (format == nullptr) refuse("the format has no elements of type " + std::string(to_string(t.type)));
+    if (!json::is_utf8(t.name)) refuse("its name is not UTF-8");
+    if (how == nullptr) refuse("the format has no elements of type " + std::string(to_string(t.type)));
     const extent elements = count_elements(t.dims, size_of(t.type));
     if (elements < 0) refuse("its shape is " + to_string(t.dims));
-    items.push_back({&t, format, static_cast<std::size_t>(elements) * size_of(t.type)});
+    items.push_back({&t, how, static_cast<std::size_t>(elements) * size_of(t.type)});
   }
   std::sort(items.begin(), items.end(), [](const item& a, const item& b) {
-    return a.format != b.format ? a.format < b.format : a.tensor->name < b.tensor->name;
+    return a.how != b.how ? a.how < b.how : a.tensor->name < b.tensor->name;
   });
   std::vector<std::string_view> names;
   for (const item& i : items) names.push_back(i.tensor->name);
@@ -121,8 +126,14 @@ inline void write(const std::string& path, std::span<const named_tensor> tensors
     fail(status_code::invalid_argument, path + ": two tensors have the name \"" + std::string(*twice) + "\"");
 
   texts.try_emplace("format", "pt");
-  std::string header = "{\"__metadata__\":{";
+  if (texts.size() > max_texts)
+    fail(status_code::invalid_argument,
+         {path, ": ", texts.size(), " texts are more than the ", max_texts, " that tagma reads"});
+  encoded file{std::string(8, '\0') + "{\"__metadata__\":{", {}};
+  std::string& header = file.begin;
   for (const auto& [name, text] : texts) {
+    if (!json::is_utf8(name) || !json::is_utf8(text))
+      fail(status_code::invalid_argument, {path, ": the text \"", name, "\" is not UTF-8"});
     if (header.back() != '{') header += ',';
     json::append_quoted(header, name);
     header += ':';
@@ -133,7 +144,7 @@ inline void write(const std::string& path, std::span<const named_tensor> tensors
   for (const item& i : items) {
     header += ',';
     json::append_quoted(header, i.tensor->name);
-    header.append(":{\"dtype\":\"").append(i.format->name).append("\",\"shape\":[");
+    header.append(":{\"dtype\":\"").append(i.how->name).append("\",\"shape\":[");
     for (int axis = 0; axis < i.tensor->dims.rank; ++axis) {
       if (axis > 0) header += ',';
       header += std::to_string(i.tensor->dims[axis]);
@@ -143,25 +154,37 @@ inline void write(const std::string& path, std::span<const named_tensor> tensors
   }
   header += '}';
   header.append((8 - header.size() % 8) % 8, ' ');
-  if (header.size() > max_header)
-    fail(status_code::invalid_argument, path + ": the header would have " + std::to_string(header.size()) +
-                                            " bytes, readers accept " + std::to_string(max_header));
-
-  const std::uint64_t length = header.size();
-  char length_bytes[8];
-  std::memcpy(length_bytes, &length, 8);
-  std::vector<std::string_view> pieces{{length_bytes, 8}, header};
+  const std::uint64_t length = header.size() - 8;
+  if (length > max_header)
+    fail(status_code::invalid_argument,
+         {path, ": the header would have ", length, " bytes, readers accept ", max_header});
+  std::memcpy(header.data(), &length, 8);
   for (const item& i : items)
-    if (i.bytes > 0) pieces.emplace_back(static_cast<const char*>(i.tensor->data), i.bytes);
+    if (i.bytes > 0) file.tensors.emplace_back(static_cast<const char*>(i.tensor->data), i.bytes);
+  return file;
+}
+
+}  // namespace detail
+
+/// Writes the tensors and replaces the file at `path` in one step: after a crash it has the old content or the new. The
+/// order in the file is by element type and name. `{"format": "pt"}`, which some loaders insist on, is added to `texts`
+/// unless there is another "format". Throws `invalid_argument`, before anything is written, for two equal names, the
+/// name "__metadata__", a name or text that is not UTF-8, more than `max_texts` texts, a tensor of strings or one of
+/// unknown extents; and what `replace_file` throws.
+inline void write(const std::string& path, std::span<const named_tensor> tensors, metadata texts = {}) {
+  const detail::encoded file = detail::encode(path, tensors, std::move(texts));
+  std::vector<std::string_view> pieces{file.begin};
+  pieces.insert(pieces.end(), file.tensors.begin(), file.tensors.end());
   replace_file(path, pieces);
 }
 
 /// A file read into memory and checked: the header is well formed, the tensors fill the rest without hole or overlap,
-/// each has as many bytes as its shape and element type say, and booleans are 0 or 1.
+/// each has as many bytes as its shape and element type say, and booleans are 0 or 1. Beside the bytes of the file that
+/// takes 160 bytes and the name for each tensor, and nothing for what the format has no use for.
 class file {
  public:
   /// Throws `not_found` if there is no such file, `data_loss` if its content is not what the format demands, and
-  /// `invalid_argument` for what the format allows and tagma does not: more than six axes.
+  /// `invalid_argument` for what the format allows and tagma does not: more than six axes, more than `max_texts` texts.
   explicit file(const std::string& path) : path_(path) {
     input_file in(path);
     if (in.size() < 8) corrupt("has " + std::to_string(in.size()) + " bytes, fewer than the 8 of the header's length");
@@ -170,11 +193,14 @@ class file {
     if (length > max_header) corrupt("a header of " + std::to_string(length) + " bytes, more than are allowed");
     if (length > in.size() - 8)
       corrupt("a header of " + std::to_string(length) + " bytes in a file of " + std::to_string(in.size()));
-    std::string header(static_cast<std::size_t>(length), '\0');
-    in.read(header.data(), header.size());
+    {
+      std::string header(static_cast<std::size_t>(length), '\0');
+      in.read(header.data(), header.size());
+      read_header(header, in.size() - 8 - length);
+    }
     data_ = tensor<std::uint8_t>(shape{static_cast<extent>(in.size() - 8 - length)});
     in.read(data_.data(), data_.size());
-    read_header(header);
+    find_bytes();
   }
   file(const file&) = delete;
   file& operator=(const file&) = delete;
@@ -188,8 +214,9 @@ class file {
 
   /// The tensor of that name, or null.
   [[nodiscard]] const stored_tensor* find(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : &entries_[found->second];
+    const auto found = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                                        [&](std::uint32_t i, std::string_view n) { return entries_[i].name < n; });
+    return found == by_name_.end() || entries_[*found].name != name ? nullptr : &entries_[*found];
   }
 
   /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
@@ -201,7 +228,8 @@ class file {
     if (entry == nullptr) fail(status_code::not_found, path_ + ": there is no tensor \"" + std::string(name) + "\"");
     if (entry->type != dtype_of<T>)
       fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
-                                              entry->format + ", expected " + std::string(to_string(dtype_of<T>)));
+                                              std::string(entry->format) + ", expected " +
+                                              std::string(to_string(dtype_of<T>)));
     tensor<T> result(entry->dims);
     if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
     return result;
@@ -216,101 +244,167 @@ class file {
   [[noreturn]] TAGMA_COLD void corrupt(const std::string& how) const {
     fail(status_code::data_loss, path_ + ": not a sound safetensors file: " + how);
   }
-  [[noreturn]] TAGMA_COLD void corrupt(const std::string& name, const std::string& how) const {
-    corrupt("tensor \"" + name + "\": " + how);
+  [[noreturn]] TAGMA_COLD void corrupt(std::string_view name, std::string_view how) const {
+    corrupt(sentence({"tensor \"", name, "\": ", how}));
+  }
+  [[noreturn]] TAGMA_COLD void corrupt(const json::reader& at) const {
+    corrupt(sentence({"header, byte ", at.position(), ": ", at.reason()}));
   }
 
-  void read_header(std::string_view header) {
+  /// @param size of the bytes behind the header
+  void read_header(std::string_view header, std::uint64_t size) {
     if (!header.starts_with('{')) corrupt("the header does not begin with '{'");
-    const json::parsed parsed = json::try_parse(header, {.bytes = max_header});
-    if (!parsed) corrupt("header, byte " + std::to_string(parsed.position) + ": " + parsed.reason);
+    std::size_t tensors = 0;
+    json::reader first(header);  // All of it is checked before any of it is kept.
+    const auto count = [&](std::string_view name) {
+      if (name != "__metadata__") ++tensors;
+      return first.skip();
+    };
+    if (!first.members(count) || !first.end()) corrupt(first);
+
+    entries_.reserve(tensors);
     std::vector<range> ranges;
-    for (const auto& [name, content] : parsed.root.as_object()) {
+    ranges.reserve(tensors);
+    json::reader second(header);
+    const auto read = [&](std::string_view name) {
       if (name == "__metadata__")
-        read_metadata(content);
+        read_metadata(second);
       else
-        ranges.push_back(read_entry(name, content));
-    }
-    place(ranges);
+        ranges.push_back(read_entry(name, second));
+      return true;
+    };
+    (void)second.members(read);
+    place(ranges, size);
   }
 
-  void read_metadata(const json::value& content) {
-    if (!content.is_object()) corrupt("__metadata__ is " + std::string(content.kind()) + ", not an object");
-    for (const auto& [name, text] : content.as_object()) {
-      if (!text.is_string())
-        corrupt("__metadata__: \"" + name + "\" is " + std::string(text.kind()) + ", not a string");
-      metadata_.emplace(name, text.as_string());
-    }
+  void read_metadata(json::reader& in) {
+    if (const auto found = in.next(); found != json::kind::object)
+      corrupt(sentence({"__metadata__ is ", to_string(found), ", not an object"}));
+    std::string text;
+    (void)in.members([&](std::string_view name) {
+      if (const auto found = in.next(); found != json::kind::string)
+        corrupt(sentence({"__metadata__: \"", name, "\" is ", to_string(found), ", not a string"}));
+      if (metadata_.size() == max_texts)
+        fail(status_code::invalid_argument,
+             {path_, ": __metadata__ has more than the ", max_texts, " texts that tagma reads"});
+      (void)in.string(text);
+      metadata_.emplace(name, text);
+      return true;
+    });
   }
 
-  range read_entry(const std::string& name, const json::value& content) {
-    const auto *type = content.find("dtype"), *dims = content.find("shape"), *offsets = content.find("data_offsets");
-    if (type == nullptr || !type->is_string()) corrupt(name, "no string \"dtype\"");
-    if (dims == nullptr || !is_numbers(*dims)) corrupt(name, "no \"shape\" of integers that are not negative");
-    if (offsets == nullptr || !is_numbers(*offsets) || offsets->as_array().size() != 2)
-      corrupt(name, "no \"data_offsets\" of two integers that are not negative");
-    const auto* format = detail::format_named(type->as_string());
-    if (format == nullptr) corrupt(name, "the unknown element type \"" + type->as_string() + "\"");
-
-    stored_tensor entry{name, format->type, std::string(format->name), {}, nullptr, 0};
-    if (dims->as_array().size() > static_cast<std::size_t>(max_rank))
-      fail(status_code::invalid_argument, path_ + ": tensor \"" + name + "\" has " +
-                                              std::to_string(dims->as_array().size()) + " axes, tagma knows at most " +
-                                              std::to_string(max_rank));
-    for (const json::value& e : dims->as_array()) entry.dims.push_back(e.as_integer());
-
-    const range where{static_cast<std::uint64_t>(offsets->as_array()[0].as_integer()),
-                      static_cast<std::uint64_t>(offsets->as_array()[1].as_integer()), entries_.size()};
+  range read_entry(std::string_view name, json::reader& in) {
+    constexpr std::string_view no_type = "no string \"dtype\"",
+                               no_shape = "no \"shape\" of integers that are not negative",
+                               no_offsets = "no \"data_offsets\" of two integers that are not negative";
+    bool has_type = false, has_shape = false, has_offsets = false;
+    stored_tensor entry;
+    entry.name = name;
+    const detail::format* format = nullptr;
+    range where{0, 0, entries_.size()};
+    if (in.next() != json::kind::object) corrupt(name, no_type);
+    (void)in.members([&](std::string_view member) {
+      if (member == "dtype") {
+        std::string type;
+        if (in.next() != json::kind::string) corrupt(name, no_type);
+        (void)in.string(type);
+        format = detail::format_named(type);
+        if (format == nullptr) corrupt(name, "the unknown element type \"" + type + "\"");
+        has_type = true;
+      } else if (member == "shape") {
+        std::size_t axes = 0;
+        read_numbers(in, name, no_shape, [&](std::uint64_t e) {
+          if (axes++ < static_cast<std::size_t>(max_rank)) entry.dims.push_back(static_cast<extent>(e));
+        });
+        if (axes > static_cast<std::size_t>(max_rank))
+          fail(status_code::invalid_argument,
+               {path_, ": tensor \"", name, "\" has ", axes, " axes, tagma knows at most ", max_rank});
+        has_shape = true;
+      } else if (member == "data_offsets") {
+        std::size_t count = 0;
+        read_numbers(in, name, no_offsets,
+                     [&](std::uint64_t offset) { (count++ == 0 ? where.begin : where.end) = offset; });
+        if (count != 2) corrupt(name, no_offsets);
+        has_offsets = true;
+      } else {
+        return in.skip();
+      }
+      return true;
+    });
+    if (!has_type) corrupt(name, no_type);
+    if (!has_shape) corrupt(name, no_shape);
+    if (!has_offsets) corrupt(name, no_offsets);
     if (where.end < where.begin) corrupt(name, "it ends before it begins");
+
+    entry.type = format->type;
+    entry.format = format->name;
     const extent elements = count_elements(entry.dims, 64);
     const auto bits = static_cast<std::uint64_t>(elements) * static_cast<std::uint64_t>(format->bits);
     if (elements < 0 || bits % 8 != 0 || bits / 8 != where.end - where.begin)
-      corrupt(name,
-              std::to_string(where.end - where.begin) + " bytes for " + entry.format + " " + to_string(entry.dims));
+      corrupt(name, sentence({where.end - where.begin, " bytes for ", entry.format, " ", to_string(entry.dims)}));
     entry.bytes = static_cast<std::size_t>(where.end - where.begin);
     entries_.push_back(std::move(entry));
     return where;
   }
 
-  static bool is_numbers(const json::value& list) {
-    if (!list.is_array()) return false;
-    for (const json::value& e : list.as_array())
-      if (!e.is_integer() || e.as_integer() < 0) return false;
-    return true;
+  /// Numbers from 0 to 2^63 - 1.
+  template <class Take>
+  void read_numbers(json::reader& in, std::string_view name, std::string_view problem, Take take) const {
+    if (in.next() != json::kind::array) corrupt(name, problem);
+    (void)in.elements([&] {
+      std::string_view digits;
+      std::int64_t number = -1;
+      if (in.next() != json::kind::number || !in.number(digits)) corrupt(name, problem);
+      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (status != std::errc() || end != digits.data() + digits.size() || number < 0) corrupt(name, problem);
+      take(static_cast<std::uint64_t>(number));
+      return true;
+    });
   }
 
-  void place(std::vector<range>& ranges) {
+  /// Checks that the tensors fill `size` bytes, and puts them in the order of their bytes.
+  void place(std::vector<range>& ranges, std::uint64_t size) {
     std::sort(ranges.begin(), ranges.end(), [](const range& a, const range& b) {
       return a.begin != b.begin ? a.begin < b.begin : a.end != b.end ? a.end < b.end : a.entry < b.entry;
     });
-    std::vector<stored_tensor> ordered;
     std::uint64_t end = 0;
     for (const range& r : ranges) {
-      stored_tensor& entry = entries_[r.entry];
       if (r.begin != end)
-        corrupt(entry.name,
-                "it begins at byte " + std::to_string(r.begin) + ", the one before it ends at " + std::to_string(end));
+        corrupt(entries_[r.entry].name, sentence({"it begins at byte ", r.begin, ", the one before it ends at ", end}));
       end = r.end;
-      ordered.push_back(std::move(entry));
     }
-    if (end != data_.size())
-      corrupt("the tensors end at byte " + std::to_string(end) + ", the file at " + std::to_string(data_.size()));
-    entries_ = std::move(ordered);
-    for (std::size_t i = 0, at = 0; i < entries_.size(); at += entries_[i++].bytes) {
-      stored_tensor& entry = entries_[i];
+    if (end != size) corrupt(sentence({"the tensors end at byte ", end, ", the file at ", size}));
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      std::size_t from = i;
+      while (ranges[from].entry != i) {
+        const std::size_t next = std::exchange(ranges[from].entry, from);
+        std::swap(entries_[from], entries_[next]);
+        from = next;
+      }
+      ranges[from].entry = from;
+    }
+    by_name_.resize(entries_.size());
+    for (std::size_t i = 0; i < by_name_.size(); ++i) by_name_[i] = static_cast<std::uint32_t>(i);
+    std::sort(by_name_.begin(), by_name_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return entries_[a].name < entries_[b].name; });
+  }
+
+  void find_bytes() {
+    std::size_t at = 0;
+    for (stored_tensor& entry : entries_) {
       entry.data = data_.data() + at;
-      by_name_.emplace(entry.name, i);
+      at += entry.bytes;
       if (entry.type != dtype::boolean) continue;
+      const auto* const first = static_cast<const std::uint8_t*>(entry.data);
       for (std::size_t j = 0; j < entry.bytes; ++j)
-        if (data_[static_cast<extent>(at + j)] > 1)
-          corrupt(entry.name, "element " + std::to_string(j) + " is neither 0 nor 1");
+        if (first[j] > 1) corrupt(entry.name, sentence({"element ", j, " is neither 0 nor 1"}));
     }
   }
 
   std::string path_;
   tensor<std::uint8_t> data_;
   std::vector<stored_tensor> entries_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;
+  std::vector<std::uint32_t> by_name_;  // positions in entries_
   safetensors::metadata metadata_;
 };
 

@@ -13,8 +13,7 @@ namespace tagma {
 namespace detail {
 
 inline void save_variables(runtime::session_core& session, const std::string& path, safetensors::metadata texts) {
-  const runtime::run_guard unlimited{run_limits{}};
-  const runtime::session_core::pass reading(session.variable_gate(), false, unlimited);
+  const runtime::session_core::pass reading(session, false, path + ": nothing was saved: ");
   std::vector<safetensors::named_tensor> tensors;
   std::vector<runtime::aligned_bytes> copies(session.variables().size());
   for (std::size_t i = 0; i < session.variables().size(); ++i) {
@@ -40,9 +39,9 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
       fail(status_code::not_found,
            path + ": there is no tensor for variable '" + name + "', which is " + to_string(wanted));
     if (found->type != wanted.type || !(found->dims == wanted.dims)) {
-      const std::string type = found->type == dtype::none ? found->format : std::string(to_string(found->type));
-      fail(status_code::invalid_argument, path + ": tensor '" + name + "' is " + type + " " + to_string(found->dims) +
-                                              ", the variable of that name is " + to_string(wanted));
+      const std::string_view type = found->type == dtype::none ? found->format : to_string(found->type);
+      fail(status_code::invalid_argument, {path, ": tensor '", name, "' is ", type, " ", to_string(found->dims),
+                                           ", the variable of that name is ", to_string(wanted)});
     }
     sources.push_back(found);
   }
@@ -56,8 +55,7 @@ inline safetensors::metadata restore_variables(runtime::session_core& session, c
            path + ": the text \"step\" is \"" + text->second + "\", expected the number of a run");
   }
 
-  const runtime::run_guard unlimited{run_limits{}};
-  const runtime::session_core::pass writing(session.variable_gate(), true, unlimited);
+  const runtime::session_core::pass writing(session, true, path + ": nothing was restored: ");
   for (std::size_t i = 0; i < sources.size(); ++i) {
     session.set_variable(i, sources[i]->data);
     session.mark_initialized(i);

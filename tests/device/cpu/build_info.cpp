@@ -16,7 +16,8 @@ TEST_CASE("one line says what the program was compiled with") {
   CHECK(contains(", g++ " + std::to_string(__GNUC__) + "."));
 #endif
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
-  CHECK(contains(", matrix products by oneDNN, "));
+  CHECK(contains(", matrix products by oneDNN " + std::to_string(DNNL_VERSION_MAJOR) + "." +
+                 std::to_string(DNNL_VERSION_MINOR) + ", "));
 #else
   CHECK(contains(", matrix products by Eigen, "));
 #endif

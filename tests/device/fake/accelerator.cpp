@@ -177,6 +177,40 @@ TEST_CASE("a net whose parts are on the host and on two devices learns the same 
     }
 }
 
+TEST_CASE("a device that is missing is replaced by the first of its type, and by the CPU where there is none") {
+  const auto a = tg::on<tg::gpu<1>>([](const auto& e) { return tg::dense<"a", 8>(e, tg::tanh); })(x);
+  const auto b = tg::on<tg::gpu<3>>([](const auto& e) { return tg::dense<"b", 8>(e, tg::relu); })(a);
+  const auto c = tg::on<tg::gpu<0>>([](const auto& e) { return tg::dense<"c", 3>(e); })(b);
+  const auto loss = tg::mean(tg::square(c - y));
+  const auto step = tg::minimize(loss, tg::sgd{.learning_rate = 0.05});
+  const auto apart = tg::compile([=] { return tg::outputs(loss, step); });
+  const auto& asked = tg::detail::placed_graph<std::remove_const_t<decltype(apart)>::graph>::devices;
+  tg::session_options options = options_of();
+  std::vector<float> expected;
+  for (const int devices : {4, 2, 1, 0})
+    for (std::uint64_t seed = 1; seed < 4; ++seed) {
+      INFO(devices << " devices, seed " << seed);
+      fake::machine machine({.devices = devices, .seed = seed, .eager = 16});
+      options.allow_soft_placement = false;
+      if (devices < 4)
+        CHECK_THAT(thrown([&] { tg::session(apart, options); }).what(), Catch::Contains("Cannot assign a device"));
+      options.allow_soft_placement = true;
+      tg::session session(apart, options);
+      const auto& names = session.core().devices();
+      REQUIRE(names.size() == 4);  // the client, and three GPUs
+      for (std::size_t d = 1; d < names.size(); ++d) {
+        CHECK(names[d].name.type.view() == (devices == 0 ? "CPU" : "GPU"));
+        CHECK(names[d].name.id == (asked[d].name.id < devices ? asked[d].name.id : 0));
+      }
+      std::vector<float> losses;
+      for (int i = 0; i < 5; ++i)
+        losses.push_back(std::get<0>(session.run(tg::fetch(loss, step), x = inputs, y = targets)));
+      CHECK(losses[4] < losses[0]);
+      if (expected.empty()) expected = losses;
+      for (std::size_t i = 0; i < losses.size(); ++i) CHECK(losses[i] == Approx(expected[i]).epsilon(1e-5));
+    }
+}
+
 TEST_CASE("a program with nothing on a device takes nothing of one") {
   const auto doubled = 2.0f * x;
   const auto program = tg::compile([=] { return tg::on<tg::cpu<0>>(tg::outputs(doubled)); });
@@ -184,6 +218,58 @@ TEST_CASE("a program with nothing on a device takes nothing of one") {
   tg::session session(program);
   CHECK(session.run(doubled, x = inputs).size() == inputs.size());
   CHECK(machine.driver().counts().blocks == 0);
+}
+
+TEST_CASE("plans that are idle go before a run on a capped device fails for memory") {
+  const auto h = tg::relu(tg::matmul(x, tg::variable<"k", float, 6, 256>(tg::ones)));
+  const auto total = tg::sum<1>(h);
+  const auto program = tg::compile([=] { return tg::outputs(total); });
+  fake::machine machine({.seed = 2});
+  const auto run_all_rows = [&](auto& session, bool up) {
+    int failed = 0;
+    for (tg::extent i = 0; i < 80; ++i) {
+      const tg::extent rows = 300 + (up ? i : 79 - i) % 40;
+      try {
+        const auto result = session.run(total, x = tg::tensor<float>(tg::shape{rows, 6}));
+        if (result.size() != static_cast<std::size_t>(rows)) ++failed;
+      } catch (const tg::error&) {
+        ++failed;
+      }
+    }
+    return failed;
+  };
+  {
+    tg::session session(program, {.gpu = {.memory_fraction = 1, .memory_cap = 3 << 20}});
+    CHECK(run_all_rows(session, true) == 0);
+    CHECK(session.core().arena_bytes() > (std::size_t{1} << 20));  // it keeps what has room
+    // More than the cap fails, and says so; what fits goes on.
+    CHECK(thrown([&] {
+            session.run(total, x = tg::tensor<float>(tg::shape{4000, 6}));
+          }).code() == tg::status_code::resource_exhausted);
+    CHECK(run_all_rows(session, false) == 0);
+  }
+  {  // Sessions that live at the same time share the memory.
+    tg::session first(program, {.gpu = {.memory_fraction = 1, .memory_cap = 3 << 20}});
+    CHECK(run_all_rows(first, true) == 0);
+    const std::size_t before = first.core().arena_bytes();
+    const auto table = tg::variable<"table", float, 256, 1024>(tg::zeros);  // a third of it
+    const auto sum = tg::sum(table);
+    tg::session second(tg::compile([=] { return tg::outputs(sum, total); }),
+                       {.gpu = {.memory_fraction = 1, .memory_cap = 3 << 20}});
+    CHECK(first.core().arena_bytes() < before);
+    CHECK(second.run(sum) == 0);
+    CHECK(run_all_rows(second, true) == 0);
+    CHECK(run_all_rows(first, true) == 0);
+  }
+  // Two at once: first with room for both, then only for one at a time.
+  for (const std::int64_t cap : {3 << 20, 400 << 10}) {
+    tg::session session(program, {.gpu = {.memory_fraction = 1, .memory_cap = cap}});
+    std::atomic<int> failed{0};
+    std::thread other([&] { failed += run_all_rows(session, false); });
+    failed += run_all_rows(session, true);
+    other.join();
+    CHECK(failed == 0);
+  }
 }
 
 TEST_CASE("fetches are what they were when the plan came to them") {

@@ -98,3 +98,12 @@ TEST_CASE("concat: operands that differ in a run are an error that names their s
   CHECK_THROWS_WITH(session.run(joined, x = tg::tensor<float>(tg::shape{2, 1}), y = tg::tensor<float>(tg::shape{3, 1})),
                     Catch::Contains("concat") && Catch::Contains("[2, 1]") && Catch::Contains("[3, 1]"));
 }
+
+TEST_CASE("concat and tile: extents beyond counting stay beyond it, without overflow") {
+  constexpr auto x = tg::placeholder<"x", float, 4, tg::dyn>();
+  constexpr auto many = tg::tile<INT64_MAX / 2, 1>(x);
+  constexpr auto more = tg::concat<0>(x, many, many, x);
+  STATIC_REQUIRE(many.spec.dims == tg::shape{tg::too_many, tg::dyn});
+  STATIC_REQUIRE(more.spec.dims == tg::shape{tg::too_many, tg::dyn});
+  STATIC_REQUIRE(tg::sum<0>(more).spec.dims == tg::shape{tg::dyn});
+}

@@ -104,3 +104,17 @@ TEST_CASE("a transposed convolution is the gradient of a convolution by its imag
   tg::test::check_gradient([&](const tensor& v) { return session.run(tg::fetch(loss, dy), y = v, w = ws); }, ys);
   tg::test::check_gradient([&](const tensor& v) { return session.run(tg::fetch(loss, dw), y = ys, w = v); }, ws);
 }
+
+TEST_CASE("windows that reach beyond any image do not fit, without overflow", "[conv]") {
+  using tg::op::window_axis;
+  constexpr tg::extent tall = tg::extent{1} << 50;
+  constexpr window_axis far{tall, 1, 32767, 0, 0, false}, same{tall, 3, 32767, 0, 0, true}, near{3, 2, 1, 1, 1, false};
+  STATIC_REQUIRE(far.reach() == tg::too_many);
+  STATIC_REQUIRE(far.positions(100) == 0);
+  STATIC_REQUIRE(same.positions(100) == 0);
+  STATIC_REQUIRE(near.positions(INT64_MAX) == INT64_MAX / 2);
+  STATIC_REQUIRE(near.covered(INT64_MAX) >= INT64_MAX - 2);
+  STATIC_REQUIRE(window_axis{3, 65535, 1, 0, 0, true}.covered(tall) == tg::too_many);
+  STATIC_REQUIRE(window_axis{3, 65535, 1, 0, 0, true}.positions(INT64_MAX) == INT64_MAX / 65535 + 1);
+  STATIC_REQUIRE(window_axis{0, 2, 32767, 0, 0, false}.reach() == -32766);
+}

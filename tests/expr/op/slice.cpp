@@ -83,3 +83,16 @@ TEST_CASE("slice: a range beyond an axis that varies is an error of the run, whi
   CHECK_THROWS_WITH(session.run(tail, x = std::vector<std::int32_t>{1, 2}),
                     Catch::Contains("slice") && Catch::Contains("beyond its axis") && Catch::Contains("int32 [2]"));
 }
+
+TEST_CASE("pad and slice: extents beyond counting stay beyond it, without overflow") {
+  constexpr auto x = tg::placeholder<"x", float, tg::dyn, 6>();
+  const auto framed = tg::pad<padding{}, padding{INT64_MAX, 1}>(x, 0.0f);
+  const auto again = tg::pad<padding{INT64_MAX, INT64_MAX}, padding{INT64_MAX, INT64_MAX}>(framed, 0.0f);
+  STATIC_REQUIRE(framed.spec.dims == tg::shape{tg::dyn, tg::too_many});
+  STATIC_REQUIRE(again.spec.dims == tg::shape{tg::dyn, tg::too_many});
+  using s = tg::spec<float, 4, tg::dyn>;
+  STATIC_REQUIRE(!tg::diagnose::ranges_fit<s, all_of_axis, range{INT64_MIN}>);
+  STATIC_REQUIRE(!tg::diagnose::ranges_fit<s, range{INT64_MIN, INT64_MAX - 1}>);
+  STATIC_REQUIRE(!tg::diagnose::ranges_fit<s, all_of_axis, range{INT64_MIN, -1}>);
+  STATIC_REQUIRE(tg::diagnose::ranges_fit<s, all_of_axis, range{-INT64_MAX, -1}>);
+}

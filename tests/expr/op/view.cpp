@@ -66,3 +66,12 @@ TEST_CASE("gradients through views, and none through stop_gradient") {
 }
 
 }  // namespace
+
+TEST_CASE("reshape counts elements without overflow") {
+  using s = tg::spec<float, 4, 4>;
+  using large = tg::spec<float, INT64_MAX / 2, 3>;
+  STATIC_REQUIRE(!tg::diagnose::element_counts_agree<s, INT64_MAX, 2, 4>);
+  STATIC_REQUIRE(!tg::diagnose::element_counts_agree<s, 4294967296, 4294967296>);  // 0 where products wrap around
+  STATIC_REQUIRE(!tg::diagnose::element_counts_agree<s, 4294967296, 4294967296, tg::dyn>);
+  STATIC_REQUIRE(!tg::diagnose::element_counts_agree<large, 16>);
+}

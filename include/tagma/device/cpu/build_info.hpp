@@ -17,13 +17,13 @@ namespace tagma {
 [[nodiscard]] inline std::string build_info() {
   std::string text = "tagma " TAGMA_VERSION ", " TAGMA_COMPILER;
   text += ", matrix products by " + std::string(device::cpu::gemm_library());
-#if TAGMA_CPU_V3
-  text += device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA" : ", loops for the baseline";
-#elif defined(__AVX2__) && defined(__FMA__)
-  text += ", loops for AVX2 and FMA";
+#if defined(__AVX2__) && defined(__FMA__)
+  constexpr bool everywhere = true;
 #else
-  text += ", loops for the baseline";
+  constexpr bool everywhere = false;
 #endif
+  text += everywhere || device::cpu::best_level() == device::cpu::level::v3 ? ", loops for AVX2 and FMA"
+                                                                            : ", loops for the baseline";
   const int threads = device::cpu::available_cpus();
   text += ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   std::string parts;

@@ -7,22 +7,23 @@
 
 namespace tagma::device::cpu {
 
-/// Flushes denormal numbers on this thread; returns what `restore_denormals` takes to undo it.
-inline unsigned flush_denormals() {
+inline void restore_denormals([[maybe_unused]] unsigned before) {
 #if defined(__SSE2__)
-  const unsigned before = __builtin_ia32_stmxcsr();
-  constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
-  if ((before & (flush_to_zero | denormals_are_zero)) != (flush_to_zero | denormals_are_zero))
-    __builtin_ia32_ldmxcsr(before | flush_to_zero | denormals_are_zero);
-  return before;
-#else
-  return 0;
+  asm volatile("ldmxcsr %0" : : "m"(before) : "memory");
 #endif
 }
 
-inline void restore_denormals([[maybe_unused]] unsigned before) {
+/// Flushes denormal numbers on this thread; returns what `restore_denormals` takes to undo it.
+inline unsigned flush_denormals() {
 #if defined(__SSE2__)
-  __builtin_ia32_ldmxcsr(before);
+  unsigned before = 0;
+  asm volatile("stmxcsr %0" : "=m"(before));
+  constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
+  if ((before & (flush_to_zero | denormals_are_zero)) != (flush_to_zero | denormals_are_zero))
+    restore_denormals(before | flush_to_zero | denormals_are_zero);
+  return before;
+#else
+  return 0;
 #endif
 }
 

@@ -15,7 +15,6 @@
 #include <dlfcn.h>
 #include <dnnl.h>
 #elif __has_include(<Eigen/Core>)
-#define TAGMA_HAS_EIGEN 1
 #ifndef EIGEN_MPL2_ONLY
 #define EIGEN_MPL2_ONLY
 #endif
@@ -131,10 +130,10 @@ void library_gemm(const gemm_args<T>& g) {
 
 }  // namespace detail
 
-/// The name of the library behind float products, for `build_info`.
+/// The library behind float products, for `build_info`.
 [[nodiscard]] constexpr std::string_view gemm_library() {
 #if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN
-  return "oneDNN";
+  return "oneDNN " TAGMA_TEXT(DNNL_VERSION_MAJOR) "." TAGMA_TEXT(DNNL_VERSION_MINOR);
 #else
   return "Eigen";
 #endif

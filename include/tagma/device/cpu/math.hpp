@@ -31,26 +31,26 @@ TAGMA_INLINE pack<T, W> ceil_part(const pack<T, W>& x) {
 
 template <class T, int W>
 TAGMA_INLINE pack<T, W> sqrt_part(const pack<T, W>& x) {
-#if defined(__x86_64__)
-  if constexpr (static_cast<int>(sizeof(T)) * W > 16) {
+#if __has_builtin(__builtin_elementwise_sqrt)  // clang since 17
+  return {__builtin_elementwise_sqrt(x.v)};
+#else
+#if __has_builtin(__builtin_ia32_sqrtps)  // documented by g++ for x86, and in clang before 22
+  if constexpr (static_cast<int>(sizeof(T)) * W > 16)
     return join(sqrt_part(low_half(x)), sqrt_part(high_half(x)));
-  } else if constexpr (static_cast<int>(sizeof(T)) * W == 16) {
-    if constexpr (same<T, float>)
-      return {__builtin_ia32_sqrtps(x.v)};
-    else
-      return {__builtin_ia32_sqrtpd(x.v)};
-  } else
+  else if constexpr (static_cast<int>(sizeof(T)) * W == 16 && same<T, float>)
+    return {__builtin_ia32_sqrtps(x.v)};
+  else if constexpr (static_cast<int>(sizeof(T)) * W == 16)
+    return {__builtin_ia32_sqrtpd(x.v)};
 #endif
-  {
-    pack<T, W> r = x;
-    for (int i = 0; i < W; ++i) {
-      if constexpr (same<T, float>)
-        set_lane(r, i, __builtin_sqrtf(lane(x, i)));
-      else
-        set_lane(r, i, __builtin_sqrt(lane(x, i)));
-    }
-    return r;
+  pack<T, W> r = x;
+  for (int i = 0; i < W; ++i) {
+    if constexpr (same<T, float>)
+      set_lane(r, i, __builtin_sqrtf(lane(x, i)));
+    else
+      set_lane(r, i, __builtin_sqrt(lane(x, i)));
   }
+  return r;
+#endif
 }
 
 template <class T, int W>

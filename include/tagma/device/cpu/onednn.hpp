@@ -3,12 +3,15 @@
 
 /// @file
 /// What kernels share that call primitives of oneDNN through its C interface: handles that release what they own, the
-/// engine, and errors that throw.
+/// engine, errors that throw, and what its version 2 needs to look like version 3, for which the rest is written.
 
 #include "tagma/device/cpu/gemm.hpp"
 
-/// 1 where primitives are used beside the plain products of oneDNN: their interface differs between major versions.
-#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN && DNNL_VERSION_MAJOR == 2
+/// 1 where primitives are used beside the plain products of oneDNN. Not where it was built for TBB or SYCL: there they
+/// run on threads of its own, as many as the machine has, and with SYCL only if that finds a device for the processor.
+#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN &&                               \
+    (DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP || DNNL_CPU_RUNTIME == DNNL_RUNTIME_SEQ || \
+     DNNL_CPU_RUNTIME == DNNL_RUNTIME_THREADPOOL)
 #define TAGMA_ONEDNN_PRIMITIVES 1
 
 namespace tagma::device::cpu::detail {
@@ -32,6 +35,8 @@ class dnnl_handle {
   }
 
   [[nodiscard]] Handle get() const { return handle_; }
+  /// Where a function of oneDNN writes the handle that it makes, while this is null.
+  [[nodiscard]] Handle* place() { return &handle_; }
   [[nodiscard]] bool operator==(decltype(nullptr)) const { return handle_ == nullptr; }
 
  private:
@@ -42,6 +47,70 @@ using dnnl_owned_desc = dnnl_handle<dnnl_primitive_desc_t, &dnnl_primitive_desc_
 using dnnl_owned_memory = dnnl_handle<dnnl_memory_t, &dnnl_memory_destroy>;
 using dnnl_owned_stream = dnnl_handle<dnnl_stream_t, &dnnl_stream_destroy>;
 using dnnl_owned_attr = dnnl_handle<dnnl_primitive_attr_t, &dnnl_primitive_attr_destroy>;
+
+#if DNNL_VERSION_MAJOR < 3
+// Version 2 in the words of version 3. A layout is a structure there; a primitive is described in two steps, the first
+// of which writes an operation.
+/// A layout that somebody else owns.
+using dnnl_layout = const dnnl_memory_desc_t*;
+class dnnl_owned_layout {
+ public:
+  [[nodiscard]] dnnl_layout get() const { return &layout_; }
+  [[nodiscard]] dnnl_memory_desc_t* place() { return &layout_; }
+
+ private:
+  dnnl_memory_desc_t layout_{};
+};
+
+inline dnnl_status_t dnnl_memory_desc_create_with_strides(dnnl_memory_desc_t* made, int rank, const dnnl_dims_t dims,
+                                                          dnnl_data_type_t type, const dnnl_dims_t strides) {
+  return dnnl_memory_desc_init_by_strides(made, rank, dims, type, strides);
+}
+inline dnnl_status_t dnnl_memory_desc_create_with_tag(dnnl_memory_desc_t* made, int rank, const dnnl_dims_t dims,
+                                                      dnnl_data_type_t type, dnnl_format_tag_t order) {
+  return dnnl_memory_desc_init_by_tag(made, rank, dims, type, order);
+}
+inline dnnl_status_t dnnl_post_ops_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t what, float a, float b) {
+  return ::dnnl_post_ops_append_eltwise(ops, 1.0f, what, a, b);
+}
+inline dnnl_status_t dnnl_matmul_primitive_desc_create(dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_layout a,
+                                                       dnnl_layout b, dnnl_layout bias, dnnl_layout c,
+                                                       dnnl_primitive_attr_t attributes) {
+  dnnl_matmul_desc_t operation;
+  const dnnl_status_t status = dnnl_matmul_desc_init(&operation, a, b, bias, c);
+  return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, nullptr);
+}
+inline dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
+    dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_prop_kind_t purpose, dnnl_alg_kind_t algorithm,
+    dnnl_layout x, dnnl_layout filter, dnnl_layout bias, dnnl_layout y, const dnnl_dims_t strides,
+    const dnnl_dims_t dilations, const dnnl_dims_t before, const dnnl_dims_t after, dnnl_primitive_attr_t attributes) {
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(&operation, purpose, algorithm, x, filter,
+                                                                          bias, y, strides, dilations, before, after);
+  return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, nullptr);
+}
+inline dnnl_status_t dnnl_convolution_backward_data_primitive_desc_create(
+    dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_alg_kind_t algorithm, dnnl_layout x, dnnl_layout filter,
+    dnnl_layout y, const dnnl_dims_t strides, const dnnl_dims_t dilations, const dnnl_dims_t before,
+    const dnnl_dims_t after, const_dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes) {
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_backward_data_desc_init(&operation, algorithm, x, filter, y,
+                                                                                strides, dilations, before, after);
+  return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, forward);
+}
+inline dnnl_status_t dnnl_convolution_backward_weights_primitive_desc_create(
+    dnnl_primitive_desc_t* made, dnnl_engine_t engine, dnnl_alg_kind_t algorithm, dnnl_layout x, dnnl_layout filter,
+    dnnl_layout bias, dnnl_layout y, const dnnl_dims_t strides, const dnnl_dims_t dilations, const dnnl_dims_t before,
+    const dnnl_dims_t after, const_dnnl_primitive_desc_t forward, dnnl_primitive_attr_t attributes) {
+  dnnl_convolution_desc_t operation;
+  const dnnl_status_t status = dnnl_dilated_convolution_backward_weights_desc_init(
+      &operation, algorithm, x, filter, bias, y, strides, dilations, before, after);
+  return status != dnnl_success ? status : dnnl_primitive_desc_create(made, &operation, attributes, engine, forward);
+}
+#else
+using dnnl_layout = const_dnnl_memory_desc_t;
+using dnnl_owned_layout = dnnl_handle<dnnl_memory_desc_t, &dnnl_memory_desc_destroy>;
+#endif
 
 inline void check_dnnl(dnnl_status_t status, const char* what) {
   if (status != dnnl_success)
@@ -59,26 +128,110 @@ inline void check_dnnl(dnnl_status_t status, const char* what) {
 }
 
 [[nodiscard]] TAGMA_COLD inline dnnl_owned_stream make_dnnl_stream() {
-  dnnl_stream_t s = nullptr;
-  check_dnnl(dnnl_stream_create(&s, dnnl_processor(), dnnl_stream_default_flags), "a stream");
-  return dnnl_owned_stream(s);
+  dnnl_owned_stream made;
+  check_dnnl(dnnl_stream_create(made.place(), dnnl_processor(), dnnl_stream_default_flags), "a stream");
+  return made;
 }
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_memory make_dnnl_memory(const dnnl_memory_desc_t& layout,
-                                                                   void* data = DNNL_MEMORY_NONE) {
-  dnnl_memory_t m = nullptr;
-  check_dnnl(dnnl_memory_create(&m, &layout, dnnl_processor(), data), "a memory object");
-  return dnnl_owned_memory(m);
+
+/// Floats whose neighbours along each axis are `strides` elements apart.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims,
+                                                                   const dnnl_dims_t strides) {
+  dnnl_owned_layout made;
+  check_dnnl(dnnl_memory_desc_create_with_strides(made.place(), rank, dims, dnnl_f32, strides), "a layout");
+  return made;
 }
-[[nodiscard]] TAGMA_COLD inline dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what) {
-  dnnl_primitive_t made = nullptr;
-  check_dnnl(dnnl_primitive_create(&made, d.get()), what);
-  return dnnl_owned_primitive(made);
+/// The same, in an order that has a name, or in the one that a primitive likes best.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_layout make_dnnl_layout(int rank, const dnnl_dims_t dims,
+                                                                   dnnl_format_tag_t order) {
+  dnnl_owned_layout made;
+  check_dnnl(dnnl_memory_desc_create_with_tag(made.place(), rank, dims, dnnl_f32, order), "a layout");
+  return made;
 }
-[[nodiscard]] inline const dnnl_memory_desc_t& dnnl_layout_of(const dnnl_owned_desc& d, dnnl_query_t what) {
-  return *dnnl_primitive_desc_query_md(d.get(), what, 0);
+[[nodiscard]] inline bool equal(dnnl_layout a, dnnl_layout b) { return dnnl_memory_desc_equal(a, b) != 0; }
+[[nodiscard]] inline std::size_t bytes_of(dnnl_layout layout) { return dnnl_memory_desc_get_size(layout); }
+
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_memory make_dnnl_memory(dnnl_layout layout, void* data = DNNL_MEMORY_NONE) {
+  dnnl_owned_memory made;
+  check_dnnl(dnnl_memory_create(made.place(), layout, dnnl_processor(), data), "a memory object");
+  return made;
 }
 inline void set_dnnl_data(const dnnl_owned_memory& m, const float* data) {
   check_dnnl(dnnl_memory_set_data_handle(m.get(), const_cast<float*>(data)), "an address");
+}
+
+/// Attributes of a primitive whose working memory its caller provides.
+/// @param relu the result goes through max(x, 0)
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_attr make_dnnl_attributes(bool relu = false) {
+  dnnl_owned_attr made;
+  check_dnnl(dnnl_primitive_attr_create(made.place()), "attributes");
+  check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(made.get(), dnnl_scratchpad_mode_user), "attributes");
+  if (!relu) return made;
+  dnnl_handle<dnnl_post_ops_t, &dnnl_post_ops_destroy> after;
+  check_dnnl(dnnl_post_ops_create(after.place()), "attributes");
+  check_dnnl(dnnl_post_ops_append_eltwise(after.get(), dnnl_eltwise_relu, 0.0f, 0.0f), "attributes");
+  check_dnnl(dnnl_primitive_attr_set_post_ops(made.get(), after.get()), "attributes");
+  return made;
+}
+
+/// c = a * b as oneDNN would compute it; a null handle if it would not.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_product(dnnl_layout a, dnnl_layout b, dnnl_layout c,
+                                                                      const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc made;
+  const dnnl_status_t status =
+      dnnl_matmul_primitive_desc_create(made.place(), dnnl_processor(), a, b, nullptr, c, attributes.get());
+  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
+}
+
+/// What the three convolutions of a layer have in common. `bias` may be null.
+struct dnnl_convolution {
+  dnnl_layout x, filter, bias, y;
+  dnnl_dims_t strides, dilations, before, after;
+};
+
+/// y = x * filter + bias as oneDNN would compute it; a null handle if it would not. Its gradients take it as a hint.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_convolution(const dnnl_convolution& c,
+                                                                          const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc made;
+  const dnnl_status_t status = dnnl_convolution_forward_primitive_desc_create(
+      made.place(), dnnl_processor(), dnnl_forward_training, dnnl_convolution_direct, c.x, c.filter, c.bias, c.y,
+      c.strides, c.dilations, c.before, c.after, attributes.get());
+  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
+}
+/// The gradient by x.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_input_gradient(const dnnl_convolution& c,
+                                                                             const dnnl_owned_desc& forward,
+                                                                             const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc made;
+  const dnnl_status_t status = dnnl_convolution_backward_data_primitive_desc_create(
+      made.place(), dnnl_processor(), dnnl_convolution_direct, c.x, c.filter, c.y, c.strides, c.dilations, c.before,
+      c.after, forward.get(), attributes.get());
+  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
+}
+/// The gradient by the filter.
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_desc describe_dnnl_filter_gradient(const dnnl_convolution& c,
+                                                                              const dnnl_owned_desc& forward,
+                                                                              const dnnl_owned_attr& attributes) {
+  dnnl_owned_desc made;
+  const dnnl_status_t status = dnnl_convolution_backward_weights_primitive_desc_create(
+      made.place(), dnnl_processor(), dnnl_convolution_direct, c.x, c.filter, nullptr, c.y, c.strides, c.dilations,
+      c.before, c.after, forward.get(), attributes.get());
+  return status == dnnl_success ? std::move(made) : dnnl_owned_desc();
+}
+
+/// The name of the implementation that oneDNN has chosen.
+[[nodiscard]] inline std::string_view implementation_of(const dnnl_owned_desc& desc) {
+  const char* name = "";
+  dnnl_primitive_desc_query(desc.get(), dnnl_query_impl_info_str, 0, &name);
+  return name;
+}
+/// One of the layouts that it wants.
+[[nodiscard]] inline dnnl_layout layout_of(const dnnl_owned_desc& desc, dnnl_query_t what, int index = 0) {
+  return dnnl_primitive_desc_query_md(desc.get(), what, index);
+}
+[[nodiscard]] TAGMA_COLD inline dnnl_owned_primitive make_dnnl_primitive(const dnnl_owned_desc& d, const char* what) {
+  dnnl_owned_primitive made;
+  check_dnnl(dnnl_primitive_create(made.place(), d.get()), what);
+  return made;
 }
 
 }  // namespace tagma::device::cpu::detail

@@ -6,6 +6,7 @@
 
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/heap_array.hpp"
+#include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/index.hpp"
 #include "tagma/runtime/kernel.hpp"
 
@@ -32,8 +33,7 @@ class row_sorter final : public runtime::kernel_state {
       const std::int64_t row = index_at(indices.data, indices.type, i);
       if (row < 0 || row >= table) {
         count_ = 0;
-        fail(status_code::out_of_range,
-             {"index ", row, " at position ", i, " is not below the extent of the axis, ", table});
+        fail_index(row, i, table);
       }
       rows_[static_cast<std::size_t>(count_++)] = {row, rows.data + i * bytes};
     }

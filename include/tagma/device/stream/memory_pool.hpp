@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tagma/base/no_memory.hpp"
 #include "tagma/device/stream/memory_options.hpp"
 #include "tagma/runtime/mutex.hpp"
 
@@ -219,16 +220,6 @@ class memory_pool {
     a.behind = b.behind;
     if (b.behind >= 0) pieces_[at(b.behind)].before = first;
     b.live = false;
-  }
-
-  /// "1536 bytes", "1.5 GiB (1610612736 bytes)".
-  [[nodiscard]] TAGMA_COLD static std::string bytes_text(std::int64_t bytes) {
-    constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
-    if (bytes < 2048) return sentence({bytes, " bytes"});
-    std::size_t unit = 0;
-    std::int64_t tenths = bytes * 10 / 1024;
-    for (; tenths >= 10240 && unit < 3; ++unit) tenths /= 1024;
-    return sentence({tenths / 10, ".", tenths % 10, " ", units[unit], " (", bytes, " bytes)"});
   }
 
   [[noreturn]] TAGMA_COLD void exhausted(std::int64_t bytes, std::string_view purpose) const {

@@ -23,7 +23,7 @@ struct concat {
       for (int i = 0; i < s.dims.rank; ++i) {
         extent& known = a.out.dims[i];
         if (i == axis)
-          known = known == dyn || s.dims[i] == dyn ? dyn : known + s.dims[i];
+          known = known == dyn || s.dims[i] == dyn ? dyn : bounded_sum(known, s.dims[i]);
         else if (!compatible(known, s.dims[i]))
           return "the operands differ along another axis";
         else if (known == dyn)
@@ -45,8 +45,13 @@ struct concat_part {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
   static constexpr const char* infer(ir::infer_args& a) {
+    const shape& one = a.in[0].dims;
     a.out = {a.in[0].type, a.in[1].dims};
-    return a.in[0].dims.rank == a.in[1].dims.rank ? nullptr : "the part and the whole have different ranks";
+    if (one.rank != a.out.dims.rank) return "the part and the whole have different ranks";
+    for (int i = 0; i < one.rank; ++i)
+      if (i != static_cast<int>(a.attributes[0]) && !compatible(one[i], a.out.dims[i]))
+        return "the part and the whole differ along another axis";
+    return nullptr;
   }
   /// Where the part begins along the axis, for the extents of a run.
   /// @param in the inputs, as a kernel has them
@@ -116,7 +121,7 @@ struct tile {
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i)
-      if (a.out.dims[i] != dyn) a.out.dims[i] *= a.attributes[static_cast<std::size_t>(i)];
+      if (extent& e = a.out.dims[i]; e != dyn) e = bounded_product(e, a.attributes[static_cast<std::size_t>(i)]);
     return nullptr;
   }
   static constexpr void gradient(auto& g);

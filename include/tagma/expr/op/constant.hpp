@@ -24,8 +24,6 @@ struct constant_definition {
       {},
       {},
       attributes.list(),
-      {},
-      nullptr,
       {}};
 };
 

@@ -42,6 +42,8 @@ struct after_definition {
     ir::record r = *origin;
     r.controls = controls;
     r.bare = nullptr;
+    r.copied = origin;
+    r.carries = r.carries || (false || ... || find_record<Controls>()->carries);
     r.hash = hash_combine(hash_text("after"), r.hash);
     for (const ir::record* c : controls) r.hash = hash_combine(r.hash, c->hash);
     return r;

@@ -31,7 +31,8 @@ struct convolution {
   static constexpr const char* infer_output(ir::infer_args& a, const shape& x, const shape& filter, shape& out) {
     if (x.rank != 4 || filter.rank != 4) return "images and filter need four axes";
     const extent groups = a.attributes[2];
-    if (filter[2] != dyn && !compatible(x[3], filter[2] * groups)) return "the filter has another number of channels";
+    if (filter[2] != dyn && !compatible(x[3], bounded_product(filter[2], groups)))
+      return "the filter has another number of channels";
     if (filter[3] != dyn && filter[3] % groups != 0) return "the filters do not divide into groups";
     const window_plane w = plane(a.attributes, filter);
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), filter[3]};
@@ -61,7 +62,7 @@ struct conv2d_input_gradient : convolution {
       const window_plane w = plane(a.attributes, filter);
       const extent height = a.attributes[3], width = a.attributes[4];
       x = {dy[0], height == dyn ? w.rows.covered(dy[1]) : height, width == dyn ? w.columns.covered(dy[2]) : width,
-           filter[2] == dyn ? dyn : filter[2] * a.attributes[2]};
+           filter[2] == dyn ? dyn : bounded_product(filter[2], a.attributes[2])};
       if ((x[1] < 1 && x[1] != dyn) || (x[2] < 1 && x[2] != dyn)) return "the result would be empty";
     }
     shape out;
@@ -140,9 +141,9 @@ inline constexpr bool conv_options_are_valid =
     window_options_are_valid<Options.stride, Options.dilation, Options.padding>&& Options.groups >= 1;
 /// The channels of the images are those of the filter times the number of groups.
 template <class X, class Filter, int Groups>
-inline constexpr bool filter_fits_channels = (Filter::value.dims[2] == dyn ||
-                                              compatible(X::value.dims[3], Filter::value.dims[2] * Groups)) &&
-                                             (Filter::value.dims[3] == dyn || Filter::value.dims[3] % Groups == 0);
+inline constexpr bool filter_fits_channels =
+    (Filter::value.dims[2] == dyn || compatible(X::value.dims[3], bounded_product(Filter::value.dims[2], Groups))) &&
+    (Filter::value.dims[3] == dyn || Filter::value.dims[3] % Groups == 0);
 /// The filter has at least one position over the padded images.
 template <class X, class Filter, conv_options Options>
 inline constexpr bool filter_fits_image = [] {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// @file
-/// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Composed of
-/// reductions and element-wise operations, from which the gradients follow.
+/// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Compositions
+/// of reductions and element-wise operations, from which the gradients follow.
 
 #include "tagma/expr/op/reduce.hpp"
 
@@ -19,6 +19,65 @@ template <class X, class... Parameters>
 inline constexpr bool are_per_channel = (true && ... && is_per_channel<X, Parameters>);
 }  // namespace diagnose
 
+namespace op {
+
+/// Attribute 0 of what follows is the mask of the axes that are averaged over, attribute 1 of those that stay as 1.
+namespace normalization {
+
+/// (x - mean)^2, averaged.
+constexpr ir::node_id variance_of(auto& e, ir::node_id centred) {
+  return mean::of(e, e.emit(square{}, centred), e.attr(0), e.attr(1));
+}
+/// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
+constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id variance, ir::node_id gamma,
+                                      ir::node_id beta, ir::node_id epsilon) {
+  const ir::node_id inverse = e.emit(rsqrt{}, e.emit(add{}, variance, epsilon));
+  const ir::node_id scaled = e.emit(multiply{}, centred, e.emit(multiply{}, inverse, gamma));
+  return e.emit(add{}, scaled, beta);
+}
+
+}  // namespace normalization
+
+/// The mean of squared deviations from the mean.
+struct variance : composition<8> {
+  static constexpr const char* name = "variance";
+  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  static constexpr void expand(auto& e) {
+    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
+    e.result = normalization::variance_of(e, e.emit(subtract{}, e.in(0), average));
+  }
+};
+
+/// Inputs: x, gamma, beta, epsilon.
+struct normalize : composition<13> {
+  static constexpr const char* name = "normalize";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
+    const ir::node_id centred = e.emit(subtract{}, e.in(0), average);
+    const ir::node_id spread = normalization::variance_of(e, centred);
+    e.result = normalization::scale_and_shift(e, centred, spread, e.in(1), e.in(2), e.in(3));
+  }
+};
+
+/// The same by a given mean and variance. Inputs: x, gamma, beta, mean, variance, epsilon.
+struct normalize_by : composition<6> {
+  static constexpr const char* name = "normalize_by";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = a.in[0];
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id centred = e.emit(subtract{}, e.in(0), e.in(3));
+    e.result = normalization::scale_and_shift(e, centred, e.in(4), e.in(1), e.in(2), e.in(5));
+  }
+};
+
+}  // namespace op
+
 namespace detail {
 
 template <class X, class... Parameter>
@@ -26,21 +85,11 @@ inline constexpr bool is_normalization = (diagnose::is_floating_point<X> && ... 
                                           (diagnose::same_element_type<X, Parameter> &&
                                            diagnose::is_per_channel<X, Parameter>));
 
-template <bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_mean(const E& e, std::integer_sequence<int, Axes...>) {
-  return make_mean<Keep, Place, Axes...>(e);
-}
-
-/// (x - mean) * (1 / sqrt(variance + epsilon) * gamma) + beta, given x - mean.
-template <class Place, class Centred, class Variance, class Gamma, class Beta>
-[[nodiscard]] constexpr auto scale_and_shift(const Centred& centred, const Variance& variance, const Gamma& gamma,
-                                             const Beta& beta, double epsilon) {
-  const auto safe = make_binary<op::add, part<Place, 0>>(variance, epsilon);
-  const auto inverse = make_node<op::rsqrt, ir::attributes<0>{}, part<Place, 1>>(safe);
-  const auto scale = make_binary<op::multiply, part<Place, 2>>(inverse, gamma);
-  const auto scaled = make_binary<op::multiply, part<Place, 3>>(centred, scale);
-  return make_binary<op::add, part<Place, 4>>(scaled, beta);
-}
+/// All axes but the last, which is dropped; the last alone, which stays.
+template <int Rank>
+inline constexpr auto axes_of_channels = ir::pack_attributes((1 << (Rank - 1)) - 1, 0);
+template <int Rank>
+inline constexpr auto last_axis = ir::pack_attributes(1 << (Rank - 1), 1 << (Rank - 1));
 
 }  // namespace detail
 
@@ -72,12 +121,11 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
   if constexpr (X::rank >= 2 &&
                 detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
-    constexpr auto axes = std::make_integer_sequence<int, X::rank - 1>{};
-    const auto mean = detail::make_mean<false, detail::part<Place, 0>>(x, axes);
-    const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);
-    const auto squared = detail::make_node<op::square, ir::attributes<0>{}, detail::part<Place, 2>>(centred);
-    const auto variance = detail::make_mean<false, detail::part<Place, 3>>(squared, axes);
-    const auto output = detail::scale_and_shift<detail::part<Place, 4>>(centred, variance, gamma, beta, epsilon);
+    constexpr auto axes = detail::axes_of_channels<X::rank>;
+    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 3>, 0>(epsilon);
+    const auto mean = detail::make_node<op::mean, axes, detail::part<Place, 0>>(x);
+    const auto variance = detail::make_node<op::variance, axes, detail::part<Place, 1>>(x);
+    const auto output = detail::make_node<op::normalize, axes, detail::part<Place, 2>>(x, gamma, beta, tiny);
     return batch_moments<std::remove_cv_t<decltype(output)>, std::remove_cv_t<decltype(mean)>,
                          std::remove_cv_t<decltype(variance)>>{output, mean, variance};
   }
@@ -94,8 +142,9 @@ template <expression X, expression Gamma, expression Beta, expression Mean, expr
                        typename Mean::spec_type, typename Variance::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type,
                                          typename Mean::spec_type, typename Variance::spec_type>) {
-    const auto centred = detail::make_binary<op::subtract, detail::part<Place, 0>>(x, mean);
-    return detail::scale_and_shift<detail::part<Place, 1>>(centred, variance, gamma, beta, epsilon);
+    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 0>, 0>(epsilon);
+    return detail::make_node<op::normalize_by, ir::attributes<0>{}, detail::part<Place, 1>>(x, gamma, beta, mean,
+                                                                                            variance, tiny);
   }
 }
 
@@ -109,12 +158,8 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 [[nodiscard]] constexpr auto layer_norm(const X& x, const Gamma& gamma, const Beta& beta, double epsilon = 1e-3) {
   TAGMA_NEEDS_CHANNELS(typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type);
   if constexpr (detail::is_normalization<typename X::spec_type, typename Gamma::spec_type, typename Beta::spec_type>) {
-    constexpr auto last = std::integer_sequence<int, X::rank - 1>{};
-    const auto mean = detail::make_mean<true, detail::part<Place, 0>>(x, last);
-    const auto centred = detail::make_binary<op::subtract, detail::part<Place, 1>>(x, mean);
-    const auto squared = detail::make_node<op::square, ir::attributes<0>{}, detail::part<Place, 2>>(centred);
-    const auto variance = detail::make_mean<true, detail::part<Place, 3>>(squared, last);
-    return detail::scale_and_shift<detail::part<Place, 4>>(centred, variance, gamma, beta, epsilon);
+    const auto tiny = detail::literal_at<typename X::element_type, detail::part<Place, 0>, 0>(epsilon);
+    return detail::make_node<op::normalize, detail::last_axis<X::rank>, detail::part<Place, 1>>(x, gamma, beta, tiny);
   }
 }
 

@@ -46,7 +46,8 @@ struct max_pool_select : pooling {
   static constexpr const char* name = "max_pool_select";
   static constexpr const char* infer(ir::infer_args& a) {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
-    return pooling::infer(a);
+    if (const char* problem = pooling::infer(a)) return problem;
+    return compatible(a.out.dims, a.in[1].dims) ? nullptr : "the maxima have another shape than the output";
   }
   static constexpr void gradient(auto& g);
 };
@@ -191,7 +192,8 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
 /// @return [batch, channels]
 inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
   TAGMA_NEEDS_IMAGES(typename X::spec_type);
-  if constexpr (diagnose::is_image_batch<typename X::spec_type>) return detail::make_mean<false, Place, 1, 2>(x);
+  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
+    return detail::make_reduction<op::mean, false, Place, 1, 2>(x);
 };
 
 /// The largest element of every channel over height and width; the gradient is shared by equal maxima.

@@ -4,6 +4,7 @@
 /// @file
 /// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
+#include "tagma/expr/op/composition.hpp"
 #include "tagma/expr/op/math.hpp"
 #include "tagma/expr/op/view.hpp"
 
@@ -61,13 +62,24 @@ struct fraction {
   static constexpr extent elements(const shape& dims, ir::attribute axes) {
     extent count = 1;
     for (int i = 0; i < dims.rank; ++i)
-      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : count * dims[i];
+      if ((axes >> i) & 1) count = count == dyn || dims[i] == dyn ? dyn : bounded_product(count, dims[i]);
     return count;
   }
   static constexpr void fold(ir::fold_args& f) {
     const extent count = elements(f.g.spec(f.in(0)).dims, f.attributes[0]);
     if (count > 0) f.use_constant(1.0 / static_cast<double>(count));
   }
+};
+
+/// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
+struct mean : composition<3> {
+  static constexpr const char* name = "mean";
+  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
+    const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
+    return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.attr(0), e.attr(1)); }
 };
 
 /// Where the input equals the extreme value the gradient is shared equally, as TensorFlow does.
@@ -153,17 +165,6 @@ inline constexpr op::attribute_mask axis_mask = [] {
   return mask;
 }();
 
-/// The sum times one over the number of elements that it joins.
-template <bool Keep, class Place, int... Axes, class E>
-[[nodiscard]] constexpr auto make_mean(const E& e) {
-  if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
-    constexpr auto mask = axis_mask<E::rank, Axes...>;
-    const auto total = make_node<op::sum, ir::pack_attributes(mask, Keep ? mask : 0), part<Place, 0>>(e);
-    const auto share = make_node<op::fraction, ir::pack_attributes(mask), part<Place, 1>>(e);
-    return make_node<op::multiply, ir::attributes<0>{}, part<Place, 2>>(total, share);
-  }
-}
-
 template <class Op, bool Keep, class Place, int... Axes, class E>
 [[nodiscard]] constexpr auto make_reduction(const E& e) {
   if constexpr (diagnose::axes_exist<typename E::spec_type, Axes...>) {
@@ -230,13 +231,13 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<false, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
-  return detail::make_mean<true, Place, Axes...>(e);
+  return detail::make_reduction<op::mean, true, Place, Axes...>(e);
 }
 /// The position of the largest (smallest) element along `Axis`, by default the last one, as int64; the first of equals.
 /// Where there is a NaN, the position of the first: what `reduce_max` and `reduce_min` return is at that position.

@@ -37,6 +37,7 @@ inline constexpr extent beyond_axis = -2;
 constexpr extent range_extent(extent first, extent last, extent axis) {
   if (axis == dyn) {
     const bool one_end = (first < 0) == (last < 0 || last == to_end);
+    if (first == INT64_MIN) return beyond_axis;
     if (!one_end) return dyn;
     const extent size = (last == to_end ? 0 : last) - first;
     return size < 0 ? beyond_axis : size;
@@ -105,7 +106,7 @@ struct pad {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i) {
       const auto at = 2 * static_cast<std::size_t>(i);
-      if (a.out.dims[i] != dyn) a.out.dims[i] += a.attributes[at] + a.attributes[at + 1];
+      if (extent& e = a.out.dims[i]; e != dyn) e = bounded_sum(e, bounded_sum(a.attributes[at], a.attributes[at + 1]));
     }
     return nullptr;
   }

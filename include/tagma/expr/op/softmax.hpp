@@ -62,7 +62,10 @@ struct sparse_softmax_cross_entropy_gradient {
   static constexpr std::uint8_t in_place = 0b1;
   static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
-    return nullptr;
+    const shape rows = a.out.dims.sub(0, a.out.dims.rank - 1);
+    return compatible(rows, a.in[1].dims) && compatible(rows, a.in[2].dims)
+               ? nullptr
+               : "labels and gradients need one element for each row of logits";
   }
   static constexpr void gradient(auto& g) {
     // d/dlogits: with p = softmax, rows u_i * (diag(p) - p p^T) applied to the new upstream; d/du: its row sum with (p

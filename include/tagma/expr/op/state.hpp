@@ -87,8 +87,12 @@ struct initialize_definition {
                                     {},
                                     attributes.list(),
                                     {},
-                                    variable->key,
-                                    {}};
+                                    variable->valued,
+                                    variable->carries,
+                                    nullptr,
+                                    nullptr,
+                                    {},
+                                    variable};
 };
 
 }  // namespace detail

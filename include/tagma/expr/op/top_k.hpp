@@ -33,8 +33,12 @@ struct scatter_last {
   static constexpr std::uint64_t shape_only = 0b100;
 
   static constexpr const char* infer(ir::infer_args& a) {
-    a.out = {a.in[0].type, a.in[2].dims};
-    return compatible(a.in[0].dims, a.in[1].dims) ? nullptr : "every element needs one position";
+    const shape &from = a.in[0].dims, &to = a.in[2].dims;
+    a.out = {a.in[0].type, to};
+    if (!compatible(from, a.in[1].dims)) return "every element needs one position";
+    return from.rank == to.rank && compatible(from.sub(0, from.rank - 1), to.sub(0, to.rank - 1))
+               ? nullptr
+               : "the result needs the rows of the elements";
   }
   static constexpr void gradient(auto& g);
 };

@@ -15,12 +15,12 @@ inline constexpr bool element_counts_agree = [] {
   if (sizeof...(To) > max_rank || (false || ... || (To < dyn))) return false;
   extent known = 1;
   int open = 0;
-  ((To == dyn ? void(++open) : void(known *= To)), ...);
+  ((To == dyn ? void(++open) : void(known = bounded_product(known, To))), ...);
   if (open > 1) return false;
   if (!From::value.dims.is_static()) {
     extent part = 1;
     for (int i = 0; i < From::value.dims.rank; ++i)
-      if (From::value.dims[i] != dyn) part *= From::value.dims[i];
+      if (From::value.dims[i] != dyn) part = bounded_product(part, From::value.dims[i]);
     return open == 1 ? known != 0 : part == 0 || known % part == 0;
   }
   const extent total = From::value.dims.elements();
@@ -59,11 +59,13 @@ struct reshape {
 
   static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
+    const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
       a.out.dims = a.in[1].dims;
-      return nullptr;
+      return from.is_static() && a.out.dims.is_static() && from.elements() != a.out.dims.elements()
+                 ? "the new shape has another number of elements"
+                 : nullptr;
     }
-    const shape& from = a.in[0].dims;
     extent known = 1;
     int open = -1;
     a.out.dims = {};
@@ -72,7 +74,7 @@ struct reshape {
       if (e == dyn)
         open = static_cast<int>(i);
       else
-        known *= e;
+        known = bounded_product(known, e);
       a.out.dims.push_back(e);
     }
     if (!from.is_static()) return nullptr;

@@ -5,6 +5,7 @@
 /// Windows that slide over height and width: their sizes, steps and paddings, shared by convolutions and pooling.
 
 #include "tagma/expr/op/elementwise.hpp"
+#include "tagma/tensor/size.hpp"
 
 namespace tagma {
 
@@ -54,24 +55,26 @@ struct window_axis {
   bool automatic = false;
 
   /// Input elements from the first to the last that one window covers.
-  [[nodiscard]] constexpr extent reach() const { return (size - 1) * dilation + 1; }
-  /// Positions of the window over `in` elements; not positive if it does not fit.
+  [[nodiscard]] constexpr extent reach() const { return bounded_sum(bounded_product(size - 1, dilation), 1); }
+  /// Positions of the window over `in` elements; 0 if it does not fit, or reaches further than any axis.
   [[nodiscard]] constexpr extent positions(extent in) const {
     if (in == dyn || (size == dyn && !automatic)) return dyn;
-    if (automatic) return (in + stride - 1) / stride;
-    const extent room = in + before + after - reach();
+    if (reach() > max_bytes) return 0;
+    if (automatic) return in / stride + (in % stride != 0);
+    const extent room = bounded_sum(in, before + after) - reach();
     return room < 0 ? 0 : room / stride + 1;
   }
   /// Zeros in front of the first element.
   [[nodiscard]] constexpr extent lead(extent in) const {
     if (!automatic) return before;
-    const extent missing = (positions(in) - 1) * stride + reach() - in;
+    const extent missing = bounded_sum((positions(in) - 1) * stride, reach()) - in;
     return missing > 0 ? missing / 2 : 0;
   }
   /// The smallest input (for `same` padding the largest) over which the window has `out` positions.
   [[nodiscard]] constexpr extent covered(extent out) const {
     if (out == dyn || (size == dyn && !automatic)) return dyn;
-    return automatic ? out * stride : (out - 1) * stride + reach() - before - after;
+    if (automatic) return bounded_product(out, stride);
+    return bounded_sum(bounded_product(out - 1, stride), reach()) - before - after;
   }
 };
 

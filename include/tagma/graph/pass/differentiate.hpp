@@ -18,7 +18,7 @@ enum class build_problem : std::uint8_t {
   nothing_to_train,
   too_large,
   malformed_device,  ///< a device function returned a text that names no device
-  has_scopes,        ///< the graph must be built with scopes
+  oversized,         ///< a tensor has more bytes than can be addressed
 };
 
 /// A problem and the things it is about.
@@ -80,7 +80,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     const array_view<node_id> parts = scratch_parts.view();
     for (node_id& part : parts) part = no_node;
     g.follow(i);
-    gradient_args args{g, i, upstream, parts};
+    gradient_args args{{g}, i, upstream, parts};
     g[i].op->gradient(args);
     const bool broadcasts = g.info(i).is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {

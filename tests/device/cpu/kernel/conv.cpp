@@ -150,8 +150,8 @@ TEMPLATE_TEST_CASE("bias and relu belong to the convolution", "[conv]", float, d
   const auto rw = tg::gradient(rectified, w);
   const auto rx = tg::gradient(rectified, x);
   const auto curved = tg::tanh(plain);
-  const auto program = tg::compile(
-      [=] { return tg::outputs(rectified, plain, curved, biased, fused, smooth, db, dw, dx, rb, rw, rx); });
+  const auto program =
+      tg::compile([=] { return tg::outputs(rectified, plain, curved, biased, fused, smooth, db, dw, dx, rb, rw, rx); });
   tg::session session(program);
   const auto xs = numbers<T>({3, 6, 5, 3}, 1);
   const auto ws = numbers<T>({3, 3, 3, 11}, 2);
@@ -175,8 +175,8 @@ TEST_CASE("a batch without images has a filter gradient of zero", "[conv]") {
   const auto y = tg::conv2d(x, w);
   const auto dw = tg::gradient(y, w);
   tg::session session(tg::compile([=] { return tg::outputs(y, dw); }));
-  const auto [value, gradient] = session.run(tg::fetch(y, dw), x = tg::tensor<float>(tg::shape{0, 6, 6, 3}),
-                                             w = numbers<float>({3, 3, 3, 2}, 1));
+  const auto [value, gradient] =
+      session.run(tg::fetch(y, dw), x = tg::tensor<float>(tg::shape{0, 6, 6, 3}), w = numbers<float>({3, 3, 3, 2}, 1));
   CHECK(value.dims() == tg::shape{0, 4, 4, 2});
   for (const float v : gradient.span()) CHECK(v == 0.0f);
 }
@@ -202,6 +202,23 @@ TEST_CASE("the number of threads does not change a bit", "[conv]") {
   CHECK(equal(std::get<1>(one), std::get<1>(three)));
   CHECK(equal(std::get<2>(one), std::get<2>(three)));
 }
+
+#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN && DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP
+TEST_CASE("a common convolution and its gradients are primitives of oneDNN, whichever version", "[conv]") {
+  namespace cpu = tg::device::cpu::detail;
+  using tg::device::conv_role;
+  constexpr auto attributes = tg::detail::conv_attributes<tg::conv_options{.padding = tg::same_padding}>;
+  const tg::shape x{16, 14, 14, 16}, w{5, 5, 16, 32}, y{16, 14, 14, 32};
+  const auto is_theirs = [&](conv_role role, const tg::shape& a, const tg::shape& b, const tg::shape& result) {
+    cpu::conv_problem p(role, a, b, result, attributes.values);
+    p.split(8, 4e6);
+    return cpu::onednn_convolution::make(p, role, false, false) != nullptr;
+  };
+  CHECK(is_theirs(conv_role::forward, x, w, y));
+  CHECK(is_theirs(conv_role::input_gradient, y, w, x));
+  CHECK(is_theirs(conv_role::filter_gradient, x, y, w));
+}
+#endif
 
 TEST_CASE("images that are smaller than the filter are refused when they are fed", "[conv]") {
   const auto x = tg::placeholder<"x", float, 1, tg::dyn, tg::dyn, 1>();

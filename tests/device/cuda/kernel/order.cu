@@ -111,6 +111,43 @@ void back_to_rows() {
   }
 }
 
+/// Positions may have been fed. A kernel of a GPU cannot throw: it notes the first that is outside of its row, and goes
+/// nowhere with it.
+template <class Op>
+void wrong_positions(const std::string& what, std::int64_t k, bool gathers) {
+  std::vector<std::int64_t> at(static_cast<std::size_t>(2 * k));
+  for (std::size_t i = 0; i < at.size(); ++i) at[i] = static_cast<std::int64_t>(i) % 50;
+  at[3] = 50;
+  at[at.size() - 2] = -1;
+  at[at.size() - 1] = std::int64_t{1} << 40;
+  std::vector<device_tensor> in{random_tensor<float>({2, gathers ? 50 : k}, -1, 1, 61), device_tensor({2, k}, at)};
+  if (!gathers) in.push_back(random_tensor<float>({2, 50}, 0, 0, 62));
+  const call c{std::move(in), device_tensor(dtype::float32, {2, gathers ? k : 50})};
+  constexpr auto entry = cuda::kernel<tg::ir::key<Op>>::template entry<dtype::float32, dtype::float32, dtype::int64>;
+  check(entry.reads_run, what + " is given what a run is told");
+  const device_tensor out = tg::test::run(entry, c, true)[0];
+  std::string text;
+  try {
+    cuda::check_run(tg::test::noted_failure(), [](std::int32_t node) { return "node #" + std::to_string(node); });
+  } catch (const tg::error& e) {
+    text = e.what();
+  }
+  check(text.find("OutOfRange: node #3: the index at position 3 ") == 0, what + " reports the first one: " + text);
+  std::vector<double> expected(static_cast<std::size_t>(out.dims().elements()));
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    if (at[i] < 0 || at[i] >= 50) continue;
+    const auto row = static_cast<std::int64_t>(i) / k;
+    if (gathers)
+      expected[i] = c.in[0].number(row * 50 + at[i]);
+    else
+      expected[static_cast<std::size_t>(row * 50 + at[i])] += c.in[0].number(static_cast<std::int64_t>(i));
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double difference = out.number(static_cast<std::int64_t>(i)) - expected[i];
+    check(difference < 1e-5 && difference > -1e-5, what + " leaves all else as it is");
+  }
+}
+
 template <class T>
 void running_sums(const std::string& what, const shape& dims, double tolerance) {
   constexpr dtype d = tg::dtype_of<T>;
@@ -188,6 +225,9 @@ int main() {
   top_k<double>({1, 70});
   top_k<std::int8_t>({40, 41});
   back_to_rows();
+  wrong_positions<op::gather_last>("gather_last", 7, true);
+  wrong_positions<op::scatter_last>("scatter_last of a few", 7, false);
+  wrong_positions<op::scatter_last>("scatter_last by a sort", 40, false);
   scans();
   permutations();
   sessions();

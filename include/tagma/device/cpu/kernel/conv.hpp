@@ -96,14 +96,17 @@ template <class T>
 class matrix_convolution {
  public:
   matrix_convolution(const conv_problem& p, conv_role role) : p_(p), role_(role) {
-    const std::int64_t window_elements = p.positions() * p.patch();
+    const std::int64_t window_elements = bounded_product(p.positions(), p.patch());
     // Small images are joined, so that the products are worth their calls.
     block_ = window_elements > 0 ? 131072 / window_elements : 1;
     if (block_ < 1) block_ = 1;
     if (block_ > p.images_per_part) block_ = p.images_per_part;
-    windows_ = static_cast<std::size_t>(block_ * window_elements);
-    sums_ = role == conv_role::filter_gradient ? static_cast<std::size_t>(2 * p.filter_elements()) : 0;
-    scratch_ = runtime::aligned_bytes((windows_ + sums_) * static_cast<std::size_t>(p.parts) * sizeof(T));
+    const std::int64_t windows = bounded_product(block_, window_elements),
+                       sums = role == conv_role::filter_gradient ? 2 * p.filter_elements() : 0;
+    const std::int64_t each = bounded_product(bounded_sum(windows, sums), sizeof(T));
+    scratch_ = runtime::aligned_bytes(static_cast<std::size_t>(bounded_product(each, p.parts)));
+    windows_ = static_cast<std::size_t>(windows);
+    sums_ = static_cast<std::size_t>(sums);
   }
 
   void run(const T* a, const T* b, const T* bias, bool relu, T* out, runtime::executor& threads) {

@@ -30,8 +30,7 @@ class onednn_convolution {
     if (made->whole_ == nullptr || (rest != p.images_per_part && made->rest_ == nullptr)) return nullptr;
     // All parts share one arranged filter, or sum theirs: they must agree on its layout.
     const dnnl_query_t filter = role == conv_role::filter_gradient ? dnnl_query_diff_weights_md : dnnl_query_weights_md;
-    if (made->rest_ != nullptr &&
-        dnnl_memory_desc_equal(&dnnl_layout_of(made->whole_, filter), &dnnl_layout_of(made->rest_, filter)) == 0)
+    if (made->rest_ != nullptr && !equal(layout_of(made->whole_, filter), layout_of(made->rest_, filter)))
       return nullptr;
     made->create();
     return made;
@@ -80,10 +79,12 @@ class onednn_convolution {
     const dnnl_dim_t g = p.groups, c = p.channels / g, f = p.filters, h = p.rows.size, w = p.columns.size;
     if (g == 1) {
       const dnnl_dims_t dims = {f, c, h, w}, strides = {1, f, w * c * f, c * f};
-      check_dnnl(dnnl_memory_desc_init_by_strides(&filter_, 4, dims, dnnl_f32, strides), "a layout");
+      filter_ = make_dnnl_layout(4, dims, strides);
+      any_filter_ = make_dnnl_layout(4, dims, dnnl_format_tag_any);
     } else {
       const dnnl_dims_t dims = {g, f / g, c, h, w}, strides = {f / g, 1, f, w * c * f, c * f};
-      check_dnnl(dnnl_memory_desc_init_by_strides(&filter_, 5, dims, dnnl_f32, strides), "a layout");
+      filter_ = make_dnnl_layout(5, dims, strides);
+      any_filter_ = make_dnnl_layout(5, dims, dnnl_format_tag_any);
     }
   }
 
@@ -91,56 +92,30 @@ class onednn_convolution {
   [[nodiscard]] float* partial(std::int64_t t) const {
     return reinterpret_cast<float*>(arranged_.data() + static_cast<std::size_t>(t) * arranged_bytes_);
   }
-  /// The implementation that oneDNN picks for a number of images.
+  /// The implementation that oneDNN picks for a number of images; a null handle if it has only a reference.
   [[nodiscard]] dnnl_owned_desc describe(std::int64_t images, bool relu) const {
-    dnnl_memory_desc_t x, y, bias, any = filter_;
     const dnnl_dims_t x_dims = {images, p_.channels, p_.rows.in, p_.columns.in};
     const dnnl_dims_t y_dims = {images, p_.filters, p_.rows.out, p_.columns.out}, bias_dims = {p_.filters};
-    check_dnnl(dnnl_memory_desc_init_by_tag(&x, 4, x_dims, dnnl_f32, dnnl_nhwc), "a layout");
-    check_dnnl(dnnl_memory_desc_init_by_tag(&y, 4, y_dims, dnnl_f32, dnnl_nhwc), "a layout");
-    check_dnnl(dnnl_memory_desc_init_by_tag(&bias, 1, bias_dims, dnnl_f32, dnnl_a), "a layout");
-    check_dnnl(dnnl_memory_desc_init_by_tag(&any, filter_.ndims, filter_.dims, dnnl_f32, dnnl_format_tag_any),
-               "a layout");
-    const dnnl_dims_t strides = {p_.rows.stride, p_.columns.stride};
-    const dnnl_dims_t dilations = {p_.rows.dilation - 1, p_.columns.dilation - 1};
-    const dnnl_dims_t before = {p_.rows.before, p_.columns.before}, after = {p_.rows.after, p_.columns.after};
-
-    dnnl_primitive_attr_t raw_attr = nullptr;
-    check_dnnl(dnnl_primitive_attr_create(&raw_attr), "attributes");
-    const dnnl_owned_attr attr(raw_attr);
-    check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(raw_attr, dnnl_scratchpad_mode_user), "attributes");
-    if (relu) {
-      dnnl_post_ops_t ops = nullptr;
-      check_dnnl(dnnl_post_ops_create(&ops), "attributes");
-      dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
-      dnnl_primitive_attr_set_post_ops(raw_attr, ops);
-      dnnl_post_ops_destroy(ops);
+    const dnnl_owned_layout x = make_dnnl_layout(4, x_dims, dnnl_nhwc), y = make_dnnl_layout(4, y_dims, dnnl_nhwc);
+    const dnnl_owned_layout bias = make_dnnl_layout(1, bias_dims, dnnl_a);
+    const dnnl_convolution what{x.get(),
+                                any_filter_.get(),
+                                biased_ ? bias.get() : nullptr,
+                                y.get(),
+                                {p_.rows.stride, p_.columns.stride},
+                                {p_.rows.dilation - 1, p_.columns.dilation - 1},
+                                {p_.rows.before, p_.columns.before},
+                                {p_.rows.after, p_.columns.after}};
+    const dnnl_owned_attr attributes = make_dnnl_attributes(relu);
+    dnnl_owned_desc chosen = describe_dnnl_convolution(what, attributes);
+    if (chosen == nullptr) return chosen;
+    if (!is(conv_role::forward)) {
+      const dnnl_owned_desc forward = std::move(chosen);
+      chosen = is(conv_role::input_gradient) ? describe_dnnl_input_gradient(what, forward, attributes)
+                                             : describe_dnnl_filter_gradient(what, forward, attributes);
     }
-
-    dnnl_convolution_desc_t forward, backward;
-    if (dnnl_dilated_convolution_forward_desc_init(&forward, dnnl_forward_training, dnnl_convolution_direct, &x, &any,
-                                                   biased_ ? &bias : nullptr, &y, strides, dilations, before,
-                                                   after) != dnnl_success)
-      return nullptr;
-    if (is(conv_role::forward)) return pick(forward, raw_attr, nullptr);
-    const dnnl_owned_desc hint = pick(forward, nullptr, nullptr, true);
-    const dnnl_status_t status =
-        is(conv_role::input_gradient)
-            ? dnnl_dilated_convolution_backward_data_desc_init(&backward, dnnl_convolution_direct, &x, &any, &y,
-                                                               strides, dilations, before, after)
-            : dnnl_dilated_convolution_backward_weights_desc_init(&backward, dnnl_convolution_direct, &x, &any, nullptr,
-                                                                  &y, strides, dilations, before, after);
-    return status == dnnl_success && hint != nullptr ? pick(backward, raw_attr, hint.get()) : nullptr;
-  }
-  [[nodiscard]] static dnnl_owned_desc pick(const dnnl_convolution_desc_t& what, dnnl_primitive_attr_t attr,
-                                            const_dnnl_primitive_desc_t hint, bool accepts_reference = false) {
-    dnnl_primitive_desc_t made = nullptr;
-    if (dnnl_primitive_desc_create(&made, &what, attr, dnnl_processor(), hint) != dnnl_success) return nullptr;
-    dnnl_owned_desc owned(made);
-    const char* implementation = "";
-    dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
-    if (!accepts_reference && std::string_view(implementation).starts_with("ref")) return nullptr;
-    return owned;
+    if (chosen == nullptr || implementation_of(chosen).starts_with("ref")) return nullptr;
+    return chosen;
   }
 
   void create() {
@@ -154,27 +129,24 @@ class onednn_convolution {
     const int b_arg = sums ? DNNL_ARG_DIFF_DST : DNNL_ARG_WEIGHTS;
     const int out_arg = sums ? DNNL_ARG_DIFF_WEIGHTS : is(conv_role::forward) ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC;
 
-    const dnnl_memory_desc_t inner = dnnl_layout_of(whole_, sums ? out_query : b_query);
-    const std::size_t inner_bytes = dnnl_memory_desc_get_size(&inner);
-    arranged_bytes_ = (inner_bytes + 63) / 64 * 64;
+    const dnnl_layout inner = layout_of(whole_, sums ? out_query : b_query), outer = filter_.get();
+    arranged_bytes_ = (bytes_of(inner) + 63) / 64 * 64;
     arranged_ = runtime::aligned_bytes(arranged_bytes_ * static_cast<std::size_t>(sums ? p_.parts : 1));
     stream_ = make_dnnl_stream();
-    if (dnnl_memory_desc_equal(&inner, &filter_) == 0) {
+    if (!equal(inner, outer)) {
       inner_memory_ = make_dnnl_memory(inner, arranged_.data());
-      outer_memory_ = make_dnnl_memory(filter_);
-      dnnl_primitive_desc_t raw = nullptr;
-      check_dnnl(dnnl_reorder_primitive_desc_create(&raw, sums ? &inner : &filter_, dnnl_processor(),
-                                                    sums ? &filter_ : &inner, dnnl_processor(), nullptr),
+      outer_memory_ = make_dnnl_memory(outer);
+      dnnl_owned_desc desc;
+      check_dnnl(dnnl_reorder_primitive_desc_create(desc.place(), sums ? inner : outer, dnnl_processor(),
+                                                    sums ? outer : inner, dnnl_processor(), nullptr),
                  "a reordering");
-      const dnnl_owned_desc desc(raw);
       reorder_ = make_dnnl_primitive(desc, "a reordering");
     }
 
     whole_primitive_ = make_dnnl_primitive(whole_, "a convolution");
     if (rest_ != nullptr) rest_primitive_ = make_dnnl_primitive(rest_, "a convolution");
-    const std::size_t scratch = dnnl_memory_desc_get_size(&dnnl_layout_of(whole_, dnnl_query_scratchpad_md));
-    const std::size_t rest_scratch =
-        rest_ == nullptr ? 0 : dnnl_memory_desc_get_size(&dnnl_layout_of(rest_, dnnl_query_scratchpad_md));
+    const std::size_t scratch = bytes_of(layout_of(whole_, dnnl_query_scratchpad_md));
+    const std::size_t rest_scratch = rest_ == nullptr ? 0 : bytes_of(layout_of(rest_, dnnl_query_scratchpad_md));
     const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
     scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
@@ -189,14 +161,12 @@ class onednn_convolution {
         place = std::move(made);
         one.args[one.arg_count++] = {arg, place.get()};
       };
-      add(a_arg, one.a, make_dnnl_memory(dnnl_layout_of(d, a_query)));
-      add(b_arg, one.b, make_dnnl_memory(dnnl_layout_of(d, b_query)));
-      add(out_arg, one.out, make_dnnl_memory(dnnl_layout_of(d, out_query)));
+      add(a_arg, one.a, make_dnnl_memory(layout_of(d, a_query)));
+      add(b_arg, one.b, make_dnnl_memory(layout_of(d, b_query)));
+      add(out_arg, one.out, make_dnnl_memory(layout_of(d, out_query)));
       add(DNNL_ARG_SCRATCHPAD, one.scratch,
-          make_dnnl_memory(dnnl_layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
-      if (biased_)
-        add(DNNL_ARG_BIAS, one.bias,
-            make_dnnl_memory(*dnnl_primitive_desc_query_md(d.get(), dnnl_query_weights_md, 1)));
+          make_dnnl_memory(layout_of(d, dnnl_query_scratchpad_md), scratch_.data() + t * each));
+      if (biased_) add(DNNL_ARG_BIAS, one.bias, make_dnnl_memory(layout_of(d, dnnl_query_weights_md, 1)));
     }
     whole_ = nullptr;
     rest_ = nullptr;
@@ -228,7 +198,7 @@ class onednn_convolution {
   conv_problem p_;
   conv_role role_;
   bool biased_;
-  dnnl_memory_desc_t filter_{};
+  dnnl_owned_layout filter_, any_filter_;
   dnnl_owned_desc whole_, rest_;
   dnnl_owned_primitive whole_primitive_, rest_primitive_, reorder_;
   dnnl_owned_stream stream_;

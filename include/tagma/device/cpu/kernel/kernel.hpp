@@ -5,11 +5,12 @@
 /// How a kernel of the CPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
 /// element-wise one. Operations of a user's own are registered the same way, outside these headers.
 
-#include "tagma/base/heap_array.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/math.hpp"
 #include "tagma/device/index.hpp"
+#include "tagma/runtime/aligned_bytes.hpp"
 #include "tagma/runtime/kernel.hpp"
+#include "tagma/tensor/size.hpp"
 
 namespace tagma::device::cpu {
 
@@ -36,8 +37,11 @@ struct scalar_kernel {
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>
 struct scratch final : kernel_state {
-  explicit scratch(std::int64_t size) : values(static_cast<std::size_t>(size)) {}
-  heap_array<T> values;
+  explicit scratch(std::int64_t size) : bytes_(static_cast<std::size_t>(bounded_product(size, sizeof(T)))) {}
+  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(bytes_.data()); }
+
+ private:
+  runtime::aligned_bytes bytes_;
 };
 
 /// Copies with a conversion, and rounds where the target has 16 bits.
@@ -56,7 +60,7 @@ template <class T>
   if constexpr (std::is_same_v<T, compute_t<T>>)
     return args.out.as<T>();
   else
-    return static_cast<scratch<compute_t<T>>*>(args.state)->values.data();
+    return static_cast<scratch<compute_t<T>>*>(args.state)->data();
 }
 
 /// Rounds `count` sums from `first` on, once, to the result; nothing where they are there.

@@ -4,6 +4,7 @@
 /// @file
 /// Matrix products on the CPU.
 
+#include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/gemm.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"

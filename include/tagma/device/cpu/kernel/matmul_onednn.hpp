@@ -80,11 +80,11 @@ class onednn_product final : public kernel_state {
   explicit onednn_product(const dnnl_owned_desc& desc)
       : primitive_(make_dnnl_primitive(desc, "a matrix product")),
         stream_(make_dnnl_stream()),
-        a_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_src_md))),
-        b_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_weights_md))),
-        c_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_dst_md))),
-        scratch_(make_dnnl_memory(dnnl_layout_of(desc, dnnl_query_scratchpad_md))),
-        scratch_bytes_(dnnl_memory_desc_get_size(&dnnl_layout_of(desc, dnnl_query_scratchpad_md))) {}
+        a_(make_dnnl_memory(layout_of(desc, dnnl_query_src_md))),
+        b_(make_dnnl_memory(layout_of(desc, dnnl_query_weights_md))),
+        c_(make_dnnl_memory(layout_of(desc, dnnl_query_dst_md))),
+        scratch_(make_dnnl_memory(layout_of(desc, dnnl_query_scratchpad_md))),
+        scratch_bytes_(bytes_of(layout_of(desc, dnnl_query_scratchpad_md))) {}
 
   /// Memory of this thread for copies of operands. All products share it, so that it stays in the cache.
   [[nodiscard]] static float* scratch(std::size_t bytes) {
@@ -93,29 +93,16 @@ class onednn_product final : public kernel_state {
     return reinterpret_cast<float*>(memory.data());
   }
 
-  [[nodiscard]] static dnnl_memory_desc_t layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
-                                                 bool transposed) {
-    dnnl_memory_desc_t d;
+  [[nodiscard]] static dnnl_owned_layout layout(std::int64_t rows, std::int64_t columns, std::int64_t distance,
+                                                bool transposed) {
     const dnnl_dims_t dims = {rows, columns}, strides = {transposed ? 1 : distance, transposed ? distance : 1};
-    check_dnnl(dnnl_memory_desc_init_by_strides(&d, 2, dims, dnnl_f32, strides), "a layout");
-    return d;
+    return make_dnnl_layout(2, dims, strides);
   }
   [[nodiscard]] static dnnl_owned_desc describe(const gemm_args<float>& g) {
-    const dnnl_memory_desc_t a = layout(g.m, g.k, g.lda, g.transpose_a), b = layout(g.k, g.n, g.ldb, g.transpose_b),
-                             c = layout(g.m, g.n, g.ldc, false);
-    dnnl_primitive_attr_t raw_attr = nullptr;
-    check_dnnl(dnnl_primitive_attr_create(&raw_attr), "attributes");
-    const dnnl_owned_attr attr(raw_attr);
-    check_dnnl(dnnl_primitive_attr_set_scratchpad_mode(raw_attr, dnnl_scratchpad_mode_user), "attributes");
-    dnnl_matmul_desc_t what;
-    dnnl_primitive_desc_t made = nullptr;
-    if (dnnl_matmul_desc_init(&what, &a, &b, nullptr, &c) != dnnl_success ||
-        dnnl_primitive_desc_create(&made, &what, raw_attr, dnnl_processor(), nullptr) != dnnl_success)
-      return nullptr;
-    dnnl_owned_desc chosen(made);
-    const char* implementation = "";
-    dnnl_primitive_desc_query(made, dnnl_query_impl_info_str, 0, &implementation);
-    if (!std::string_view(implementation).starts_with("brg")) return nullptr;
+    dnnl_owned_desc chosen = describe_dnnl_product(layout(g.m, g.k, g.lda, g.transpose_a).get(),
+                                                   layout(g.k, g.n, g.ldb, g.transpose_b).get(),
+                                                   layout(g.m, g.n, g.ldc, false).get(), make_dnnl_attributes());
+    if (chosen == nullptr || !implementation_of(chosen).starts_with("brg")) return nullptr;
     return chosen;
   }
 

@@ -13,7 +13,7 @@ namespace detail {
 
 inline void random_permutation(const kernel_args& args, const run_context& context) {
   const std::int64_t n = args.out.elements();
-  std::int64_t* const words = static_cast<scratch<std::int64_t>*>(args.state)->values.data();
+  std::int64_t* const words = static_cast<scratch<std::int64_t>*>(args.state)->data();
   // Runs count from 1, as for other random tensors.
   const random_key key{context.seed, static_cast<std::uint32_t>(args.source),
                        static_cast<std::uint32_t>(context.step + 1)};

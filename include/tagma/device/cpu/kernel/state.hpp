@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/state.hpp"
 #include "tagma/runtime/initial_value.hpp"
@@ -41,14 +42,6 @@ struct accumulate_body {
 template <class T, bool Add>
 void accumulate(const kernel_args& args, const run_context&) {
   dispatch<accumulate_body<T, Add>>(args.out.as<T>(), args.in[1].as<const T>(), args.out.elements());
-}
-
-template <class Index>
-void check_indices(const Index* index, std::int64_t count, extent size) {
-  for (std::int64_t i = 0; i < count; ++i)
-    if (index[i] < 0 || static_cast<std::int64_t>(index[i]) >= size)
-      fail(status_code::out_of_range,
-           {"index ", index[i], " at position ", i, " is not below the extent of the axis, ", size});
 }
 
 template <class T, class Index>

@@ -5,6 +5,7 @@
 /// The largest elements of each row on the CPU: a heap of the best so far, kept in the result itself.
 
 #include "tagma/device/cpu/copy.hpp"
+#include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/top_k.hpp"
 
@@ -69,17 +70,20 @@ template <class T>
 void gather_last(const kernel_args& args, const run_context&) {
   const shape& dims = args.in[0].dims;
   const std::int64_t n = dims[dims.rank - 1], k = args.out.dims[dims.rank - 1], count = args.out.elements();
-  for (std::int64_t i = 0; i < count; ++i)
-    args.out.as<T>()[i] = args.in[0].as<const T>()[i / k * n + args.in[1].as<const std::int64_t>()[i]];
+  const auto* const position = args.in[1].as<const std::int64_t>();
+  check_indices(position, count, n);
+  for (std::int64_t i = 0; i < count; ++i) args.out.as<T>()[i] = args.in[0].as<const T>()[i / k * n + position[i]];
 }
 
 template <class T>
 void scatter_last(const kernel_args& args, const run_context&) {
-  fill_zero(args.out);
   const shape& dims = args.out.dims;
   const std::int64_t n = dims[dims.rank - 1], k = args.in[0].dims[dims.rank - 1], count = args.in[0].elements();
+  const auto* const position = args.in[1].as<const std::int64_t>();
+  check_indices(position, count, n);
+  fill_zero(args.out);
   for (std::int64_t i = 0; i < count; ++i) {
-    T& to = args.out.as<T>()[i / k * n + args.in[1].as<const std::int64_t>()[i]];
+    T& to = args.out.as<T>()[i / k * n + position[i]];
     to = T(static_cast<compute_t<T>>(to) + static_cast<compute_t<T>>(args.in[0].as<const T>()[i]));
   }
 }

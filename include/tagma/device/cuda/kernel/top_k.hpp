@@ -83,24 +83,44 @@ void top_k_indices(const kernel_args& args, const run_context& context) {
                         {args.in[0].as<const T>(), args.out.as<std::int64_t>(), rows, n, k});
 }
 
-/// Between rows of `n` elements and `k` of them each.
+/// Positions of elements of rows. They may have been fed, whatever computes them otherwise.
+struct row_positions {
+  const std::int64_t* data;
+  run_parameters* run;
+  std::int32_t source;
+
+  row_positions(const kernel_args& args, const run_context& context)
+      : data(args.in[1].as<const std::int64_t>()), run(resources_of(context).parameters()), source(args.source) {}
+
+  /// Position `i`, or -1 and a report if it is not within a row of `n` elements.
+  [[nodiscard]] TAGMA_DEVICE std::int64_t checked(std::int64_t i, std::int64_t n) const {
+    const std::int64_t at = data[i];
+    if (at >= 0 && at < n) return at;
+    report_index(run, source, i);
+    return -1;
+  }
+};
+
+/// Between rows of `n` elements and `k` of them each. Positions outside of their row are reported; nothing is read or
+/// written there.
 template <class T, bool Gather>
 struct chosen_body {
   struct arguments {
     const T* from;
     T* to;
-    const std::int64_t* position;
+    row_positions position;
     std::int64_t count, n, k;
   };
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
     for (std::int64_t i = at.index(); i < a.count; i += at.count()) {
       const std::int64_t row = quotient(i, Gather ? a.k : a.n);
       if constexpr (Gather) {
-        a.to[i] = a.from[row * a.n + a.position[i]];
+        const std::int64_t from = a.position.checked(i, a.n);
+        a.to[i] = from < 0 ? T{} : a.from[row * a.n + from];
       } else {
         compute_t<T> total = 0;
         for (std::int64_t j = row * a.k; j < (row + 1) * a.k; ++j)
-          if (a.position[j] == i - row * a.n) total = static_cast<compute_t<T>>(total + widen(a.from[j]));
+          if (a.position.checked(j, a.n) == i - row * a.n) total = static_cast<compute_t<T>>(total + widen(a.from[j]));
         a.to[i] = narrow<T>(total);
       }
     }
@@ -114,23 +134,24 @@ void chosen(const kernel_args& args, const run_context& context) {
   const std::int64_t count = args.out.elements();
   if (count == 0) return;
   launch<chosen_body<T, Gather>>(geometry::over(count), context,
-                                 {args.in[0].as<const T>(), args.out.as<T>(), args.in[1].as<const std::int64_t>(),
-                                  count, whole[whole.rank - 1], part[part.rank - 1]});
+                                 {args.in[0].as<const T>(), args.out.as<T>(), row_positions(args, context), count,
+                                  whole[whole.rank - 1], part[part.rank - 1]});
 }
 
-/// Where elements go, counted in the whole result.
+/// Where elements go, counted in the whole result of `count` elements; what has no place goes behind all others.
 struct place_keys {
-  const std::int64_t* position;
-  std::int64_t n, k;
+  row_positions position;
+  std::int64_t count, n, k;
   TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
-    return static_cast<std::uint32_t>(quotient(i, k) * n + position[i]);
+    const std::int64_t to = position.checked(i, n);
+    return static_cast<std::uint32_t>(to < 0 ? count : quotient(i, k) * n + to);
   }
 };
 
 /// True if elements are sorted by where they go before they are added.
 [[nodiscard]] inline bool sorts_places(const kernel_args& args) {
   const shape& dims = args.in[0].dims;
-  return can_be_sorted(args.out.elements()) && is_worth_a_sort(dims[dims.rank - 1], args.in[0].elements());
+  return can_be_sorted(args.out.elements() + 1) && is_worth_a_sort(dims[dims.rank - 1], args.in[0].elements());
 }
 
 inline owned<kernel_state> prepare_scatter_last(const kernel_args& args, const run_context& context) {
@@ -148,7 +169,7 @@ void scatter_last(const kernel_args& args, const run_context& context) {
   row_parts parts;
   parts.add(args.in[0], args.in[1]);
   ordered_positions order(parts.total(), context);
-  order.sort_by(place_keys{args.in[1].as<const std::int64_t>(), n, k}, significant_bits(count - 1));
+  order.sort_by(place_keys{row_positions(args, context), count, n, k}, significant_bits(count));
   launch<add_rows_body<T>>(geometry::over(parts.total()), context,
                            {args.out.as<T>(), parts, {order.keys(), order.get(), parts.total(), count}, 1, 1});
 }
@@ -163,12 +184,13 @@ struct kernel<ir::key<op::top_k_indices>> {
 template <>
 struct kernel<ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::chosen<stored<Out>, true>};
+  static constexpr kernel_entry entry{.run = &detail::chosen<stored<Out>, true>, .reads_run = true};
 };
 template <>
 struct kernel<ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>, &detail::prepare_scatter_last};
+  static constexpr kernel_entry entry{
+      .run = &detail::scatter_last<stored<Out>>, .prepare = &detail::prepare_scatter_last, .reads_run = true};
 };
 
 }  // namespace tagma::device::cuda

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Elements of tensors that are used as positions. They may have been fed, whatever computes them otherwise, so every
+/// kernel looks at them before it goes where they point.
+
+#include "tagma/tensor/shape.hpp"
+
+namespace tagma::device::cpu {
+
+[[noreturn]] TAGMA_COLD inline void fail_index(std::int64_t index, std::int64_t position, extent size) {
+  fail(status_code::out_of_range,
+       {"index ", index, " at position ", position, " is not below the extent of the axis, ", size});
+}
+
+/// Throws OutOfRange unless all of `count` indices are positions of an axis of `size` elements.
+template <class Index>
+void check_indices(const Index* index, std::int64_t count, extent size) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (const auto at = static_cast<std::int64_t>(index[i]); at < 0 || at >= size) fail_index(at, i, size);
+}
+
+}  // namespace tagma::device::cpu

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Names of placeholders, variables, constants and layers.
+
+#include <string_view>
+#include <type_traits>
+
+#include "tagma/base/diagnose.hpp"
+#include "tagma/base/fixed_string.hpp"
+
+namespace tagma {
+
+/// True for a name by TensorFlow's grammar: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
+[[nodiscard]] constexpr bool is_name(std::string_view text) {
+  bool first = true;
+  for (const char c : text) {
+    const bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (!begins && (first || (c != '/' && c != '_' && c != '-'))) return false;
+    first = false;
+  }
+  return !first;
+}
+
+namespace diagnose {
+/// A text is a name.
+template <class Text>
+inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+}  // namespace diagnose
+
+namespace detail {
+/// The text as a type if it is no name, else void.
+template <fixed_string Text>
+constexpr auto find_bad_name() {
+  if constexpr (!is_name(Text.view())) return spelled<Text>{};
+}
+template <fixed_string Text>
+using bad_name = decltype(find_bad_name<Text>());
+}  // namespace detail
+
+}  // namespace tagma
+
+/// What has a name needs one. `Who` says who asks.
+#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
+  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
+                "TAGMA-E160 " Who                                                             \
+                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
+                "a letter, a digit or '.'")
