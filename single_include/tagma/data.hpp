@@ -604,6 +604,7 @@ class no_memory final : public error {
 /// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
 
 #include <string>
+#include <string_view>
 
 // ---- tagma/tensor/spec.hpp
 #ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
@@ -1087,17 +1088,18 @@ inline constexpr extent max_bytes = extent{1} << 56;
 }
 
 namespace detail {
-[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s, std::string_view of) {
   if (!s.dims.is_known())
     fail(status_code::invalid_argument,
-         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
-  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+         {of, "a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {of, "a tensor of ", size_text(s), ", more than a process can address"});
 }
 }  // namespace detail
 
 /// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
-TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
-  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+/// The sentence begins with `of`, which names what holds the tensor: "model.safetensors: ".
+TAGMA_COLD constexpr void check_size(const tensor_spec& s, std::string_view of = {}) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s, of);
 }
 
 }  // namespace tagma
@@ -1927,8 +1929,9 @@ class idx_source {
 }  // namespace detail
 
 /// Reads a tensor of unsigned bytes. Throws `not_found` if there is no such file, `data_loss` if it is no IDX file,
-/// truncated, longer than it says or corrupted, `invalid_argument` for other element types and more than six axes, and
-/// `unimplemented` for a compressed file without zlib.
+/// truncated, longer than it says or corrupted, `invalid_argument` for other element types and more than six axes,
+/// `resource_exhausted` for an empty tensor whose other extents are beyond all bounds, and `unimplemented` for a
+/// compressed file without zlib.
 [[nodiscard]] inline tensor<std::uint8_t> read_idx(const std::string& path) {
   detail::idx_source in(path);
   const unsigned char* start = in.start();
@@ -1950,6 +1953,7 @@ class idx_source {
   if (elements < 0 || static_cast<std::uint64_t>(elements) > in.at_most())
     fail(status_code::data_loss,
          path + ": is truncated: its header says " + to_string(dims) + ", which is more than the file can hold");
+  check_size({dtype::uint8, dims}, path + ": ");
   tensor<std::uint8_t> result(dims);
   in.read(result.data(), result.size());
   in.expect_end();

@@ -3565,6 +3565,7 @@ struct plan_view {
 /// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
 
 #include <string>
+#include <string_view>
 
 namespace tagma {
 
@@ -3616,17 +3617,18 @@ inline constexpr extent max_bytes = extent{1} << 56;
 }
 
 namespace detail {
-[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s, std::string_view of) {
   if (!s.dims.is_known())
     fail(status_code::invalid_argument,
-         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
-  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+         {of, "a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {of, "a tensor of ", size_text(s), ", more than a process can address"});
 }
 }  // namespace detail
 
 /// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
-TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
-  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+/// The sentence begins with `of`, which names what holds the tensor: "model.safetensors: ".
+TAGMA_COLD constexpr void check_size(const tensor_spec& s, std::string_view of = {}) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s, of);
 }
 
 }  // namespace tagma

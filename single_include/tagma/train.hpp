@@ -2277,6 +2277,7 @@ struct expand_args : node_writer {
 /// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
 
 #include <string>
+#include <string_view>
 
 namespace tagma {
 
@@ -2328,17 +2329,18 @@ inline constexpr extent max_bytes = extent{1} << 56;
 }
 
 namespace detail {
-[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s) {
+[[noreturn]] TAGMA_COLD inline void fail_size(const tensor_spec& s, std::string_view of) {
   if (!s.dims.is_known())
     fail(status_code::invalid_argument,
-         {"a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
-  fail(status_code::resource_exhausted, {"a tensor of ", size_text(s), ", more than a process can address"});
+         {of, "a tensor cannot have shape ", to_string(s.dims), ": every extent is a number that is not negative"});
+  fail(status_code::resource_exhausted, {of, "a tensor of ", size_text(s), ", more than a process can address"});
 }
 }  // namespace detail
 
 /// Throws InvalidArgument if an extent is negative or `dyn`, and ResourceExhausted if the tensor is not addressable.
-TAGMA_COLD constexpr void check_size(const tensor_spec& s) {
-  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s);
+/// The sentence begins with `of`, which names what holds the tensor: "model.safetensors: ".
+TAGMA_COLD constexpr void check_size(const tensor_spec& s, std::string_view of = {}) {
+  if (!s.dims.is_known() || !is_addressable(s)) detail::fail_size(s, of);
 }
 
 }  // namespace tagma
@@ -10489,7 +10491,7 @@ class file {
   }
 
   /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
-  /// type.
+  /// type, `resource_exhausted` for an empty one whose other extents are beyond all bounds.
   template <element T>
     requires(!std::is_same_v<T, string_element>)
   [[nodiscard]] tensor<T> load(std::string_view name) const {
@@ -10499,6 +10501,7 @@ class file {
       fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
                                               std::string(entry->format) + ", expected " +
                                               std::string(to_string(dtype_of<T>)));
+    check_size({entry->type, entry->dims}, path_ + ": tensor \"" + entry->name + "\": ");
     tensor<T> result(entry->dims);
     if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
     return result;

@@ -81,6 +81,8 @@ TEST_CASE("an IDX file that is not sound is refused with its path") {
        "is truncated: its header says [4294967295], which is more than the file can hold"},
       {"\0\0\x08\x03"s + std::string(12, '\xff'), status_code::data_loss,
        "is truncated: its header says [4294967295, 4294967295, 4294967295], which is more than the file can hold"},
+      {"\0\0\x08\x03\0\0\0\0"s + std::string(8, '\xff'), status_code::resource_exhausted,
+       "a tensor of uint8 [0, 4294967295, 4294967295] of about 2^64 bytes, more than a process can address"},
   };
   for (const refused& c : cases) {
     put(path, c.content);

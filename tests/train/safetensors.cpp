@@ -293,6 +293,13 @@ TEST_CASE("a corrupted file is refused with the path and the reason") {
   put(path, file_of(entry("\"U8\"", "[1,1,1,1,1,1,1]", "[0,1]"), 1));
   const auto axes = thrown([&] { st::file file(path); });
   CHECK(std::string(axes.what()) == "InvalidArgument: " + path + ": tensor \"a\" has 7 axes, tagma knows at most 6");
+  put(path, file_of(entry("\"F32\"", "[0,4294967296,4294967296]", "[0,0]"), 0));
+  const st::file empty(path);
+  CHECK(empty.entries().size() == 1);
+  const auto bound = thrown([&] { (void)empty.load<float>("a"); });
+  CHECK(std::string(bound.what()) == "ResourceExhausted: " + path +
+                                         ": tensor \"a\": a tensor of float32 [0, 4294967296, 4294967296] of about "
+                                         "2^66 bytes, more than a process can address");
   CHECK(thrown([&] { st::file file(dir / "none"); }).code() == status_code::not_found);
   CHECK(thrown([&] { st::file file(dir.path.string()); }).code() == status_code::invalid_argument);
 }

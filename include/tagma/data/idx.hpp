@@ -18,6 +18,7 @@
 #include "tagma/base/error.hpp"
 #include "tagma/base/file.hpp"
 #include "tagma/tensor/shape.hpp"
+#include "tagma/tensor/size.hpp"
 #include "tagma/tensor/tensor.hpp"
 
 namespace tagma {
@@ -112,8 +113,9 @@ class idx_source {
 }  // namespace detail
 
 /// Reads a tensor of unsigned bytes. Throws `not_found` if there is no such file, `data_loss` if it is no IDX file,
-/// truncated, longer than it says or corrupted, `invalid_argument` for other element types and more than six axes, and
-/// `unimplemented` for a compressed file without zlib.
+/// truncated, longer than it says or corrupted, `invalid_argument` for other element types and more than six axes,
+/// `resource_exhausted` for an empty tensor whose other extents are beyond all bounds, and `unimplemented` for a
+/// compressed file without zlib.
 [[nodiscard]] inline tensor<std::uint8_t> read_idx(const std::string& path) {
   detail::idx_source in(path);
   const unsigned char* start = in.start();
@@ -135,6 +137,7 @@ class idx_source {
   if (elements < 0 || static_cast<std::uint64_t>(elements) > in.at_most())
     fail(status_code::data_loss,
          path + ": is truncated: its header says " + to_string(dims) + ", which is more than the file can hold");
+  check_size({dtype::uint8, dims}, path + ": ");
   tensor<std::uint8_t> result(dims);
   in.read(result.data(), result.size());
   in.expect_end();

@@ -25,6 +25,7 @@
 #include "tagma/base/replace_file.hpp"
 #include "tagma/tensor/dtype.hpp"
 #include "tagma/tensor/shape.hpp"
+#include "tagma/tensor/size.hpp"
 #include "tagma/tensor/tensor.hpp"
 #include "tagma/tensor/view.hpp"
 
@@ -220,7 +221,7 @@ class file {
   }
 
   /// A copy of the tensor of that name. Throws `not_found` if there is none, `invalid_argument` for another element
-  /// type.
+  /// type, `resource_exhausted` for an empty one whose other extents are beyond all bounds.
   template <element T>
     requires(!std::is_same_v<T, string_element>)
   [[nodiscard]] tensor<T> load(std::string_view name) const {
@@ -230,6 +231,7 @@ class file {
       fail(status_code::invalid_argument, path_ + ": tensor \"" + entry->name + "\" has elements of type " +
                                               std::string(entry->format) + ", expected " +
                                               std::string(to_string(dtype_of<T>)));
+    check_size({entry->type, entry->dims}, path_ + ": tensor \"" + entry->name + "\": ");
     tensor<T> result(entry->dims);
     if (entry->bytes > 0) std::memcpy(static_cast<void*>(result.data()), entry->data, entry->bytes);
     return result;
