@@ -73,3 +73,84 @@ TEST_CASE("values and norms are clipped as TensorFlow does") {
     CHECK(gradient[i] == Approx(2));
   }
 }
+
+namespace {
+
+using flat = std::vector<double>;
+
+template <class T>
+void append(flat& all, const T& values) {
+  for (const auto v : values.span()) all.push_back(static_cast<double>(v));
+}
+
+/// The variables after some steps of each of two ways to train the same model.
+template <class Program, class Train, class W, class B>
+flat trained(const Program& program, const Train& train, const W& w, const B& b) {
+  tg::session session(program, {.seed = 3});
+  flat all;
+  for (int step = 0; step < 3; ++step) {
+    const tg::tensor<double> at(tg::shape{3, 2}, {1, -2, 3, 0.5, -1, 4});
+    session.run(train, x = at, z = tg::tensor<double>({3}, {5, -7, 2}), limit = 0.25);
+    append(all, session.run(w));
+    append(all, session.run(b));
+  }
+  return all;
+}
+
+struct model {
+  decltype(tg::variable<"w", double, 2, 1>(tg::glorot_uniform)) w = tg::variable<"w", double, 2, 1>(tg::glorot_uniform);
+  decltype(tg::variable<"b", double, 1>(tg::zeros)) b = tg::variable<"b", double, 1>(tg::zeros);
+  [[nodiscard]] auto loss() const { return tg::mean(tg::square(tg::reshape<tg::dyn>(tg::matmul(x, w) + b) - z)); }
+};
+
+}  // namespace
+
+TEST_CASE("minimize clips gradients as if they were clipped by hand") {
+  const model m;
+  const auto loss = m.loss();
+  const auto gw = tg::gradient(loss, m.w);
+  const auto gb = tg::gradient(loss, m.b);
+  const auto by_hand = [&](const auto& w, const auto& b) {
+    return tg::apply_gradients(tg::adam{.learning_rate = 0.1},
+                               std::make_tuple(std::make_pair(m.w, w), std::make_pair(m.b, b)));
+  };
+  const auto adam = tg::adam{.learning_rate = 0.1};
+  const auto pairs = tg::compute_gradients(loss, m.w, m.b);
+  const auto run = [&](const auto& train) {
+    const auto program = tg::compile([=] { return tg::outputs(train, m.w, m.b, limit + 0.0); });
+    return trained(program, train, m.w, m.b);
+  };
+
+  const flat plain = run(tg::minimize(loss, adam));
+  const auto [sw, sb] = tg::clip_by_global_norm(0.5, gw, gb);
+  const flat global = run(by_hand(sw, sb));
+  CHECK(run(tg::minimize(loss, adam, tg::clip_by_global_norm(0.5))) == global);
+  CHECK(run(tg::apply_gradients(adam, pairs, tg::clip_by_global_norm(0.5))) == global);
+  CHECK(plain != global);
+
+  const flat norm = run(by_hand(tg::clip_by_norm(gw, 1), tg::clip_by_norm(gb, 1)));
+  CHECK(run(tg::minimize(loss, adam, tg::clip_by_norm(1))) == norm);
+  CHECK(run(tg::apply_gradients(adam, pairs, tg::clip_by_norm(1))) == norm);
+  CHECK(norm != global);
+
+  const flat value = run(by_hand(tg::clip_by_value(gw, -0.1, 0.2), tg::clip_by_value(gb, -0.1, 0.2)));
+  CHECK(run(tg::minimize(loss, adam, tg::clip_by_value(-0.1, 0.2))) == value);
+  CHECK(value != norm);
+
+  // A bound may be fed.
+  const auto [fw, fb] = tg::clip_by_global_norm(limit, gw, gb);
+  CHECK(run(tg::minimize(loss, adam, tg::clip_by_global_norm(limit))) == run(by_hand(fw, fb)));
+}
+
+TEST_CASE("clipped gradients of 16 bits have the norm that they have in the type of the loss") {
+  const auto w = tg::variable<"w", tg::float16, 4>(tg::zeros);
+  const auto in = tg::placeholder<"in", tg::float16, 4>();
+  // Each gradient is 300: their squares are beyond float16, and the norm is 600.
+  const auto loss = tg::sum(tg::cast<float>(w * in));
+  const auto train = tg::minimize(loss, tg::sgd{.learning_rate = 1}, tg::clip_by_global_norm(6.0f));
+  const auto program = tg::compile([=] { return tg::outputs(train, w); });
+  tg::session session(program);
+  const tg::float16 many[] = {tg::float16(300), tg::float16(300), tg::float16(300), tg::float16(300)};
+  session.run(train, in = tg::tensor<tg::float16>({4}, {many[0], many[1], many[2], many[3]}));
+  CHECK(static_cast<float>(session.run(w)(0)) == Approx(-3).epsilon(1e-3));
+}

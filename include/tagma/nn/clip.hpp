@@ -2,7 +2,8 @@
 #pragma once
 
 /// @file
-/// Keeps values, mostly gradients, within bounds. Pascanu, Mikolov, Bengio 2013.
+/// Keeps values, mostly gradients, within bounds. Pascanu, Mikolov, Bengio 2013. Without a tensor, a call of these
+/// functions is an option of `minimize` and `apply_gradients`: all gradients are clipped by the graph compiler.
 
 #include <tuple>
 
@@ -18,7 +19,7 @@ inline constexpr bool norm_has_one_type = (true && ... &&
                                            std::is_same_v<typename First::element_type, typename More::element_type>);
 /// A bound is a number, or an expression of rank 0 and of the element type of what it bounds.
 template <class Value, class Bound>
-inline constexpr bool is_bound = true;
+inline constexpr bool is_bound = std::is_convertible_v<Bound, double>;
 template <class Value, expression Bound>
 inline constexpr bool is_bound<Value, Bound> =
     Bound::rank == 0 && std::is_same_v<typename Value::element_type, typename Bound::element_type>;
@@ -68,17 +69,66 @@ struct global_norm_scale : composition<16> {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
-  static constexpr void expand(auto& e) {
-    const ir::node_id norm = global_norm::of(e, e.inputs.subspan(1));
-    const ir::node_id ratio = e.emit(divide{}, e.in(0), e.emit(maximum{}, norm, e.in(0)));
+  static constexpr ir::node_id of(auto& e, ir::node_id bound, array_view<const ir::node_id> tensors) {
+    const ir::node_id norm = global_norm::of(e, tensors);
+    const ir::node_id ratio = e.emit(divide{}, bound, e.emit(maximum{}, norm, bound));
     // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
-    e.result = e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
+    return e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.inputs.subspan(1)); }
+};
+
+/// How the gradients of an optimizer are clipped: changes them where they stand in `pairs`. The bounds are the first
+/// inputs of the expansion, of the type of the loss; norms are formed in that type.
+struct clip_gradients {
+  static constexpr ir::node_id to(auto& e, ir::node_id value, dtype type) {
+    return e.g.spec(value).type == type ? value : e.emit_with(cast{}, ir::pack_attributes(type), value);
+  }
+};
+struct clip_gradients_by_value : clip_gradients {
+  static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
+    for (ir::variable_gradient& pair : pairs) {
+      const dtype type = e.g.spec(pair.gradient).type;
+      const ir::node_id above = e.emit(maximum{}, pair.gradient, to(e, e.in(0), type));
+      pair.gradient = e.emit(minimum{}, above, to(e, e.in(1), type));
+    }
+  }
+};
+struct clip_gradients_by_norm : clip_gradients {
+  static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
+    for (ir::variable_gradient& pair : pairs) {
+      const ir::node_id value = to(e, pair.gradient, e.in_spec(0).type);
+      const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, {&value, 1}), e.in(0));
+      const ir::node_id clipped = e.emit(divide{}, e.emit(multiply{}, value, e.in(0)), larger);
+      pair.gradient = to(e, clipped, e.g.spec(pair.gradient).type);
+    }
+  }
+};
+struct clip_gradients_by_global_norm : clip_gradients {
+  static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
+    scratch_array<ir::node_id, 64> values(pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = to(e, pairs[i].gradient, e.in_spec(0).type);
+    const ir::node_id scale = global_norm_scale::of(e, e.in(0), values.view());
+    for (ir::variable_gradient& pair : pairs)
+      pair.gradient = e.emit(multiply{}, pair.gradient, to(e, scale, e.g.spec(pair.gradient).type));
   }
 };
 
 }  // namespace op
 
 namespace detail {
+
+/// True for what can bound all gradients: a number or a scalar expression.
+template <class Bound>
+inline constexpr bool bounds_all = std::is_convertible_v<Bound, double>;
+template <expression Bound>
+inline constexpr bool bounds_all<Bound> = Bound::rank == 0;
+
+/// An option of `minimize`: a way to clip, and its bounds.
+template <class Clip, class... Bound>
+struct clip_option {
+  std::tuple<Bound...> bounds;
+};
 
 template <class Bound, class First, class... E>
 inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
@@ -155,6 +205,31 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
     (std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
   }
 }
+
+/// Options of `minimize` and `apply_gradients`: the gradients are clipped by value, each by its own norm, or all by
+/// their global norm, before they update variables. They are as if clipped by the functions above, at a fraction of
+/// what these cost the compiler; norms of 16-bit gradients are formed in the type of the loss.
+/// @param low,high,bound numbers, or scalar expressions of the type of the loss
+/// `minimize` raises TAGMA-E143 for other bounds.
+/// @{
+template <class Low, class High>
+  requires detail::bounds_all<Low> && detail::bounds_all<High>
+[[nodiscard]] constexpr detail::clip_option<op::clip_gradients_by_value, Low, High> clip_by_value(const Low& low,
+                                                                                                  const High& high) {
+  return {{low, high}};
+}
+template <class Bound>
+  requires detail::bounds_all<Bound>
+[[nodiscard]] constexpr detail::clip_option<op::clip_gradients_by_norm, Bound> clip_by_norm(const Bound& bound) {
+  return {{bound}};
+}
+template <class Bound>
+  requires detail::bounds_all<Bound>
+[[nodiscard]] constexpr detail::clip_option<op::clip_gradients_by_global_norm, Bound> clip_by_global_norm(
+    const Bound& bound) {
+  return {{bound}};
+}
+/// @}
 
 }  // namespace tagma
 

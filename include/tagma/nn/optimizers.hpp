@@ -15,6 +15,7 @@
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/gradient.hpp"
 #include "tagma/expr/op/state.hpp"
+#include "tagma/nn/clip.hpp"
 #include "tagma/nn/initializers.hpp"
 #include "tagma/nn/schedules.hpp"
 
@@ -197,8 +198,9 @@ struct sparse_gradient {
 };
 
 /// The node that the graph compiler replaces by one `Update` for each variable, and by a count of the steps.
-/// Inputs of the expansion: the learning rate, the step, the other numbers.
-template <class Update>
+/// Inputs of the expansion: the bounds of `Clip`, the learning rate, the step, the other numbers.
+/// @tparam Clip how gradients are clipped before, as `clip_gradients_by_norm`, or void
+template <class Update, class Clip = void, int Bounds = 0>
 struct optimizer {
   static constexpr std::string_view name = Update::name;
   static constexpr ir::op_kind kind = ir::op_kind::optimizer;
@@ -208,6 +210,20 @@ struct optimizer {
   }
 
   static constexpr void expand(ir::expand_args& e) {
+    if constexpr (Bounds > 0) {
+      scratch_array<ir::variable_gradient, 64> clipped(e.gradients.size());
+      for (std::size_t i = 0; i < e.gradients.size(); ++i) clipped[i] = e.gradients[i];
+      Clip::apply(e, clipped.view());
+      ir::expand_args rest{{e.g}, e.inputs.subspan(Bounds), e.attributes, clipped.view()};
+      optimizer<Update>::expand(rest);
+      e.result = rest.result;
+    } else {
+      update_all(e);
+    }
+  }
+
+ private:
+  static constexpr void update_all(ir::expand_args& e) {
     scratch_array<ir::node_id, 64> updates(e.gradients.size());
     std::size_t count = 0;
     for (const ir::variable_gradient& pair : e.gradients) {
@@ -310,12 +326,14 @@ struct optimizer_traits<ftrl> {
   }
 };
 
-template <class Place, class Optimizer, int Pairs, class... E, std::size_t... I>
+/// @tparam Clip,Bounds as of `op::optimizer`
+/// @param operands the loss, or variables and gradients by turns; then the bounds
+template <class Place, class Optimizer, int Pairs, class Clip = void, int Bounds = 0, class... E, std::size_t... I>
 [[nodiscard]] auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
   using traits = optimizer_traits<Optimizer>;
   const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
   [[maybe_unused]] const auto numbers = traits::numbers(o);
-  return make_node<op::optimizer<typename traits::update>, ir::pack_attributes(Pairs), part<Place, 0>>(
+  return make_node<op::optimizer<typename traits::update, Clip, Bounds>, ir::pack_attributes(Pairs), part<Place, 0>>(
       operands..., make_rate<part<Place, 1>>(step, o.learning_rate), step,
       literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
 }
@@ -323,6 +341,26 @@ template <class Place, class Optimizer, int Pairs, class... E, std::size_t... I>
 template <class Optimizer>
 using number_sequence =
     std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
+
+/// The same where gradients are clipped: their bounds, of element type `T`, are operands behind the others.
+template <class Place, class Optimizer, int Pairs, class T, class Clip, class... Bound, class... E>
+[[nodiscard]] auto make_clipping_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
+                                           const E&... operands) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return make_optimizer<Place, Optimizer, Pairs, Clip, static_cast<int>(sizeof...(Bound))>(
+        o, number_sequence<Optimizer>{}, operands...,
+        as_expression<T, part<Place, 3 + I>, 0>(std::get<static_cast<std::size_t>(I)>(clip.bounds))...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
+}
+
+/// The operands of an optimizer, from pairs of variable and gradient.
+template <class Make, class... V, class... G>
+[[nodiscard]] auto with_operands(const Make& make, const std::tuple<std::pair<V, G>...>& pairs) {
+  return std::apply(
+      [&](const auto&... pair) { return std::apply(make, std::tuple_cat(std::tie(pair.first, pair.second)...)); },
+      pairs);
+}
 
 }  // namespace detail
 
@@ -340,6 +378,19 @@ template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE(L)>
     return detail::make_optimizer<Place, Optimizer, 0>(optimizer, detail::number_sequence<Optimizer>{}, loss);
 }
 
+/// The same with clipped gradients: `minimize(loss, adam{}, clip_by_global_norm(1.0))`.
+/// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the loss.
+template <expression L, class Optimizer, class Clip, class... Bound, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer,
+                            const detail::clip_option<Clip, Bound...>& clip) {
+  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
+                "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
+  static_assert((true && ... && diagnose::is_bound<L, Bound>),
+                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss");
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && (true && ... && diagnose::is_bound<L, Bound>))
+    return detail::make_clipping_optimizer<Place, Optimizer, 0, typename L::element_type>(optimizer, clip, loss);
+}
+
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
 template <expression L, expression... V>
 [[nodiscard]] constexpr auto compute_gradients(const L& loss, const V&... variables) {
@@ -354,16 +405,32 @@ template <class Optimizer, expression... V, expression... G, class Place = TAGMA
 [[nodiscard]] auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  return std::apply(
-      [&](const auto&... pair) {
-        return std::apply(
-            [&](const auto&... operand) {
-              return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
-                  optimizer, detail::number_sequence<Optimizer>{}, operand...);
-            },
-            std::tuple_cat(std::make_tuple(pair.first, pair.second)...));
+  return detail::with_operands(
+      [&](const auto&... operand) {
+        return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
+            optimizer, detail::number_sequence<Optimizer>{}, operand...);
       },
       pairs);
+}
+
+/// The same with clipped gradients.
+/// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the first gradient.
+template <class Optimizer, expression First, expression... V, expression G, expression... More, class Clip,
+          class... Bound, class Place = TAGMA_FRESH_TYPE(Optimizer)>
+[[nodiscard]] auto apply_gradients(const Optimizer& optimizer,
+                                   const std::tuple<std::pair<First, G>, std::pair<V, More>...>& pairs,
+                                   const detail::clip_option<Clip, Bound...>& clip) {
+  static_assert((diagnose::is_variable<First> && ... && diagnose::is_variable<V>),
+                "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
+  static_assert((true && ... && diagnose::is_bound<G, Bound>),
+                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the gradients");
+  if constexpr ((true && ... && diagnose::is_bound<G, Bound>))
+    return detail::with_operands(
+        [&](const auto&... operand) {
+          return detail::make_clipping_optimizer<Place, Optimizer, static_cast<int>(1 + sizeof...(V)),
+                                                 typename G::element_type>(optimizer, clip, operand...);
+        },
+        pairs);
 }
 
 }  // namespace tagma
