@@ -19,6 +19,7 @@ class scratch_array {
   constexpr ~scratch_array() { delete[] many_; }
 
   [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  [[nodiscard]] constexpr T* data() { return many_ != nullptr ? many_ : few_; }
   [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
 
  private:

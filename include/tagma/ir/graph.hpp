@@ -44,31 +44,38 @@ struct node_extras {
   array_view<const node_id> colocated{};
 };
 
+inline constexpr node_extras no_extras{};
+
 /// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
 class graph {
  public:
+  /// @param buckets zeros, as many as a power of two
   constexpr graph(array_view<node> nodes, array_view<node_id> edges, array_view<attribute> attributes,
                   array_view<node_id> buckets)
-      : nodes_(nodes), edges_(edges), attributes_(attributes), buckets_(buckets) {
-    for (node_id& b : buckets_) b = no_node;
-  }
+      : nodes_(nodes.data()),
+        edges_(edges.data()),
+        attributes_(attributes.data()),
+        buckets_(buckets.data()),
+        node_room_(static_cast<int>(nodes.size())),
+        edge_room_(static_cast<int>(edges.size())),
+        attribute_room_(static_cast<int>(attributes.size())),
+        bucket_mask_(buckets.size() - 1) {}
 
   [[nodiscard]] constexpr int size() const { return count_; }
   [[nodiscard]] constexpr int edge_count() const { return edge_count_; }
   [[nodiscard]] constexpr int attribute_count() const { return attribute_count_; }
   [[nodiscard]] constexpr bool overflow() const { return overflow_; }
   [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes_[id]; }
-  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return (*this)[id].spec; }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return nodes_[id].spec; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *nodes_[id].op->info; }
   [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    const node& n = (*this)[id];
-    return edges_.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+    return {edges_ + nodes_[id].first_edge, static_cast<std::size_t>(nodes_[id].inputs)};
   }
   [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
-    const node& n = (*this)[id];
-    return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+    const node& n = nodes_[id];
+    return {edges_ + n.first_edge + n.inputs, static_cast<std::size_t>(n.controls)};
   }
-  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
+  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return edges_[nodes_[id].first_edge + i]; }
   /// Nodes that are emitted without a request are asked for by `source`, if there is one.
   constexpr void ask(request_source* source) { source_ = source; }
   /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
@@ -76,18 +83,19 @@ class graph {
   /// Changes what is asked for a node.
   constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    const node& n = (*this)[id];
-    return attributes_.subspan(static_cast<std::size_t>(n.first_attribute),
-                               static_cast<std::size_t>(n.attribute_count));
+    return {attributes_ + nodes_[id].first_attribute, static_cast<std::size_t>(nodes_[id].attribute_count)};
   }
 
   /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
   constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
-                         const node_extras& extras = {}) {
+                         const node_extras& extras = no_extras) {
     if (overflow_) return 0;
-    scratch_array<tensor_spec, 8> in(inputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
-    infer_args args{in.view(), attributes, {}};
+    scratch_array<tensor_spec, 3> room(inputs.size());
+    tensor_spec* const in = room.data();
+    const std::size_t count = inputs.size();
+    const node_id* const from = inputs.data();
+    for (std::size_t k = 0; k < count; ++k) in[k] = nodes_[from[k]].spec;
+    infer_args args{{in, count}, attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
     if (op.fold != nullptr && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
@@ -105,43 +113,49 @@ class graph {
 
   /// The same for operations whose spec does not follow from inputs.
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
-                            attribute_list attributes = {}, const node_extras& extras = {}) {
+                            attribute_list attributes = {}, const node_extras& extras = no_extras) {
     if (overflow_) return 0;
     const bool unique = op.info->stateful || !extras.controls.empty() || !extras.colocated.empty();
     const std::int16_t request = source_ == nullptr ? extras.request : request_of(op, spec, extras);
-    std::uint64_t h = hash_combine(op.info->id, static_cast<std::uint64_t>(spec.type));
-    for (const node_id i : inputs) h = hash_combine(h, static_cast<std::uint64_t>(i));
-    for (const attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    const int input_count = static_cast<int>(inputs.size()), attribute_count = static_cast<int>(attributes.size());
+    // Of few statements, since the compiler runs them: equal nodes must meet, others should not.
+    constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ull;
+    std::uint64_t h = op.info->id + static_cast<std::uint64_t>(spec.type);
+    const node_id* const in = inputs.data();
+    const attribute* const with = attributes.data();
+    for (int k = 0; k < input_count; ++k) h = (h ^ static_cast<std::uint64_t>(in[k]) ^ (h >> 29)) * factor;
+    for (int k = 0; k < attribute_count; ++k) h = (h ^ static_cast<std::uint64_t>(with[k]) ^ (h >> 29)) * factor;
     if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
-    const std::size_t mask = buckets_.size() - 1;
-    std::size_t bucket = static_cast<std::size_t>(h) & mask;
-    for (; buckets_[bucket] != no_node; bucket = (bucket + 1) & mask)
-      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras, request)) return buckets_[bucket];
-    if (static_cast<std::size_t>(count_) == nodes_.size() ||
-        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() + extras.colocated.size() >
-            edges_.size() ||
-        static_cast<std::size_t>(attribute_count_) + attributes.size() > attributes_.size()) {
+    std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32)) & bucket_mask_;
+    for (; buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
+      if (!unique && equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request))
+        return buckets_[bucket] - 1;
+    const int controls = static_cast<int>(extras.controls.size()),
+              colocated = static_cast<int>(extras.colocated.size());
+    if (count_ == node_room_ || edge_count_ + input_count + controls + colocated > edge_room_ ||
+        attribute_count_ + attribute_count > attribute_room_) {
       overflow_ = true;
       return 0;
     }
-    node& n = nodes_[count_];
-    n.op = &op;
-    n.spec = spec;
-    n.first_edge = edge_count_;
-    n.inputs = static_cast<std::int16_t>(inputs.size());
-    n.controls = static_cast<std::int16_t>(extras.controls.size());
-    n.first_attribute = attribute_count_;
-    n.attribute_count = static_cast<std::int16_t>(attributes.size());
-    n.name = extras.name;
-    n.suffix = extras.suffix;
-    n.value = extras.value;
-    n.request = request;
-    n.colocated = static_cast<std::int16_t>(extras.colocated.size());
-    for (const node_id i : inputs) edges_[edge_count_++] = i;
-    for (const node_id i : extras.controls) edges_[edge_count_++] = i;
-    for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
-    for (const attribute a : attributes) attributes_[attribute_count_++] = a;
-    buckets_[bucket] = count_;
+    nodes_[count_] = {&op,
+                      spec,
+                      edge_count_,
+                      static_cast<std::int16_t>(input_count),
+                      static_cast<std::int16_t>(controls),
+                      attribute_count_,
+                      static_cast<std::int16_t>(attribute_count),
+                      extras.name,
+                      extras.suffix,
+                      extras.value,
+                      request,
+                      static_cast<std::int16_t>(colocated)};
+    for (int k = 0; k < input_count; ++k) edges_[edge_count_++] = in[k];
+    if (controls > 0)
+      for (const node_id i : extras.controls) edges_[edge_count_++] = i;
+    if (colocated > 0)
+      for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
+    for (int k = 0; k < attribute_count; ++k) attributes_[attribute_count_++] = with[k];
+    buckets_[bucket] = count_ + 1;
     return count_++;
   }
 
@@ -157,23 +171,27 @@ class graph {
   [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
                                      array_view<const node_id> inputs, attribute_list attributes,
                                      const node_extras& extras, std::int16_t request) const {
-    const node& n = (*this)[id];
+    const node& n = nodes_[id];
     if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
         static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.value != extras.value)
       return false;
-    const auto theirs = this->inputs(id);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (theirs[i] != inputs[i]) return false;
-    const auto their_attributes = this->attributes(id);
-    for (std::size_t i = 0; i < attributes.size(); ++i)
-      if (their_attributes[i] != attributes[i]) return false;
+    const node_id* theirs = edges_ + n.first_edge;
+    for (const node_id i : inputs)
+      if (*theirs++ != i) return false;
+    const attribute* their_attribute = attributes_ + n.first_attribute;
+    for (const attribute a : attributes)
+      if (*their_attribute++ != a) return false;
     return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.request == request;
   }
 
-  array_view<node> nodes_;
-  array_view<node_id> edges_;
-  array_view<attribute> attributes_;
-  array_view<node_id> buckets_;
+  node* nodes_;
+  node_id* edges_;
+  attribute* attributes_;
+  node_id* buckets_;  // one more than the node; 0 in an empty one
+  int node_room_;
+  int edge_room_;
+  int attribute_room_;
+  std::size_t bucket_mask_;
   int count_ = 0;
   int edge_count_ = 0;
   int attribute_count_ = 0;
@@ -212,8 +230,9 @@ struct constant_value {
   double value = 0;
 };
 [[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
-  if (!g.info(id).is(op_kind::constant)) return {};
-  return {true, as_double(g.attributes(id)[0])};
+  const node& n = g[id];
+  if (!n.op->info->is(op_kind::constant)) return {};
+  return {true, as_double(g.attributes(id).data()[0])};
 }
 
 /// What `op::fold` sees: a node about to be added. It sets `result` to a node that has the same value.
@@ -224,8 +243,8 @@ struct fold_args {
   tensor_spec out;
   node_id result = no_node;
 
-  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
-  [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, in(i)); }
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs.data()[i]; }
+  [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, inputs.data()[i]); }
   /// True if input `i` is a constant of this value.
   [[nodiscard]] constexpr bool is(int i, double value) const {
     const constant_value c = constant(i);

@@ -88,13 +88,20 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   raw_plan<N, E, A, F> p;
   p.contradictory = order.contradictory;
   if (p.contradictory) return p;
+  const ir::node* const graph_nodes = g.nodes.data();
+  plan_node* const nodes = p.nodes.data();
+  plan_sizes& sizes = p.sizes;
 
   // Nodes, renumbered; a feed's slot is its rank among the placeholders of the program.
-  fixed_array<node_id, N> renumbered{};
+  fixed_array<node_id, N> renumbered_of{};
+  node_id* const renumbered = renumbered_of.data();
+  node_id* const inputs = p.inputs.data();
+  attribute* const attributes = p.attributes.data();
   std::int32_t literals = 0, placeholders = 0, variables = 0;
-  for (node_id i = 0; i < g.size(); ++i) {
-    const ir::node& n = g[i];
-    const ir::op_info& info = g.info(i);
+  const int size = g.size();
+  for (node_id i = 0; i < size; ++i) {
+    const ir::node& n = graph_nodes[i];
+    const ir::op_info& info = *n.op->info;
     storage_kind storage = storage_kind::none;
     std::int32_t slot = 0;
     switch (info.kind) {
@@ -113,13 +120,14 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       default:
         break;
     }
-    if (needs[i] == need::nothing) continue;
-    renumbered[i] = static_cast<node_id>(p.sizes.nodes);
-    plan_node& out = p.nodes[p.sizes.nodes++];
-    out = {g[i].op->info,
+    const need wanted = needs.values[i];
+    if (static_cast<int>(wanted) == 0) continue;
+    renumbered[i] = static_cast<node_id>(sizes.nodes);
+    plan_node& out = nodes[sizes.nodes++];
+    out = {n.op->info,
            n.spec,
-           static_cast<std::int32_t>(p.sizes.inputs),
-           static_cast<std::int32_t>(p.sizes.attributes),
+           static_cast<std::int32_t>(sizes.inputs),
+           static_cast<std::int32_t>(sizes.attributes),
            i,
            n.inputs,
            n.attribute_count,
@@ -128,103 +136,118 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            n.name,
            n.suffix,
            n.value};
-    for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
-    if (wants_value(needs[i]))
-      for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
-    for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
+    const node_id* const in = g.edges.data() + n.first_edge;
+    for (int k = 0; k < n.inputs; ++k) inputs[sizes.inputs++] = renumbered[in[k]];
+    if (n.controls > 0 && wants_value(wanted)) {
+      for (int k = 0; k < n.controls; ++k) inputs[sizes.inputs++] = renumbered[in[n.inputs + k]];
+      out.controls = n.controls;
+    }
+    for (const attribute a : g.attributes(i)) attributes[sizes.attributes++] = a;
     const bool fed = info.is(op_kind::placeholder);
     p.feeds += fed;
     literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    if (!device.empty() && !fed)
-      out.device = info.shares_bytes() ? p.nodes[p.inputs[out.first_input]].device : device[i];
+    if (!device.empty() && !fed) out.device = info.shares_bytes() ? nodes[inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
-  fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
-  for (node_id i = g.size(); i-- > 0;) {
-    if (!wants_value(needs[i])) continue;
-    const node_id root = fusion.group[i];
-    if (!g.info(i).is(op_kind::elementwise)) {
-      if (root != i) kernel_before[root] = i;
-      continue;
+  const node_id* const group = fusion.group.data();
+  fixed_array<bool, N> looped{};  // element-wise, and computed
+  fixed_array<node_id, N> first_member_of{}, next_member_of{}, kernel_before{};
+  node_id *const first_member = first_member_of.data(), *const next_member = next_member_of.data();
+  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before.values[i] = ir::no_node;
+  for (node_id i = size; i-- > 0;) {
+    if (!wants_value(needs.values[i])) continue;
+    const node_id root = group[i];
+    if (graph_nodes[i].op->info->is(op_kind::elementwise)) {
+      looped.values[i] = true;
+      next_member[i] = first_member[root];
+      first_member[root] = i;
+    } else if (root != i) {
+      kernel_before.values[root] = i;
     }
-    next_member[i] = first_member[root];
-    first_member[root] = i;
   }
 
   // Steps and their operands.
-  fixed_array<std::int16_t, N> position{};  // of a value inside the loop under construction
-  fixed_array<node_id, N> position_owner{};
+  node_id* const operands = p.operands.data();
+  fixed_array<std::int16_t, N> position_of{};  // of a value inside the loop under construction
+  fixed_array<node_id, N> position_owner_of{};
+  std::int16_t* const position = position_of.data();
+  node_id* const position_owner = position_owner_of.data();
   for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
-    const node_id i = order.order[o];
-    const ir::op_info& info = g.info(i);
+    const node_id i = order.order.values[o];
+    const ir::node& n = graph_nodes[i];
+    const ir::op_info& info = *n.op->info;
     if (!info.has_step()) continue;
     p.writes_variables = p.writes_variables || info.is(op_kind::update);
-    const std::size_t s = p.sizes.steps++;
-    plan_step& step = p.steps[s];
-    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, info.is(op_kind::elementwise)};
-    p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
+    const std::size_t s = sizes.steps++;
+    plan_step& step = p.steps.values[s];
+    step = {renumbered[i], static_cast<std::int32_t>(sizes.operands), 0, info.is(op_kind::elementwise)};
+    p.first_operation.values[s] = static_cast<std::int32_t>(sizes.operations);
     if (!step.fused) {
-      p.nodes[step.node].step = static_cast<std::int32_t>(s);
-      for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
-      step.operands = g[i].inputs;
+      nodes[step.node].step = static_cast<std::int32_t>(s);
+      const node_id* const in = g.edges.data() + n.first_edge;
+      for (int k = 0; k < n.inputs; ++k) operands[sizes.operands++] = renumbered[in[k]];
+      step.operands = n.inputs;
       continue;
     }
     // First all loads, so that operations are numbered after them.
     std::int16_t loads = 0, inputs_before = 0;
-    if (const node_id b = kernel_before[i]; b != ir::no_node) {
+    if (const node_id b = kernel_before.values[i]; b != ir::no_node) {
       step.before = renumbered[b];
-      p.nodes[step.before].step = static_cast<std::int32_t>(s);
-      for (const node_id in : g.inputs(b)) p.operands[p.sizes.operands++] = renumbered[in];
-      p.loads[p.sizes.operands - 1] = {b, g[b].spec.type, true};
+      nodes[step.before].step = static_cast<std::int32_t>(s);
+      for (const node_id in : g.inputs(b)) operands[sizes.operands++] = renumbered[in];
+      p.loads[sizes.operands - 1] = {b, g[b].spec.type, true};
       inputs_before = static_cast<std::int16_t>(g[b].inputs - 1);
       position_owner[b] = i;
       position[b] = loads++;
     }
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
-      int k = 0;
-      for (const node_id in : g.inputs(m)) {
-        if (g.info(m).ignores_elements(k++)) continue;
-        const bool inside = fusion.group[in] == i && g.info(in).is(op_kind::elementwise);
-        if (inside || position_owner[in] == i) continue;
-        position_owner[in] = i;
-        position[in] = loads++;
-        p.operands[p.sizes.operands] = renumbered[in];
-        p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
+      const ir::node& member = graph_nodes[m];
+      const node_id* const in = g.edges.data() + member.first_edge;
+      for (int k = 0; k < member.inputs; ++k) {
+        const node_id from = in[k];
+        if (position_owner[from] == i || (group[from] == i && looped.values[from]) ||
+            member.op->info->ignores_elements(k))
+          continue;
+        position_owner[from] = i;
+        position[from] = loads++;
+        operands[sizes.operands] = renumbered[from];
+        p.loads.values[sizes.operands++] = {from, graph_nodes[from].spec.type, true};
       }
     }
     step.operands = static_cast<std::int16_t>(inputs_before + loads);
-    const auto first = static_cast<std::size_t>(step.first_operand + inputs_before);
-    const shape& out = g[i].spec.dims;
-    const auto stretched = [&](std::size_t l, int axis) {
-      return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
-    };
-    const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
-    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
-      bool contiguous = true;
-      for (int axis = out.rank - joined; axis < out.rank; ++axis)
-        if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
-      p.loads[first + l].contiguous = contiguous;
+    loop_load* const load = p.loads.data() + step.first_operand + inputs_before;
+    const shape& out = n.spec.dims;
+    bool all_full = true;
+    for (int l = 0; l < loads; ++l) all_full = all_full && graph_nodes[load[l].node].spec.dims == out;
+    if (!all_full) {
+      const auto stretched = [&](std::size_t l, int axis) {
+        return detail::is_stretched(graph_nodes[load[l].node].spec.dims, out, axis);
+      };
+      const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
+      for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
+        bool contiguous = true;
+        for (int axis = out.rank - joined; axis < out.rank; ++axis)
+          if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
+        load[l].contiguous = contiguous;
+      }
     }
     std::int16_t values = loads;
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
-      loop_operation& operation = p.operations[p.sizes.operations++];
-      operation = {g[m].op->info, g[m].spec.type, {}};
-      p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
-      int k = 0;
-      for (const node_id in : g.inputs(m)) {
-        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
-        ++k;
-      }
+      const ir::node& member = graph_nodes[m];
+      const node_id* const in = g.edges.data() + member.first_edge;
+      loop_operation& operation = p.operations.values[sizes.operations++];
+      operation = {member.op->info, member.spec.type, {}};
+      nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
+      for (int k = 0; k < member.inputs; ++k)
+        if (!member.op->info->ignores_elements(k)) operation.operand[k] = position[in[k]];
       position_owner[m] = i;
       position[m] = values++;
     }
-    p.operation_count[s] = static_cast<std::int32_t>(p.sizes.operations) - p.first_operation[s];
-    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l)
-      p.loads[first + l].node = renumbered[p.loads[first + l].node];
+    p.operation_count.values[s] = static_cast<std::int32_t>(sizes.operations) - p.first_operation.values[s];
+    for (int l = 0; l < loads; ++l) load[l].node = renumbered[load[l].node];
   }
 
   const auto versions = ir::find_versions<N>(g, needs);
@@ -245,58 +268,58 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 [[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables) {
   raw_plan<N, E, A, F> p = tables;
   if (p.contradictory) return p;
-  fixed_array<node_id, N> owner{};          // the node whose bytes a node shares
-  fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
-  for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
-    const plan_node& n = p.nodes[i];
-    const bool shares = n.op->shares_bytes();
-    owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
+  plan_node* const nodes = p.nodes.data();
+  const node_id* const operands = p.operands.data();
+  const auto count = static_cast<node_id>(p.sizes.nodes);
+  const auto steps = static_cast<std::int32_t>(p.sizes.steps);
+  fixed_array<node_id, N> owner_of{};          // the node whose bytes a node shares
+  fixed_array<std::int32_t, N> last_use_of{};  // of each owner, as a step
+  node_id* const owner = owner_of.data();
+  std::int32_t* const last_use = last_use_of.data();
+  for (node_id i = 0; i < count; ++i) {
+    owner[i] = nodes[i].op->shares_bytes() ? owner[p.inputs.values[nodes[i].first_input]] : i;
     last_use[i] = -1;
   }
-  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
-    const plan_step& step = p.steps[s];
-    for (int k = 0; k < step.operands; ++k)
-      last_use[owner[p.operands[step.first_operand + k]]] = static_cast<std::int32_t>(s);
+  for (std::int32_t s = 0; s < steps; ++s) {
+    const plan_step& step = p.steps.values[s];
+    for (int k = step.first_operand; k < step.first_operand + step.operands; ++k) last_use[owner[operands[k]]] = s;
   }
-  for (const node_id f : p.fetches) last_use[owner[f]] = static_cast<std::int32_t>(p.sizes.steps);
-  fixed_array<node_id, N> block_holder{};  // the owner that a block serves now
-  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
-    const plan_step& step = p.steps[s];
-    plan_node& n = p.nodes[step.node];
+  for (const node_id f : p.fetches) last_use[owner[f]] = steps;
+  fixed_array<node_id, N> block_holder_of{};  // the owner that a block serves now
+  node_id* const block_holder = block_holder_of.data();
+  for (std::int32_t s = 0; s < steps; ++s) {
+    const plan_step& step = p.steps.values[s];
+    const node_id self = step.node;
+    plan_node& n = nodes[self];
     if (n.op->is(op_kind::update)) continue;
     n.storage = storage_kind::arena;
-    const auto self = step.node;
-    const std::int32_t last =
-        last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
+    const std::int32_t last = last_use[self] < s ? s : last_use[self];
+    const node_id* const in = operands + step.first_operand;
     bool reused = false;
     for (int k = 0; k < step.operands && !reused && step.before == ir::no_node; ++k) {
-      if (!step.fused && !n.op->writes_over(k)) continue;
-      const node_id in = p.operands[step.first_operand + k];
-      const node_id from = owner[in];
-      const plan_node& source = p.nodes[from];
-      if (!source.is_in(storage_kind::arena) || last_use[from] != static_cast<std::int32_t>(s)) continue;
-      if (block_holder[source.slot] != from) continue;
-      bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
-      for (int j = 0; j < step.operands; ++j) {
-        const node_id other = p.operands[step.first_operand + j];
-        if (owner[other] == from && !(p.nodes[other].spec.dims == n.spec.dims)) fits = false;
-      }
+      const node_id from = owner[in[k]];
+      if (last_use[from] != s || (!step.fused && !n.op->writes_over(k))) continue;
+      const plan_node& source = nodes[from];
+      if (!source.is_in(storage_kind::arena) || block_holder[source.slot] != from) continue;
+      bool fits = size_of(nodes[in[k]].spec.type) == size_of(n.spec.type);
+      for (int j = 0; j < step.operands && fits; ++j)
+        if (owner[in[j]] == from && !(nodes[in[j]].spec.dims == n.spec.dims)) fits = false;
       if (!fits) continue;
       n.slot = source.slot;
-      p.blocks[n.slot].last = last;
+      p.blocks.values[n.slot].last = last;
       block_holder[n.slot] = self;
       reused = true;
     }
     if (!reused) {
       n.slot = static_cast<std::int32_t>(p.sizes.blocks);
-      block_holder[p.sizes.blocks] = self;
-      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last, n.device};
+      block_holder[n.slot] = self;
+      p.blocks.values[p.sizes.blocks++] = {self, s, last, n.device};
     }
   }
-  for (std::size_t i = 0; i < p.sizes.nodes; ++i)
-    if (owner[i] != static_cast<node_id>(i)) {
-      p.nodes[i].storage = p.nodes[owner[i]].storage;
-      p.nodes[i].slot = p.nodes[owner[i]].slot;
+  for (node_id i = 0; i < count; ++i)
+    if (owner[i] != i) {
+      nodes[i].storage = nodes[owner[i]].storage;
+      nodes[i].slot = nodes[owner[i]].slot;
     }
   return p;
 }

@@ -28,20 +28,22 @@ template <std::size_t N>
 class ready_queue {
  public:
   constexpr void push(std::int32_t key) {
+    std::int32_t* const heap = heap_.data();
     std::size_t i = size_++;
-    for (; i > 0 && heap_[(i - 1) / 2] > key; i = (i - 1) / 2) heap_[i] = heap_[(i - 1) / 2];
-    heap_[i] = key;
+    for (; i > 0 && heap[(i - 1) / 2] > key; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+    heap[i] = key;
   }
   constexpr std::int32_t pop() {
-    const std::int32_t top = heap_[0], last = heap_[--size_];
+    std::int32_t* const heap = heap_.data();
+    const std::int32_t top = heap[0], last = heap[--size_];
     std::size_t i = 0;
     for (std::size_t child = 1; child < size_; child = 2 * i + 1) {
-      if (child + 1 < size_ && heap_[child + 1] < heap_[child]) ++child;
-      if (last <= heap_[child]) break;
-      heap_[i] = heap_[child];
+      if (child + 1 < size_ && heap[child + 1] < heap[child]) ++child;
+      if (last <= heap[child]) break;
+      heap[i] = heap[child];
       i = child;
     }
-    heap_[i] = last;
+    heap[i] = last;
     return top;
   }
   [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
@@ -69,16 +71,18 @@ template <std::size_t N, std::size_t E>
 constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
   wait_list<N, E> list;
   const auto versions = ir::find_versions<N>(g, needs);
-  for (node_id i = 0; i < g.size(); ++i) {
-    if (!wants_value(needs[i])) continue;
-    for (int k = 0; k < g[i].inputs; ++k) {
+  const int size = g.size();
+  for (node_id i = 0; i < size; ++i) {
+    if (!wants_value(needs.values[i])) continue;
+    const ir::node& n = g.nodes.data()[i];
+    for (int k = 0; k < n.inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
       if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
       const node_id update = versions.update_after(g, variable, i);
       if (update != ir::no_node) list.waits[list.count++] = {i, update};
     }
-    if (g.info(i).is(op_kind::update) && versions.next(i) != ir::no_node)
+    if (n.op->info->is(op_kind::update) && versions.next(i) != ir::no_node)
       list.waits[list.count++] = {i, versions.next(i)};
   }
   return list;
@@ -90,48 +94,54 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
 template <std::size_t N, std::size_t E>
 [[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const fixed_array<need, N>& needs,
                                                     const ir::fusion<N>& fusion) {
-  const auto item = [&](node_id i) { return fusion.group[i]; };
   const auto waits = detail::variable_waits<N, E>(g, needs);
+  const node_id* const item = fusion.group.data();
+  const ir::node* const nodes = g.nodes.data();
+  const int size = g.size();
 
-  const auto for_each_edge = [&](auto edge) {
-    for (node_id i = 0; i < g.size(); ++i) {
-      if (!wants_value(needs[i])) continue;
-      int k = 0;
-      for (const node_id in : g.inputs(i))
-        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
-      for (const node_id c : g.controls(i)) edge(item(c), item(i));
-    }
-    for (std::size_t i = 0; i < waits.count; ++i)
-      if (item(waits.waits[i].before) != item(waits.waits[i].after))
-        edge(item(waits.waits[i].before), item(waits.waits[i].after));
-  };
-
-  fixed_array<std::int32_t, N> pending{}, head{};
-  fixed_array<std::int32_t, 2 * E + 1> next{};
-  fixed_array<node_id, 2 * E + 1> target{};
+  // Items that wait for an item, as a list of its own.
+  fixed_array<std::int32_t, N> pending_of{}, head_of{};
+  fixed_array<std::int32_t, 2 * E + 1> next_of{};
+  fixed_array<node_id, 2 * E + 1> target_of{};
+  std::int32_t *const pending = pending_of.data(), *const head = head_of.data(), *const next = next_of.data();
+  node_id* const target = target_of.data();
   std::int32_t edges = 1;
-  for_each_edge([&](node_id before, node_id after) {
+  const auto edge = [&](node_id before, node_id after) {
     ++pending[after];
     target[edges] = after;
     next[edges] = head[before];
     head[before] = edges++;
-  });
+  };
+  for (node_id i = 0; i < size; ++i) {
+    if (!wants_value(needs.values[i])) continue;
+    const ir::node& n = nodes[i];
+    const node_id* const in = g.edges.data() + n.first_edge;
+    const node_id after = item[i];
+    for (int k = 0; k < n.inputs; ++k)
+      if (item[in[k]] != after && !n.op->info->ignores_elements(k)) edge(item[in[k]], after);
+    for (int k = n.inputs; k < n.inputs + n.controls; ++k) edge(item[in[k]], after);
+  }
+  for (std::size_t i = 0; i < waits.count; ++i) {
+    const detail::wait& w = waits.waits.values[i];
+    if (item[w.before] != item[w.after]) edge(item[w.before], item[w.after]);
+  }
 
   schedule_result<N> result;
   detail::ready_queue<N> ready;
-  const auto key = [&](node_id i) { return g.info(i).is(op_kind::update) ? i : i + static_cast<std::int32_t>(N); };
+  constexpr auto ordinary = static_cast<std::int32_t>(N);  // updates go first
+  const auto push = [&](node_id i) { ready.push(nodes[i].op->info->is(op_kind::update) ? i : i + ordinary); };
   int items = 0;
-  for (node_id i = 0; i < g.size(); ++i)
-    if (wants_value(needs[i]) && item(i) == i) {
+  for (node_id i = 0; i < size; ++i)
+    if (item[i] == i && wants_value(needs.values[i])) {
       ++items;
-      if (pending[i] == 0) ready.push(key(i));
+      if (pending[i] == 0) push(i);
     }
   while (!ready.empty()) {
     const std::int32_t k = ready.pop();
-    const node_id i = k >= static_cast<std::int32_t>(N) ? k - static_cast<std::int32_t>(N) : k;
-    result.order[result.count++] = i;
+    const node_id i = k >= ordinary ? k - ordinary : k;
+    result.order.values[result.count++] = i;
     for (std::int32_t e = head[i]; e != 0; e = next[e])
-      if (--pending[target[e]] == 0) ready.push(key(target[e]));
+      if (--pending[target[e]] == 0) push(target[e]);
   }
   result.contradictory = result.count != items;
   return result;

@@ -119,7 +119,7 @@ struct shape {
 [[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
   if (a.rank != b.rank) return false;
   for (int i = 0; i < a.rank; ++i)
-    if (!compatible(a[i], b[i])) return false;
+    if (!compatible(a.extents[i], b.extents[i])) return false;
   return true;
 }
 
@@ -127,8 +127,8 @@ struct shape {
 /// extent is compatible with every other.
 [[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
   for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
-    const extent x = a[a.rank - i], y = b[b.rank - i];
-    if (x != 1 && y != 1 && !compatible(x, y)) return false;
+    const extent x = a.extents[a.rank - i], y = b.extents[b.rank - i];
+    if (x != y && x != 1 && y != 1 && x != dyn && y != dyn) return false;
   }
   return true;
 }
@@ -140,8 +140,8 @@ struct shape {
   const shape& shorter = a.rank >= b.rank ? b : a;
   shape result = longer;
   for (int i = 1; i <= shorter.rank; ++i) {
-    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
-    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
+    const extent x = longer.extents[longer.rank - i], y = shorter.extents[shorter.rank - i];
+    if (x != y) result.extents[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
   }
   return result;
 }

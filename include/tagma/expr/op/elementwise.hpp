@@ -67,12 +67,15 @@ namespace op {
 
 /// The spec of an element-wise result: the broadcast shape, the element type of input `from`.
 constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
-  a.out = a.in[0];
-  for (std::size_t i = 1; i < a.in.size(); ++i) {
-    if (!broadcastable(a.out.dims, a.in[i].dims)) return "shapes do not broadcast";
-    a.out.dims = broadcast(a.out.dims, a.in[i].dims);
+  const tensor_spec* const in = a.in.data();
+  const std::size_t count = a.in.size();
+  a.out = in[0];
+  for (std::size_t i = 1; i < count; ++i) {
+    if (a.out.dims == in[i].dims) continue;
+    if (!broadcastable(a.out.dims, in[i].dims)) return "shapes do not broadcast";
+    a.out.dims = broadcast(a.out.dims, in[i].dims);
   }
-  a.out.type = a.in[from].type;
+  a.out.type = in[from].type;
   return nullptr;
 }
 

@@ -50,11 +50,11 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
   for (const node_id x : xs)
     if (x <= y) wanted[x] = true;
   for (node_id i = 0; i <= y; ++i) {
-    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
-    const auto skipped = g.info(i).shape_only;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
+    const node& n = g[i];
+    if (n.op->stops_gradient || !is_floating(n.spec.type)) continue;
+    const node_id* const in = g.inputs(i).data();
+    for (int k = 0; k < n.inputs && !wanted[i]; ++k)
+      if (wanted[in[k]]) wanted[i] = !n.op->info->ignores_elements(k);
   }
   if (!wanted[y]) return;
 
@@ -69,22 +69,24 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     const node_id upstream = adjoint[i];
     if (upstream == no_node || g[i].op->stops_gradient) continue;
     const int count = g[i].inputs;
+    const op_rules& op = *g[i].op;
+    const node_id* const inputs = g.inputs(i).data();
     bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
+    for (int k = 0; k < count && !flows; ++k) flows = wanted[inputs[k]] && !op.info->ignores_elements(k);
     if (!flows) continue;
-    if (g[i].op->gradient == nullptr) {
-      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
+    if (op.gradient == nullptr) {
+      status = {build_problem::no_gradient, op.info, g.spec(i), {}};
       return;
     }
-    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
-    const array_view<node_id> parts = scratch_parts.view();
-    for (node_id& part : parts) part = no_node;
+    scratch_array<node_id, 4> room(static_cast<std::size_t>(count));
+    node_id* const parts = room.data();
+    for (int k = 0; k < count; ++k) parts[k] = no_node;
     g.follow(i);
-    gradient_args args{{g}, i, upstream, parts};
-    g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).is(op_kind::elementwise);
+    gradient_args args{{g}, i, upstream, room.view()};
+    op.gradient(args);
+    const bool broadcasts = op.info->is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
-      const node_id in = g.input(i, k);
+      const node_id in = inputs[k];
       node_id part = parts[k];
       if (part == no_node || !wanted[in]) continue;
       if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);

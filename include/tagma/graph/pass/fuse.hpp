@@ -57,38 +57,48 @@ template <std::size_t N>
                                        array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
                                        array_view<const bool> begins = {}) {
   fusion<N> f;
-  fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
-  fixed_array<fusion_reason, N> obstacle{};
-  fixed_array<std::int8_t, N> loads{};
+  node_id* const group = f.group.data();
+  std::int8_t* const size = f.size.data();
+  const node* const nodes = g.nodes.data();
+  // Of each node: the group of all readers so far, or no_node, and why it can be in no group.
+  fixed_array<node_id, N> reader_of{};
+  fixed_array<fusion_reason, N> obstacle_of{};
+  fixed_array<std::int8_t, N> loads_of{};
   fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
-  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
+  node_id* const reader = reader_of.data();
+  fusion_reason* const obstacle = obstacle_of.data();
+  std::int8_t* const loads = loads_of.data();
+  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, group[i] = static_cast<node_id>(i), size[i] = 1;
   for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
 
   // A node reads a variable before some update; its reader may have to run behind that update.
   const auto versions = find_versions<N>(g, needs);
   const auto parted_by_update = [&](node_id i, node_id r) {
-    for (int k = 0; k < g[i].inputs; ++k) {
+    for (int k = 0; k < nodes[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
       if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
     }
     return false;
   };
+  constexpr int none = static_cast<int>(fusion_reason::not_elementwise);
 
   for (node_id i = g.size(); i-- > 0;) {
-    if (!wants_value(needs[i])) continue;
-    const bool elementwise = g.info(i).is(op_kind::elementwise);
-    const bool kernel = !begins.empty() && begins[i] && g.info(i).is(op_kind::compute);
+    if (!wants_value(needs.values[i])) continue;
+    const node& n = nodes[i];
+    const op_info& info = *n.op->info;
+    const bool elementwise = info.is(op_kind::elementwise);
+    const bool kernel = !elementwise && !begins.empty() && begins[i] && info.is(op_kind::compute);
     if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
-      if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
-      if (why == fusion_reason::not_elementwise && r != no_node) {
-        if (!(g[i].spec.dims == g[r].spec.dims))
+      if (static_cast<int>(why) == none && n.controls > 0) why = fusion_reason::ordered;
+      if (static_cast<int>(why) == none && r != no_node) {
+        if (!(n.spec.dims == nodes[r].spec.dims))
           why = fusion_reason::other_shape;
-        else if (kernel && (begun[r] || g[i].spec.type != g[r].spec.type))
+        else if (kernel && (begun[r] || n.spec.type != nodes[r].spec.type))
           why = fusion_reason::read_by_other_kernel;
-        else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
+        else if (size[r] >= max_group || loads[r] + n.inputs > max_group_loads)
           why = fusion_reason::group_full;
         else if (!device.empty() && device[i] != device[r])
           why = fusion_reason::other_device;
@@ -96,29 +106,31 @@ template <std::size_t N>
           why = fusion_reason::ordered;
         else {
           why = fusion_reason::fused;
-          f.group[i] = r;
-          begun[r] = begun[r] || kernel;
-          f.size[r] = static_cast<std::int8_t>(f.size[r] + (kernel ? 0 : 1));
-          loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
+          group[i] = r;
+          if (kernel)
+            begun[r] = true;
+          else
+            size[r] = static_cast<std::int8_t>(size[r] + 1);
+          loads[r] = static_cast<std::int8_t>(loads[r] + n.inputs - 1);
         }
       }
       f.reason[i] = why;
-      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
+      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(n.inputs);
     }
-    const node_id mine = f.group[i];
-    int k = 0;
-    for (const node_id in : g.inputs(i)) {
-      if (g.info(i).ignores_elements(k++)) continue;
-      fusion_reason& why = obstacle[in];
-      if (why != fusion_reason::not_elementwise) continue;
+    const node_id mine = group[i];
+    const node_id* const in = g.edges.data() + n.first_edge;
+    for (int k = 0; k < n.inputs; ++k) {
+      fusion_reason& why = obstacle[in[k]];
+      if (static_cast<int>(why) != none || info.ignores_elements(k)) continue;
+      node_id& known = reader[in[k]];
       if (!elementwise)
         why = fusion_reason::read_by_other_kernel;
-      else if (reader[in] == no_node)
-        reader[in] = mine;
-      else if (reader[in] != mine)
+      else if (known == no_node)
+        known = mine;
+      else if (known != mine)
         why = fusion_reason::read_by_many;
     }
-    for (const node_id c : g.controls(i)) obstacle[c] = fusion_reason::ordered;
+    for (int k = n.inputs; k < n.inputs + n.controls; ++k) obstacle[in[k]] = fusion_reason::ordered;
   }
   return f;
 }

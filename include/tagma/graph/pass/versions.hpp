@@ -13,15 +13,18 @@ namespace tagma::ir {
 /// True for each node that is ordered behind `u`, itself included.
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  fixed_array<bool, N> behind{};
+  fixed_array<bool, N> result{};
+  bool* const behind = result.data();
+  const node* const nodes = g.nodes.data();
+  const int size = g.size();
   behind[u] = true;
-  for (node_id i = u + 1; i < g.size(); ++i) {
-    bool b = false;
-    for (const node_id in : g.inputs(i)) b = b || behind[in];
-    for (const node_id c : g.controls(i)) b = b || behind[c];
-    behind[i] = b;
+  for (node_id i = u + 1; i < size; ++i) {
+    const node_id* const in = g.edges.data() + nodes[i].first_edge;
+    const int count = nodes[i].inputs + nodes[i].controls;
+    for (int k = 0; k < count; ++k)
+      if (behind[in[k]]) behind[i] = true;
   }
-  return behind;
+  return result;
 }
 
 /// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
@@ -37,9 +40,10 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).is(op_kind::view)) return false;
-    const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).is(op_kind::update));
+    const node_id v = base.values[g.edges.data()[g.nodes.data()[i].first_edge + k]];
+    if (v == no_node || first_update.values[v] == no_node) return false;
+    const op_info& info = g.info(i);
+    return !info.ignores_elements(k) && !info.is(op_kind::view) && !(k == 0 && info.is(op_kind::update));
   }
 
   /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
@@ -54,22 +58,22 @@ struct variable_versions {
 template <std::size_t N>
 [[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
   variable_versions<N> v;
-  fixed_array<node_id, N> last{};
-  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
-  for (node_id i = 0; i < g.size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
+  node_id *const base = v.base.data(), *const first = v.first_update.data(), *const next = v.next_update.data();
+  fixed_array<node_id, N> last_of{};
+  node_id* const last = last_of.data();
+  for (std::size_t i = 0; i < N; ++i) base[i] = first[i] = next[i] = last[i] = no_node;
+  const int size = g.size();
+  for (node_id i = 0; i < size; ++i) {
     const op_info& info = g.info(i);
-    if (info.is(op_kind::variable))
-      v.base[at] = i;
-    else if (info.shares_bytes())
-      v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (!info.is(op_kind::update) || !wants_value(needs[at]) || v.base[at] == no_node) continue;
-    const auto variable = static_cast<std::size_t>(v.base[at]);
-    if (last[variable] == no_node)
-      v.first_update[variable] = i;
-    else
-      v.next_update[last[variable]] = i;
-    last[variable] = i;
+    const bool updates = info.is(op_kind::update);
+    if (updates || info.is(op_kind::view))
+      base[i] = base[g.edges.data()[g.nodes.data()[i].first_edge]];
+    else if (info.is(op_kind::variable))
+      base[i] = i;
+    if (!updates || !wants_value(needs[i]) || base[i] == no_node) continue;
+    node_id& before = last[base[i]];
+    (before == no_node ? first[base[i]] : next[before]) = i;
+    before = i;
   }
   return v;
 }
