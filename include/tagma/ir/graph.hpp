@@ -228,6 +228,8 @@ struct constant_op {
 struct constant_value {
   bool known = false;
   double value = 0;
+
+  [[nodiscard]] constexpr bool is(double other) const { return known && value == other; }
 };
 [[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
   const node& n = g[id];
@@ -246,10 +248,7 @@ struct fold_args {
   [[nodiscard]] constexpr node_id in(int i) const { return inputs.data()[i]; }
   [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, inputs.data()[i]); }
   /// True if input `i` is a constant of this value.
-  [[nodiscard]] constexpr bool is(int i, double value) const {
-    const constant_value c = constant(i);
-    return c.known && c.value == value;
-  }
+  [[nodiscard]] constexpr bool is(int i, double value) const { return constant(i).is(value); }
   /// Lets input `i` stand for the node, where its spec is that of the result.
   constexpr void use_input(int i) {
     if (g.spec(in(i)) == out) result = in(i);

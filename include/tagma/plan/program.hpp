@@ -162,19 +162,17 @@ struct compiled_graph {
   static constexpr value_places places{surveyed.places, surveyed.parts, surveyed.root, survey.values};
 
   template <std::size_t Capacity>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, survey.scoped>(traits::records,
-                                                                                          surveyed.owners,
-                                                                                          surveyed.gradients);
+  static constexpr auto built_at =  // clang is out of steps? -fconstexpr-steps=2000000000, docs/compile_time.md
+      ir::build_graph<Capacity, output_count, survey.scoped>(traits::records, surveyed.owners, surveyed.gradients);
+  /// Built anew with twice the room where there was too little; not where the compiler gave up.
+  template <std::size_t Capacity,
+            bool Full = Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large>
+  struct with_room {
+    static constexpr const auto& built = built_at<Capacity>;
+  };
   template <std::size_t Capacity>
-  static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<2 * Capacity>();
-    else
-      return Capacity;
-  }
-  static constexpr std::size_t expected = ir::expected_nodes(survey, TAGMA_MAX_NODES);
-  static constexpr std::size_t capacity = choose_capacity<expected>();
-  static constexpr const auto& built = built_at<capacity>;
+  struct with_room<Capacity, true> : with_room<2 * Capacity> {};
+  static constexpr const auto& built = with_room<ir::expected_nodes(survey, TAGMA_MAX_NODES)>::built;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);

@@ -38,25 +38,6 @@ auto encoder(const E& e) {
     return encoder<I + 1, Blocks>(block<numbered<"block", I>>(e));
 }
 
-template <tg::fixed_string Name, tg::extent In, tg::extent Out>
-auto dense_variables() {
-  return std::make_tuple(tg::variable<Name / "kernel", float, In, Out>(tg::glorot_uniform),
-                         tg::variable<Name / "bias", float, Out>(tg::zeros));
-}
-template <tg::fixed_string Name>
-auto norm_variables() {
-  return std::make_tuple(tg::variable<Name / "gamma", float, width>(tg::ones),
-                         tg::variable<Name / "beta", float, width>(tg::zeros));
-}
-template <tg::fixed_string Name>
-auto block_variables() {
-  return std::tuple_cat(
-      dense_variables<Name / "attention" / "q", width, width>(), dense_variables<Name / "attention" / "k", width, width>(),
-      dense_variables<Name / "attention" / "v", width, width>(), dense_variables<Name / "attention" / "o", width, width>(),
-      norm_variables<Name / "norm1">(), norm_variables<Name / "norm2">(), dense_variables<Name / "wide", width, 4 * width>(),
-      dense_variables<Name / "narrow", 4 * width, width>());
-}
-
 template <int Blocks>
 int train_transformer() {
   auto table = tg::variable<"embedding", float, words, width>(tg::random_normal(0.0f, 0.05f));
@@ -64,16 +45,7 @@ int train_transformer() {
   auto h = encoder<0, Blocks>(tg::embedding_lookup(table, x) + position);
   auto logits = tg::dense<"head", words>(tg::layer_norm<"final">(h));
   auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, y));
-  auto variables = [&]<int... I>(std::integer_sequence<int, I...>) {
-    return std::tuple_cat(std::make_tuple(table, position), block_variables<numbered<"block", I>>()...,
-                          norm_variables<"final">(), dense_variables<"head", width, words>());
-  }(std::make_integer_sequence<int, Blocks>{});
-  auto clipped =
-      std::apply([&](const auto&... v) { return tg::clip_by_global_norm(1.0f, tg::gradient(loss, v)...); }, variables);
-  auto pairs = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return std::make_tuple(std::make_pair(std::get<I>(variables), std::get<I>(clipped))...);
-  }(std::make_index_sequence<std::tuple_size_v<decltype(variables)>>{});
-  auto train = tg::apply_gradients(tg::adam{.learning_rate = 1e-3}, pairs);
+  auto train = tg::minimize(loss, tg::adam{.learning_rate = 1e-3}, tg::clip_by_global_norm(1.0f));
   auto program = tg::compile([=] { return tg::outputs(loss, train); });
   std::printf("%zu nodes\n", static_cast<std::size_t>(program.node_count()));
   tg::session session(program, {.seed = 42});

@@ -29,9 +29,9 @@ struct add : elementwise {
     const auto a = f.constant(0), b = f.constant(1);
     if (a.known && b.known)
       f.use_constant(a.value + b.value);
-    else if (f.is(0, 0))
+    else if (a.is(0))
       f.use_input(1);
-    else if (f.is(1, 0))
+    else if (b.is(0))
       f.use_input(0);
   }
 };
@@ -46,7 +46,7 @@ struct subtract : elementwise {
     const auto a = f.constant(0), b = f.constant(1);
     if (a.known && b.known)
       f.use_constant(a.value - b.value);
-    else if (f.is(1, 0))
+    else if (b.is(0))
       f.use_input(0);
   }
 };
@@ -61,9 +61,9 @@ struct multiply : elementwise {
     const auto a = f.constant(0), b = f.constant(1);
     if (a.known && b.known)
       f.use_constant(a.value * b.value);
-    else if (f.is(0, 1))
+    else if (a.is(1))
       f.use_input(1);
-    else if (f.is(1, 1))
+    else if (b.is(1))
       f.use_input(0);
   }
 };
@@ -79,7 +79,7 @@ struct divide : elementwise {
     const auto a = f.constant(0), b = f.constant(1);
     if (a.known && b.known && b.value != 0)
       f.use_constant(a.value / b.value);
-    else if (f.is(1, 1))
+    else if (b.is(1))
       f.use_input(0);
   }
 };

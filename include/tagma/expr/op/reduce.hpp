@@ -132,12 +132,13 @@ struct argmin : argmax {
 template <class Graph>
 constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
   const shape& from = g.spec(value).dims;
+  if (from == target) return value;
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
   for (int i = 0; i < from.rank; ++i) {
     if (i < lead)
       mask |= 1 << i;
-    else if (target[i - lead] == 1 && from[i] != 1)
+    else if (target.extents[i - lead] == 1 && from.extents[i] != 1)
       mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
