@@ -40,6 +40,7 @@
 
 #include "tagma/expr/op/shuffle.hpp"
 
+#include "tagma/nn/clip.hpp"
 #include "tagma/nn/optimizers.hpp"
 
 #include "tagma/device/cuda/provide.hpp"
