@@ -2,9 +2,10 @@
 #pragma once
 
 /// @file
-/// Losses composed of elementary functions. Predictions come first, then labels of the same shape and element type.
-/// The cross entropies over classes are operations of their own, in expr/op/softmax.hpp.
+/// Losses composed of elementary functions: one handle each. Predictions come first, then labels of the same shape and
+/// element type. The cross entropies over classes are operations of their own, in expr/op/softmax.hpp.
 
+#include "tagma/expr/op/composition.hpp"
 #include "tagma/expr/op/constant.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
@@ -16,6 +17,125 @@ template <class Predictions>
 inline constexpr bool has_last_axis = Predictions::value.dims.rank > 0;
 }  // namespace diagnose
 
+namespace op {
+
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// Base of the losses whose result is one number.
+struct mean_loss : composition<8> {
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr ir::attribute all_axes(auto& e, ir::node_id value) {
+    return (ir::attribute{1} << e.g.spec(value).dims.rank) - 1;
+  }
+  static constexpr ir::node_id sum_of_all(auto& e, ir::node_id value) {
+    return e.emit_with(sum{}, ir::pack_attributes(all_axes(e, value), 0), value);
+  }
+  static constexpr ir::node_id mean_of_all(auto& e, ir::node_id value) {
+    return mean::of(e, value, all_axes(e, value), 0);
+  }
+};
+/// Base of the losses that sum over the last axis.
+struct row_loss : composition<8> {
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
+    return nullptr;
+  }
+  static constexpr ir::node_id sum_of_rows(auto& e, ir::node_id value) {
+    const ir::attribute last = ir::attribute{1} << (e.g.spec(value).dims.rank - 1);
+    return e.emit_with(sum{}, ir::pack_attributes(last, ir::attribute{0}), value);
+  }
+};
+
+struct mean_squared_error : mean_loss {
+  static constexpr const char* name = "mean_squared_error";
+  static constexpr void expand(auto& e) {
+    e.result = mean_of_all(e, e.emit(square{}, e.emit(subtract{}, e.in(0), e.in(1))));
+  }
+};
+struct mean_absolute_error : mean_loss {
+  static constexpr const char* name = "mean_absolute_error";
+  static constexpr void expand(auto& e) {
+    e.result = mean_of_all(e, e.emit(abs{}, e.emit(subtract{}, e.in(0), e.in(1))));
+  }
+};
+/// Input 2, if there is one, is delta.
+struct huber_loss : mean_loss {
+  static constexpr const char* name = "huber_loss";
+  static constexpr void expand(auto& e) {
+    const ir::node_id delta = e.inputs.size() == 2 ? e.constant(1) : e.in(2);
+    const ir::node_id size = e.emit(abs{}, e.emit(subtract{}, e.in(0), e.in(1)));
+    const ir::node_id near = e.emit(minimum{}, size, delta);
+    const ir::node_id far = e.emit(subtract{}, size, near);
+    const ir::node_id half = e.constant(0.5);
+    const ir::node_id curved = e.emit(multiply{}, half, e.emit(square{}, near));
+    e.result = mean_of_all(e, e.emit(add{}, curved, e.emit(multiply{}, delta, far)));
+  }
+};
+struct hinge_loss : mean_loss {
+  static constexpr const char* name = "hinge_loss";
+  static constexpr void expand(auto& e) {
+    const ir::node_id one = e.constant(1);
+    const ir::node_id side = e.emit(subtract{}, e.emit(multiply{}, e.constant(2), e.in(1)), one);
+    const ir::node_id margin = e.emit(multiply{}, side, e.in(0));
+    e.result = mean_of_all(e, e.emit(relu{}, e.emit(subtract{}, one, margin)));
+  }
+};
+struct log_loss : mean_loss {
+  static constexpr const char* name = "log_loss";
+  static constexpr void expand(auto& e) {
+    const ir::node_id one = e.constant(1);
+    const ir::node_id tiny = e.constant(1e-7);
+    const ir::node_id yes = e.emit(log{}, e.emit(add{}, e.in(0), tiny));
+    const ir::node_id other = e.emit(add{}, e.emit(subtract{}, one, e.in(0)), tiny);
+    const ir::node_id no = e.emit(log{}, other);
+    const ir::node_id present = e.emit(multiply{}, e.in(1), yes);
+    const ir::node_id absent = e.emit(multiply{}, e.emit(subtract{}, one, e.in(1)), no);
+    e.result = e.emit(negate{}, mean_of_all(e, e.emit(add{}, present, absent)));
+  }
+};
+struct cosine_distance : mean_loss {
+  static constexpr const char* name = "cosine_distance";
+  static constexpr void expand(auto& e) {
+    const ir::node_id cosine = row_loss::sum_of_rows(e, e.emit(multiply{}, e.in(0), e.in(1)));
+    e.result = mean_of_all(e, e.emit(subtract{}, e.constant(1), cosine));
+  }
+};
+struct l2_loss : mean_loss {
+  static constexpr const char* name = "l2_loss";
+  static constexpr void expand(auto& e) {
+    const ir::node_id half = e.constant(0.5);
+    e.result = e.emit(multiply{}, half, sum_of_all(e, e.emit(square{}, e.in(0))));
+  }
+};
+struct sigmoid_cross_entropy : elementwise_composition<9> {
+  static constexpr const char* name = "sigmoid_cross_entropy";
+  static constexpr void expand(auto& e) {
+    // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
+    const ir::node_id zero = e.constant(0);
+    const ir::node_id positive = e.emit(greater_equal{}, e.in(0), zero);
+    const ir::node_id above = e.emit(select{}, positive, e.in(0), zero);
+    const ir::node_id minus_size = e.emit(select{}, positive, e.emit(negate{}, e.in(0)), e.in(0));
+    const ir::node_id rest = e.emit(log1p{}, e.emit(exp{}, minus_size));
+    const ir::node_id linear_part = e.emit(subtract{}, above, e.emit(multiply{}, e.in(0), e.in(1)));
+    e.result = e.emit(add{}, linear_part, rest);
+  }
+};
+struct kl_divergence : row_loss {
+  static constexpr const char* name = "kl_divergence";
+  static constexpr void expand(auto& e) {
+    const ir::node_id tiny = e.constant(1e-7);
+    const ir::node_id q = e.emit(maximum{}, e.in(0), tiny);
+    const ir::node_id p = e.emit(maximum{}, e.in(1), tiny);
+    const ir::node_id ratio = e.emit(log{}, e.emit(divide{}, p, q));
+    e.result = sum_of_rows(e, e.emit(multiply{}, p, ratio));
+  }
+};
+
+}  // namespace op
+
 namespace detail {
 
 /// True if a loss can be built: floating element types, equal, and shapes that agree.
@@ -25,26 +145,8 @@ inline constexpr bool is_loss = diagnose::is_floating_point<operand<P>>&&
 template <class P, class L>
 inline constexpr bool is_row_loss = diagnose::has_last_axis<operand<P>>&& is_loss<P, L>;
 
-/// The mean of all elements; takes the parts 60 to 62 of `Place`.
-template <class Place, class E>
-[[nodiscard]] constexpr auto mean_of_all(const E& e) {
-  constexpr auto mask = ir::pack_attributes(axis_mask<E::rank>);
-  const auto total = make_reduction<op::sum, false, part<Place, 60>>(e);
-  return step<op::multiply, Place, 62>(total, make_node<op::fraction, mask, part<Place, 61>>(e));
-}
-
 /// Stands for a parameter that is not given.
 struct default_delta {};
-
-template <class Place, class P, class L, class D>
-[[nodiscard]] constexpr auto huber_elements(const P& predictions, const L& labels, const D& delta) {
-  const auto size = step<op::abs, Place, 1>(step<op::subtract, Place, 0>(predictions, labels));
-  const auto near = step<op::minimum, Place, 2>(size, delta);
-  const auto far = step<op::subtract, Place, 3>(size, near);
-  const auto half = make_constant<typename P::element_type, bits_of(0.5)>();
-  const auto curved = step<op::multiply, Place, 5>(half, step<op::square, Place, 4>(near));
-  return step<op::add, Place, 7>(curved, step<op::multiply, Place, 6>(delta, far));
-}
 
 }  // namespace detail
 
@@ -69,20 +171,16 @@ template <class Place, class P, class L, class D>
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto mean_squared_error(const P& predictions, const L& labels) {
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
-    return detail::mean_of_all<Place>(detail::step<op::square, Place, 1>(difference));
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::mean_squared_error, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// mean(|p - y|).
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto mean_absolute_error(const P& predictions, const L& labels) {
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
-    return detail::mean_of_all<Place>(detail::step<op::abs, Place, 1>(difference));
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::mean_absolute_error, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// d^2 / 2 where d = |p - y| is at most delta, else delta * (d - delta / 2); the mean of it. Huber 1964.
@@ -93,59 +191,36 @@ template <expression P, expression L, class D = detail::default_delta, class Pla
   TAGMA_NEEDS_LABELS(P, L);
   if constexpr (detail::is_loss<P, L>) {
     if constexpr (std::is_same_v<D, detail::default_delta>)
-      return detail::mean_of_all<Place>(
-          detail::huber_elements<Place>(predictions, labels, detail::make_constant<T, detail::bits_of(1)>()));
+      return detail::make_node<op::huber_loss, ir::attributes<0>{}, Place>(predictions, labels);
     else
-      return detail::mean_of_all<Place>(detail::huber_elements<Place>(
-          predictions, labels, detail::as_expression<T, detail::part<Place, 8>, 0>(delta)));
+      return detail::make_node<op::huber_loss, ir::attributes<0>{}, Place>(
+          predictions, labels, detail::as_expression<T, detail::part<Place, 8>, 0>(delta));
   }
 }
 
 /// mean(max(0, 1 - s * p)), where s is -1 for label 0 and 1 for label 1.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto hinge_loss(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    const auto one = detail::make_constant<T, detail::bits_of(1)>();
-    const auto two = detail::make_constant<T, detail::bits_of(2)>();
-    const auto side = detail::step<op::subtract, Place, 1>(detail::step<op::multiply, Place, 0>(two, labels), one);
-    const auto margin = detail::step<op::multiply, Place, 2>(side, predictions);
-    return detail::mean_of_all<Place>(
-        detail::step<op::relu, Place, 4>(detail::step<op::subtract, Place, 3>(one, margin)));
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::hinge_loss, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// mean(-y * log(p + e) - (1 - y) * log(1 - p + e)) with e = 1e-7; p are probabilities.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto log_loss(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    const auto one = detail::make_constant<T, detail::bits_of(1)>();
-    const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
-    const auto yes = detail::step<op::log, Place, 1>(detail::step<op::add, Place, 0>(predictions, tiny));
-    const auto other = detail::step<op::add, Place, 3>(detail::step<op::subtract, Place, 2>(one, predictions), tiny);
-    const auto no = detail::step<op::log, Place, 4>(other);
-    const auto absent = detail::step<op::subtract, Place, 5>(one, labels);
-    const auto both = detail::step<op::add, Place, 8>(detail::step<op::multiply, Place, 6>(labels, yes),
-                                                      detail::step<op::multiply, Place, 7>(absent, no));
-    return detail::step<op::negate, Place, 9>(detail::mean_of_all<Place>(both));
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::log_loss, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// mean(1 - sum(p * y)), summed over the last axis, along which both are taken to have length 1.
 /// Raises TAGMA-E141 for tensors without axes.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto cosine_distance(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELLED_ROWS(P, L);
-  if constexpr (detail::is_row_loss<P, L>) {
-    const auto product = detail::step<op::multiply, Place, 0>(predictions, labels);
-    const auto cosine = detail::make_reduction<op::sum, false, detail::part<Place, 1>, -1>(product);
-    return detail::mean_of_all<Place>(
-        detail::step<op::subtract, Place, 2>(detail::make_constant<T, detail::bits_of(1)>(), cosine));
-  }
+  if constexpr (detail::is_row_loss<P, L>)
+    return detail::make_node<op::cosine_distance, ir::attributes<0>{}, Place>(predictions, labels);
 }
 /// @}
 
@@ -157,20 +232,9 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto sigmoid_cross_entropy(const P& logits, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
-    const auto zero = detail::make_constant<T, detail::bits_of(0)>();
-    const auto positive = detail::step<op::greater_equal, Place, 0>(logits, zero);
-    const auto above = detail::step<op::select, Place, 1>(positive, logits, zero);
-    const auto minus_size =
-        detail::step<op::select, Place, 3>(positive, detail::step<op::negate, Place, 2>(logits), logits);
-    const auto rest = detail::step<op::log1p, Place, 5>(detail::step<op::exp, Place, 4>(minus_size));
-    const auto linear_part =
-        detail::step<op::subtract, Place, 7>(above, detail::step<op::multiply, Place, 6>(logits, labels));
-    return detail::step<op::add, Place, 8>(linear_part, rest);
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::sigmoid_cross_entropy, ir::attributes<0>{}, Place>(logits, labels);
 }
 
 /// The divergence of each row of predicted probabilities q from its row of labels p: sum(p * log(p / q)) over the last
@@ -179,28 +243,17 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140, TAGMA-E141.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto kl_divergence(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELLED_ROWS(P, L);
-  if constexpr (detail::is_row_loss<P, L>) {
-    const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
-    const auto q = detail::step<op::maximum, Place, 0>(predictions, tiny);
-    const auto p = detail::step<op::maximum, Place, 1>(labels, tiny);
-    const auto ratio = detail::step<op::log, Place, 3>(detail::step<op::divide, Place, 2>(p, q));
-    return detail::make_reduction<op::sum, false, detail::part<Place, 5>, -1>(
-        detail::step<op::multiply, Place, 4>(p, ratio));
-  }
+  if constexpr (detail::is_row_loss<P, L>)
+    return detail::make_node<op::kl_divergence, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// sum(x^2) / 2, for weight decay.
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto l2_loss(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
-    const auto half = detail::make_constant<typename E::element_type, detail::bits_of(0.5)>();
-    const auto squares = detail::step<op::square, Place, 0>(e);
-    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 1>>(squares);
-    return detail::step<op::multiply, Place, 2>(half, total);
-  }
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::l2_loss, ir::attributes<0>{}, Place>(e);
 }
 
 }  // namespace tagma

@@ -4,6 +4,7 @@
 /// @file
 /// Softmax, its logarithm, and cross entropy of logits, over the last axis.
 
+#include "tagma/expr/op/composition.hpp"
 #include "tagma/expr/op/reduce.hpp"
 
 namespace tagma {
@@ -98,6 +99,20 @@ struct sparse_softmax_cross_entropy {
   }
 };
 
+/// -sum(p * log_softmax(logits)), row by row.
+struct softmax_cross_entropy : composition<4> {
+  static constexpr const char* name = "softmax_cross_entropy";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id weighted = e.emit(multiply{}, e.in(1), e.emit(log_softmax{}, e.in(0)));
+    const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
+    e.result = e.emit(negate{}, e.emit_with(sum{}, ir::pack_attributes(last, ir::attribute{0}), weighted));
+  }
+};
+
 }  // namespace op
 
 /// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
@@ -144,12 +159,8 @@ template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
   static_assert(L::rank > 0, "TAGMA-E025 softmax_cross_entropy: needs at least one axis");
   TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::same_shape<x, y> && diagnose::same_element_type<x, y> && L::rank > 0 &&
-                diagnose::is_floating_point<x>) {
-    const auto logs = detail::make_node<op::log_softmax, ir::attributes<0>{}, detail::part<Place, 0>>(logits);
-    const auto weighted = detail::make_binary<op::multiply, detail::part<Place, 1>>(probabilities, logs);
-    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 2>, -1>(weighted);
-    return detail::make_node<op::negate, ir::attributes<0>{}, detail::part<Place, 3>>(total);
-  }
+                diagnose::is_floating_point<x>)
+    return detail::make_node<op::softmax_cross_entropy, ir::attributes<0>{}, Place>(logits, probabilities);
 }
 
 }  // namespace tagma
