@@ -112,14 +112,14 @@ inline constexpr bool all_structural = (true && ... && is_structural<typename E:
 
 /// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
-[[nodiscard]] constexpr auto join_values(const E&... e) {
+[[nodiscard]] TAGMA_INLINE constexpr auto join_values(const E&... e) {
   constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
   if constexpr (count == 0) {
     return no_values{};
   } else {
     const carried* parts[count]{};
     std::size_t n = 0;
-    const auto take = [&](const auto& one) {
+    const auto take = [&](const auto& one) __attribute__((always_inline)) {
       if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
     };
     (take(e), ...);
@@ -172,7 +172,7 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
 /// name inside the definition: nvcc's front end keeps such names in types, and would follow them from each operation to
 /// its operands, by every way through the graph.
 template <class Id, class Definition, class Spec, bool Carries, class Values>
-[[nodiscard]] constexpr auto bind_handle(Values&& values) {
+[[nodiscard]] TAGMA_INLINE constexpr auto bind_handle(Values&& values) {
   static_assert(sizeof(binding<Id, Definition>) != 0);
   return expr<Spec, Id, Carries>{std::forward<Values>(values)};
 }
@@ -180,7 +180,7 @@ template <class Id, class Definition, class Spec, bool Carries, class Values>
 /// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
-[[nodiscard]] constexpr auto make_handle(const E&... operands) {
+[[nodiscard]] TAGMA_INLINE constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
   using spec_type = spec_of<Definition::spec>;
   if constexpr (structural || std::is_void_v<Place>)
@@ -192,7 +192,7 @@ template <class Definition, class Place, class... E>
 
 /// A node of operation `Op` over handles.
 template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
-[[nodiscard]] constexpr auto make_node(const E&... operands) {
+[[nodiscard]] TAGMA_INLINE constexpr auto make_node(const E&... operands) {
   using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
   return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(
       operands...);

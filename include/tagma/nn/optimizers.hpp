@@ -329,7 +329,7 @@ struct optimizer_traits<ftrl> {
 /// @tparam Clip,Bounds as of `op::optimizer`
 /// @param operands the loss, or variables and gradients by turns; then the bounds
 template <class Place, class Optimizer, int Pairs, class Clip = void, int Bounds = 0, class... E, std::size_t... I>
-[[nodiscard]] auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
+[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
   using traits = optimizer_traits<Optimizer>;
   const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
   [[maybe_unused]] const auto numbers = traits::numbers(o);
@@ -344,9 +344,9 @@ using number_sequence =
 
 /// The same where gradients are clipped: their bounds, of element type `T`, are operands behind the others.
 template <class Place, class Optimizer, int Pairs, class T, class Clip, class... Bound, class... E>
-[[nodiscard]] auto make_clipping_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
-                                           const E&... operands) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) {
+[[nodiscard]] TAGMA_INLINE auto make_clipping_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
+                                                        const E&... operands) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
     return make_optimizer<Place, Optimizer, Pairs, Clip, static_cast<int>(sizeof...(Bound))>(
         o, number_sequence<Optimizer>{}, operands...,
         as_expression<T, part<Place, 3 + I>, 0>(std::get<static_cast<std::size_t>(I)>(clip.bounds))...);
@@ -354,12 +354,13 @@ template <class Place, class Optimizer, int Pairs, class T, class Clip, class...
   (std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
 }
 
-/// The operands of an optimizer, from pairs of variable and gradient.
-template <class Make, class... V, class... G>
-[[nodiscard]] auto with_operands(const Make& make, const std::tuple<std::pair<V, G>...>& pairs) {
-  return std::apply(
-      [&](const auto&... pair) { return std::apply(make, std::tuple_cat(std::tie(pair.first, pair.second)...)); },
-      pairs);
+/// The operands of an optimizer, from pairs of variable and gradient: the even ones are variables.
+template <std::size_t I, class Pairs>
+[[nodiscard]] TAGMA_INLINE constexpr const auto& operand_of(const Pairs& pairs) {
+  if constexpr (I % 2 == 0)
+    return std::get<I / 2>(pairs).first;
+  else
+    return std::get<I / 2>(pairs).second;
 }
 
 }  // namespace detail
@@ -393,7 +394,7 @@ template <expression L, class Optimizer, class Clip, class... Bound, class Place
 
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
 template <expression L, expression... V>
-[[nodiscard]] constexpr auto compute_gradients(const L& loss, const V&... variables) {
+[[nodiscard]] TAGMA_INLINE constexpr auto compute_gradients(const L& loss, const V&... variables) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 compute_gradients: the operands must be variables");
   return std::make_tuple(std::make_pair(variables, gradient(loss, variables))...);
@@ -402,35 +403,35 @@ template <expression L, expression... V>
 /// Updates variables with given gradients.
 /// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
 template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE(Optimizer)>
-[[nodiscard]] auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs) {
+[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer,
+                                                const std::tuple<std::pair<V, G>...>& pairs) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  return detail::with_operands(
-      [&](const auto&... operand) {
-        return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
-            optimizer, detail::number_sequence<Optimizer>{}, operand...);
-      },
-      pairs);
+  return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+    return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
+        optimizer, detail::number_sequence<Optimizer>{}, detail::operand_of<I>(pairs)...);
+  }
+  (std::make_index_sequence<2 * sizeof...(V)>{});
 }
 
 /// The same with clipped gradients.
 /// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the first gradient.
 template <class Optimizer, expression First, expression... V, expression G, expression... More, class Clip,
           class... Bound, class Place = TAGMA_FRESH_TYPE(Optimizer)>
-[[nodiscard]] auto apply_gradients(const Optimizer& optimizer,
-                                   const std::tuple<std::pair<First, G>, std::pair<V, More>...>& pairs,
-                                   const detail::clip_option<Clip, Bound...>& clip) {
+[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer,
+                                                const std::tuple<std::pair<First, G>, std::pair<V, More>...>& pairs,
+                                                const detail::clip_option<Clip, Bound...>& clip) {
   static_assert((diagnose::is_variable<First> && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
   static_assert((true && ... && diagnose::is_bound<G, Bound>),
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the gradients");
   if constexpr ((true && ... && diagnose::is_bound<G, Bound>))
-    return detail::with_operands(
-        [&](const auto&... operand) {
-          return detail::make_clipping_optimizer<Place, Optimizer, static_cast<int>(1 + sizeof...(V)),
-                                                 typename G::element_type>(optimizer, clip, operand...);
-        },
-        pairs);
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      return detail::make_clipping_optimizer<Place, Optimizer, static_cast<int>(1 + sizeof...(V)),
+                                             typename G::element_type>(optimizer, clip,
+                                                                       detail::operand_of<I>(pairs)...);
+    }
+  (std::make_index_sequence<2 * (1 + sizeof...(V))>{});
 }
 
 }  // namespace tagma

@@ -4,8 +4,6 @@
 /// @file
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
 
-#include <tuple>
-
 #include "tagma/expr/on.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/names.hpp"
@@ -20,7 +18,7 @@ struct scoped_outputs;
 /// What a program computes; the operand of `compile`.
 template <expression... E>
 struct output_list {
-  std::tuple<E...> handles;
+  [[no_unique_address]] std::conditional_t<detail::any_carries<E...>, carried, detail::no_values> values{};
 
   /// The same inside a device scope.
   template <class Layer>
@@ -42,8 +40,8 @@ struct scoped_outputs<Named, output_list<E...>> {
 
 /// Names the results of a program: tensors, and updates such as the result of `minimize`.
 template <expression... E>
-[[nodiscard]] constexpr output_list<E...> outputs(const E&... e) {
-  return {{e...}};
+[[nodiscard]] TAGMA_INLINE constexpr output_list<E...> outputs(const E&... e) {
+  return {detail::join_values(e...)};
 }
 
 namespace diagnose {
@@ -94,16 +92,16 @@ struct output_traits<output_list<E...>> {
 
   /// What the handles carry.
   template <class Closure>
-  static carried values(const Closure& closure) {
-    return joined(std::apply([](const E&... e) { return join_values(e...); }, closure().handles));
+  TAGMA_INLINE static carried values(const Closure& closure) {
+    return joined(closure().values);
   }
-  static carried joined(carried values) { return values; }
-  static carried joined(no_values) { return {}; }
+  TAGMA_INLINE static carried joined(carried values) { return values; }
+  TAGMA_INLINE static carried joined(no_values) { return {}; }
 };
 template <expression E>
 struct output_traits<E> : output_traits<output_list<E>> {
   template <class Closure>
-  static carried values(const Closure& closure) {
+  TAGMA_INLINE static carried values(const Closure& closure) {
     return output_traits<output_list<E>>::joined(join_values(closure()));
   }
 };
@@ -114,7 +112,7 @@ struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
   static constexpr const auto& named = output_traits<Named>::records;
 
   template <class Closure>
-  static carried values(const Closure& closure) {
+  TAGMA_INLINE static carried values(const Closure& closure) {
     return output_traits<Named>::values([&closure] { return closure().outputs; });
   }
 };
@@ -166,8 +164,8 @@ struct compiled_graph {
       ir::build_graph<Capacity, output_count, survey.scoped>(traits::records, surveyed.owners, surveyed.gradients);
   /// Built anew with twice the room where there was too little; not where the compiler gave up.
   template <std::size_t Capacity,
-            bool Full = Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large>
-  struct with_room {
+            bool Full = Capacity<TAGMA_MAX_NODES &&
+                                 built_at<Capacity>.status.problem == ir::build_problem::too_large> struct with_room {
     static constexpr const auto& built = built_at<Capacity>;
   };
   template <std::size_t Capacity>

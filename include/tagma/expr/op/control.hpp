@@ -54,7 +54,7 @@ struct after_definition {
 
 /// A node without value that is done when all its operands are: the usual fetch of several updates.
 template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
-[[nodiscard]] constexpr auto group(const E&... e) {
+[[nodiscard]] TAGMA_INLINE constexpr auto group(const E&... e) {
   using definition =
       detail::node_definition<op::group, ir::attributes<0>{}, detail::id_list<>, detail::id_list<typename E::id...>>;
   return detail::make_handle<definition, Place>(e...);
@@ -84,7 +84,7 @@ struct after_all {
 /// Control dependencies: `after(a, b)(e)` is `e`, computed once `a` and `b` are done. Only the node `e` waits, not the
 /// nodes it is made of.
 template <expression... Before, class Place = TAGMA_FRESH_TYPE(Before...)>
-[[nodiscard]] constexpr auto after(const Before&... before) {
+[[nodiscard]] TAGMA_INLINE constexpr auto after(const Before&... before) {
   return detail::after_all<Place, Before...>{{before...}};
 }
 

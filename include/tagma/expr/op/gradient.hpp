@@ -45,7 +45,7 @@ template <expression Y, expression X, class Place = TAGMA_FRESH_TYPE(Y)>
 
 /// The gradients of `y` by several tensors, as a tuple in their order.
 template <expression Y, expression... X>
-[[nodiscard]] constexpr auto gradients(const Y& y, const X&... x) {
+[[nodiscard]] TAGMA_INLINE constexpr auto gradients(const Y& y, const X&... x) {
   return std::make_tuple(gradient(y, x)...);
 }
 
