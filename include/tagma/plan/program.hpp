@@ -4,6 +4,9 @@
 /// @file
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
 
+#include <tuple>
+#include <utility>
+
 #include "tagma/expr/on.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/names.hpp"
@@ -18,7 +21,7 @@ struct scoped_outputs;
 /// What a program computes; the operand of `compile`.
 template <expression... E>
 struct output_list {
-  [[no_unique_address]] std::conditional_t<detail::any_carries<E...>, carried, detail::no_values> values{};
+  std::tuple<E...> handles;
 
   /// The same inside a device scope.
   template <class Layer>
@@ -41,7 +44,7 @@ struct scoped_outputs<Named, output_list<E...>> {
 /// Names the results of a program: tensors, and updates such as the result of `minimize`.
 template <expression... E>
 [[nodiscard]] TAGMA_INLINE constexpr output_list<E...> outputs(const E&... e) {
-  return {detail::join_values(e...)};
+  return {{e...}};
 }
 
 namespace diagnose {
@@ -93,7 +96,11 @@ struct output_traits<output_list<E...>> {
   /// What the handles carry.
   template <class Closure>
   TAGMA_INLINE static carried values(const Closure& closure) {
-    return joined(closure().values);
+    const auto list = closure();
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      return joined(join_values(std::get<I>(list.handles)...));
+    }
+    (std::index_sequence_for<E...>{});
   }
   TAGMA_INLINE static carried joined(carried values) { return values; }
   TAGMA_INLINE static carried joined(no_values) { return {}; }
