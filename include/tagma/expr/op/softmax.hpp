@@ -4,7 +4,9 @@
 /// @file
 /// Softmax, its logarithm, and cross entropy of logits, over the last axis.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 
