@@ -2,6 +2,7 @@
 // Two operations that the library does not have, defined the way its own are: a tag that says what the compiler must
 // know (name, kind, shape, gradient), a kernel for the CPU, and a function for users.
 #include <tagma/tagma.hpp>
+#include <tagma/with_macros.hpp>
 
 #include <cstdio>
 

@@ -6,6 +6,9 @@
 /// tagma/tagma.hpp as well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked. All
 /// files of a program that share a graph include this, or none does.
 
+#include "tagma/expr/rules.hpp"
+#include "tagma/place/rules.hpp"
+
 #include "tagma/place/device.hpp"
 
 #include "tagma/expr/name.hpp"
@@ -44,3 +47,5 @@
 #include "tagma/nn/optimizers.hpp"
 
 #include "tagma/device/cuda/provide.hpp"
+
+#include "tagma/base/epilogue.hpp"

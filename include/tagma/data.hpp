@@ -8,3 +8,5 @@
 #include "tagma/data/fashion_mnist.hpp"
 #include "tagma/data/idx.hpp"
 #include "tagma/observe/progress.hpp"
+
+#include "tagma/base/epilogue.hpp"

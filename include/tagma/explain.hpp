@@ -6,6 +6,9 @@
 /// with their time: for people who want to know why.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/expr/rules.hpp"
+#include "tagma/place/rules.hpp"
+
 #include "tagma/place/device.hpp"
 
 #include "tagma/expr/name.hpp"
@@ -27,3 +30,5 @@
 #include "tagma/tensor/print.hpp"
 
 #include "tagma/observe/trace.hpp"
+
+#include "tagma/base/epilogue.hpp"

@@ -6,6 +6,9 @@
 /// CPU; streams, memory, copies and graphs are modelled, in the worst order that the devices allow. Such a file
 /// includes tagma/tagma.hpp as well. All files of a program that share a graph include this, or none does.
 
+#include "tagma/expr/rules.hpp"
+#include "tagma/place/rules.hpp"
+
 #include "tagma/place/device.hpp"
 
 #include "tagma/expr/name.hpp"
@@ -25,3 +28,5 @@
 #include "tagma/expr/op/matmul.hpp"
 
 #include "tagma/device/fake/provide.hpp"
+
+#include "tagma/base/epilogue.hpp"

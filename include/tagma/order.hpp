@@ -6,6 +6,9 @@
 /// tagma/tagma.hpp as well, in either order.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/expr/rules.hpp"
+#include "tagma/place/rules.hpp"
+
 #include "tagma/place/device.hpp"
 
 #include "tagma/expr/name.hpp"
@@ -35,3 +38,5 @@
 #include "tagma/device/cpu/kernel/scan.hpp"
 #include "tagma/device/cpu/kernel/shuffle.hpp"
 #include "tagma/device/cpu/kernel/sort.hpp"
+
+#include "tagma/base/epilogue.hpp"

@@ -6,6 +6,9 @@
 
 // Each header comes after those that it includes: compilers print the chain of includes before every sentence, and it
 // stays two lines long.
+#include "tagma/expr/rules.hpp"
+#include "tagma/place/rules.hpp"
+
 #include "tagma/base/bytes.hpp"
 #include "tagma/base/version.hpp"
 #include "tagma/place/device.hpp"
@@ -83,3 +86,5 @@
 #include "tagma/device/cpu/kernel/transfer.hpp"
 #include "tagma/device/cpu/kernel/transpose.hpp"
 #include "tagma/device/cpu/kernel_table.hpp"
+
+#include "tagma/base/epilogue.hpp"

@@ -5,6 +5,9 @@
 /// What long training needs: checkpoints.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/expr/rules.hpp"
+#include "tagma/place/rules.hpp"
+
 #include "tagma/place/device.hpp"
 
 #include "tagma/expr/name.hpp"
@@ -25,5 +28,9 @@
 
 #include "tagma/runtime/run_check.hpp"
 
+#include "tagma/runtime/session.hpp"
+
 #include "tagma/train/safetensors.hpp"
 #include "tagma/train/save.hpp"
+
+#include "tagma/base/epilogue.hpp"

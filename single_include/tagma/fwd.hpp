@@ -3,8 +3,6 @@
 #pragma once
 
 // ---- tagma/fwd.hpp
-#ifndef TAGMA_SINGLE_FWD_HPP
-#define TAGMA_SINGLE_FWD_HPP
 
 /// @file
 /// Names without definitions, for headers that only mention tagma's types. Promise: it includes nothing but <cstddef>
@@ -34,4 +32,3 @@ template <class Program>
 class session;
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_FWD_HPP

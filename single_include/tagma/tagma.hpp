@@ -3,17 +3,108 @@
 #pragma once
 
 // ---- tagma/tagma.hpp
-#ifndef TAGMA_SINGLE_TAGMA_HPP
-#define TAGMA_SINGLE_TAGMA_HPP
 
 /// @file
 /// Graphs, local sessions and the CPU: what most programs include. No network, no JSON, no files.
 
 // Each header comes after those that it includes: compilers print the chain of includes before every sentence, and it
 // stays two lines long.
+// ---- tagma/expr/rules.hpp
+
+/// @file
+/// Rules that several functions share. The function that is called states them itself: g++ prints a line for every
+/// function between the call and the sentence. Only macros: without a pragma, since umbrellas undefine them at their
+/// end (base/epilogue.hpp), and the next header needs them again.
+
+#ifndef TAGMA_EXPR_RULES
+#define TAGMA_EXPR_RULES
+
+/// What has a name needs one. `Who` says who asks.
+#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
+  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
+                "TAGMA-E160 " Who                                                             \
+                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
+                "a letter, a digit or '.'")
+
+/// A tensor can have this element type and these extents. `Who` says who asks.
+#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
+  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
+  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
+  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
+                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
+
+/// The element type of a spec is floating; a number; bool.
+#define TAGMA_NEEDS_FLOATS(...)                                    \
+  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
+                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
+#define TAGMA_NEEDS_NUMBERS(...)                           \
+  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
+                "TAGMA-E016 this operation needs numbers, not bool or string")
+#define TAGMA_NEEDS_BOOLEANS(...) \
+  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
+
+/// Two operands, handles or numbers, can be joined element by element.
+#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  static_assert(::tagma::diagnose::same_element_type<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,  \
+                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,   \
+                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
+  static_assert(                                                                                                 \
+      ::tagma::diagnose::numbers_fit<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,                  \
+      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
+
+/// Two operands, handles or numbers, can be compared element by element.
+#define TAGMA_NEEDS_COMPARABLE(A, B)                                                                           \
+  static_assert(::tagma::diagnose::comparable<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,       \
+                "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast");           \
+  static_assert(::tagma::diagnose::shapes_broadcast<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>, \
+                "TAGMA-E011 comparison: the shapes do not broadcast");                                         \
+  static_assert(::tagma::diagnose::numbers_fit<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,      \
+                "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
+
+/// Images and a filter, both as specs, with options.
+#define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
+  static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
+                "TAGMA-E010 conv2d: images and filter need one element type");                                       \
+  static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
+                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
+                "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
+                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
+  TAGMA_NEEDS_FLOATS(X)
+
+/// Images and a filter that slides over them.
+#define TAGMA_NEEDS_CONVOLUTION(X, Filter, Options)                                                                \
+  TAGMA_NEEDS_FILTER(X, Filter, Options);                                                                          \
+  if constexpr (::tagma::detail::is_filter<X, Filter, Options>) {                                                  \
+    constexpr bool channels_fit = ::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>;              \
+    static_assert(::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>,                              \
+                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of " \
+                  "groups, and the groups must divide the filters");                                               \
+    if constexpr (channels_fit)                                                                                    \
+      static_assert(::tagma::diagnose::filter_fits_image<X, Filter, Options>,                                      \
+                    "TAGMA-E123 conv2d: the filter is larger than the padded images");                             \
+  }                                                                                                                \
+  static_assert(true)
+
+#endif
+// ---- tagma/place/rules.hpp
+
+/// @file
+/// The rule of device names, as a macro: see expr/rules.hpp for why there is no pragma.
+
+#ifndef TAGMA_PLACE_RULES
+#define TAGMA_PLACE_RULES
+
+/// `Text` is a device name. `Who` says who asks.
+#define TAGMA_NEEDS_DEVICE(Who, Text)                                                 \
+  static_assert(::tagma::diagnose::is_device_name<::tagma::detail::bad_device<Text>>, \
+                "TAGMA-E070 " Who ": this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"")
+
+#endif
+
 // ---- tagma/base/bytes.hpp
-#ifndef TAGMA_SINGLE_BASE_BYTES_HPP
-#define TAGMA_SINGLE_BASE_BYTES_HPP
 
 /// @file
 /// Sizes in binary multiples of a byte: `64_MiB`, after `using namespace tagma::literals`.
@@ -27,10 +118,7 @@ namespace tagma::literals {
 [[nodiscard]] constexpr std::int64_t operator""_GiB(unsigned long long n) { return static_cast<std::int64_t>(n << 30); }
 
 }  // namespace tagma::literals
-#endif  // TAGMA_SINGLE_BASE_BYTES_HPP
 // ---- tagma/base/version.hpp
-#ifndef TAGMA_SINGLE_BASE_VERSION_HPP
-#define TAGMA_SINGLE_BASE_VERSION_HPP
 
 /// @file
 /// The version of the library; CMake and the package files read it from here.
@@ -39,10 +127,7 @@ namespace tagma::literals {
 #define TAGMA_VERSION_MINOR 1
 #define TAGMA_VERSION_PATCH 0
 #define TAGMA_VERSION "0.1.0"
-#endif  // TAGMA_SINGLE_BASE_VERSION_HPP
 // ---- tagma/place/device.hpp
-#ifndef TAGMA_SINGLE_PLACE_DEVICE_HPP
-#define TAGMA_SINGLE_PLACE_DEVICE_HPP
 
 /// @file
 /// Which device: tags for the devices of this process and TensorFlow's device strings, read by the compiler or at run
@@ -61,27 +146,29 @@ namespace tagma::literals {
 #include <string>
 #include <string_view>
 
-// ---- tagma/base/error.hpp
-#ifndef TAGMA_SINGLE_BASE_ERROR_HPP
-#define TAGMA_SINGLE_BASE_ERROR_HPP
-
-/// @file
-/// Run-time errors: a canonical status code and a sentence that names the thing.
-
-#include <cstdint>
-#include <exception>
-#include <initializer_list>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-
 // ---- tagma/base/config.hpp
-#ifndef TAGMA_SINGLE_BASE_CONFIG_HPP
-#define TAGMA_SINGLE_BASE_CONFIG_HPP
-
 /// @file
 /// The only header that asks which compiler this is. Everything compiler-dependent is a macro defined here.
+///
+/// Umbrellas undefine these macros at their end (base/epilogue.hpp), and whatever is included next defines them again:
+/// so there is no pragma, nothing but macros is defined here, and each header that uses one includes this itself.
+
+#ifndef TAGMA_BASE_CONFIG
+#define TAGMA_BASE_CONFIG
+
+// ---- tagma/base/fresh_type.hpp
+
+/// @file
+/// What TAGMA_FRESH_TYPE asks for a type where a compiler needs the detour; base/config.hpp says which.
+
+namespace tagma::detail {
+
+template <class... Parameters, class Fresh = decltype([] {})>
+Fresh fresh_type(int);
+template <class... Parameters>
+void fresh_type(long);
+
+}  // namespace tagma::detail
 
 #if defined(__cplusplus) && __cplusplus < 202002L
 #error "tagma needs C++20: compile with -std=c++20"
@@ -110,12 +197,6 @@ namespace tagma::literals {
 /// templates, where it finds no match for a generic lambda with a closure among its default arguments.
 #if defined(__CUDACC__) || !defined(__clang__)
 #define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
-namespace tagma::detail {
-template <class... Parameters, class Fresh = decltype([] {})>
-Fresh fresh_type(int);
-template <class... Parameters>
-void fresh_type(long);
-}  // namespace tagma::detail
 #else
 #define TAGMA_FRESH_TYPE(...) decltype([] {})
 #endif
@@ -169,6 +250,13 @@ void fresh_type(long);
 #define TAGMA_DEVICE TAGMA_INLINE
 #endif
 
+/// Writes a loop out, on the device.
+#if defined(__CUDA_ARCH__)
+#define TAGMA_UNROLL _Pragma("unroll")
+#else
+#define TAGMA_UNROLL
+#endif
+
 /// Around TAGMA_DEVICE templates that are also used with values of the host alone, such as packs: nvcc warns of the
 /// functions of the host that these call.
 #if defined(__CUDACC__)
@@ -182,7 +270,20 @@ void fresh_type(long);
 
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
-#endif  // TAGMA_SINGLE_BASE_CONFIG_HPP
+
+#endif
+// ---- tagma/base/error.hpp
+
+/// @file
+/// Run-time errors: a canonical status code and a sentence that names the thing.
+
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace tagma {
 
@@ -291,10 +392,7 @@ class error : public std::exception {
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ERROR_HPP
 // ---- tagma/base/fixed_string.hpp
-#ifndef TAGMA_SINGLE_BASE_FIXED_STRING_HPP
-#define TAGMA_SINGLE_BASE_FIXED_STRING_HPP
 
 /// @file
 /// Strings as template arguments: `placeholder<"x", ...>`.
@@ -369,10 +467,7 @@ using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()
 }  // namespace detail
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_FIXED_STRING_HPP
 // ---- tagma/base/hash.hpp
-#ifndef TAGMA_SINGLE_BASE_HASH_HPP
-#define TAGMA_SINGLE_BASE_HASH_HPP
 
 /// @file
 /// A structural hash that the compiler and every process compute alike. Not for security.
@@ -398,7 +493,6 @@ namespace tagma {
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HASH_HPP
 
 namespace tagma {
 
@@ -628,10 +722,6 @@ template <fixed_string Text>
 using bad_device = decltype(find_bad_device<Text>());
 }  // namespace detail
 
-#define TAGMA_NEEDS_DEVICE(Who, Text)                                                 \
-  static_assert(::tagma::diagnose::is_device_name<::tagma::detail::bad_device<Text>>, \
-                "TAGMA-E070 " Who ": this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"")
-
 /// The device that `Text` names. Raises TAGMA-E070 if it names none.
 template <fixed_string Text>
 inline constexpr device_spec device_string = [] {
@@ -725,17 +815,12 @@ struct merged_device {
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_PLACE_DEVICE_HPP
 // ---- tagma/place/partition.hpp
-#ifndef TAGMA_SINGLE_PLACE_PARTITION_HPP
-#define TAGMA_SINGLE_PLACE_PARTITION_HPP
 
 /// @file
 /// Into how many parts a large variable is cut, along one axis: TensorFlow's three partitioners.
 
 // ---- tagma/tensor/size.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SIZE_HPP
-#define TAGMA_SINGLE_TENSOR_SIZE_HPP
 
 /// @file
 /// How large tensors may be. Elements are counted and bytes are checked here and nowhere else.
@@ -744,8 +829,6 @@ struct merged_device {
 #include <string_view>
 
 // ---- tagma/tensor/spec.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SPEC_HPP
-#define TAGMA_SINGLE_TENSOR_SPEC_HPP
 
 /// @file
 /// The type of an edge of the graph, as a C++ type and as a value.
@@ -754,8 +837,6 @@ struct merged_device {
 #include <utility>
 
 // ---- tagma/tensor/dtype.hpp
-#ifndef TAGMA_SINGLE_TENSOR_DTYPE_HPP
-#define TAGMA_SINGLE_TENSOR_DTYPE_HPP
 
 /// @file
 /// Element types: the C++ type, its run-time id, its name and its size.
@@ -766,8 +847,6 @@ struct merged_device {
 #include <string_view>
 
 // ---- tagma/tensor/half.hpp
-#ifndef TAGMA_SINGLE_TENSOR_HALF_HPP
-#define TAGMA_SINGLE_TENSOR_HALF_HPP
 
 /// @file
 /// The two 16-bit floating types, stored as bits and computed in float.
@@ -839,7 +918,6 @@ struct bfloat16 {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_HALF_HPP
 
 namespace tagma {
 
@@ -977,10 +1055,7 @@ using element_of = typename detail::element_type<D>::type;
 [[nodiscard]] constexpr bool is_numeric(dtype type) { return is_floating(type) || is_integer(type); }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_DTYPE_HPP
 // ---- tagma/tensor/shape.hpp
-#ifndef TAGMA_SINGLE_TENSOR_SHAPE_HPP
-#define TAGMA_SINGLE_TENSOR_SHAPE_HPP
 
 /// @file
 /// Static and dynamic extents as plain values.
@@ -991,8 +1066,6 @@ using element_of = typename detail::element_type<D>::type;
 #include <string>
 
 // ---- tagma/base/array_view.hpp
-#ifndef TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
-#define TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
 
 /// @file
 /// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
@@ -1073,7 +1146,6 @@ struct fixed_array {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ARRAY_VIEW_HPP
 
 namespace tagma {
 
@@ -1221,7 +1293,6 @@ struct shape {
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_SHAPE_HPP
 
 namespace tagma {
 
@@ -1258,7 +1329,6 @@ using spec_of =
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_SPEC_HPP
 
 namespace tagma {
 
@@ -1325,7 +1395,6 @@ TAGMA_COLD constexpr void check_size(const tensor_spec& s, std::string_view of =
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_SIZE_HPP
 
 namespace tagma {
 
@@ -1403,11 +1472,8 @@ struct axis_size_partitioner {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_PLACE_PARTITION_HPP
 
 // ---- tagma/expr/name.hpp
-#ifndef TAGMA_SINGLE_EXPR_NAME_HPP
-#define TAGMA_SINGLE_EXPR_NAME_HPP
 
 /// @file
 /// Names of placeholders, variables, constants and layers.
@@ -1416,8 +1482,6 @@ struct axis_size_partitioner {
 #include <type_traits>
 
 // ---- tagma/base/diagnose.hpp
-#ifndef TAGMA_SINGLE_BASE_DIAGNOSE_HPP
-#define TAGMA_SINGLE_BASE_DIAGNOSE_HPP
 
 /// @file
 /// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
@@ -1432,7 +1496,6 @@ struct axis_size_partitioner {
 /// number.
 
 namespace tagma::diagnose {}
-#endif  // TAGMA_SINGLE_BASE_DIAGNOSE_HPP
 
 namespace tagma {
 
@@ -1465,24 +1528,12 @@ using bad_name = decltype(find_bad_name<Text>());
 
 }  // namespace tagma
 
-/// What has a name needs one. `Who` says who asks.
-#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
-  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
-                "TAGMA-E160 " Who                                                             \
-                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
-                "a letter, a digit or '.'")
-#endif  // TAGMA_SINGLE_EXPR_NAME_HPP
-
 // ---- tagma/expr/placeholder.hpp
-#ifndef TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
-#define TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
 
 /// @file
 /// Inputs of a graph.
 
 // ---- tagma/expr/expression.hpp
-#ifndef TAGMA_SINGLE_EXPR_EXPRESSION_HPP
-#define TAGMA_SINGLE_EXPR_EXPRESSION_HPP
 
 /// @file
 /// The handle of a node: a small copyable value whose type has a constant length however large the graph is.
@@ -1491,8 +1542,6 @@ using bad_name = decltype(find_bad_name<Text>());
 #include <utility>
 
 // ---- tagma/base/located.hpp
-#ifndef TAGMA_SINGLE_BASE_LOCATED_HPP
-#define TAGMA_SINGLE_BASE_LOCATED_HPP
 
 /// @file
 /// Arguments that know the line of the call. A default argument tells the line, but none can stand behind a pack.
@@ -1521,10 +1570,7 @@ class located {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_LOCATED_HPP
 // ---- tagma/expr/carried.hpp
-#ifndef TAGMA_SINGLE_EXPR_CARRIED_HPP
-#define TAGMA_SINGLE_EXPR_CARRIED_HPP
 
 /// @file
 /// Run-time values that travel with expressions: scalars written in place, initial values of variables, schedules.
@@ -1538,8 +1584,6 @@ class located {
 #include <utility>
 
 // ---- tagma/base/atomic.hpp
-#ifndef TAGMA_SINGLE_BASE_ATOMIC_HPP
-#define TAGMA_SINGLE_BASE_ATOMIC_HPP
 
 /// @file
 /// Values that threads share, over the builtins of the compilers. <atomic> does the same, and with it come mutexes,
@@ -1593,10 +1637,7 @@ class atomic {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_ATOMIC_HPP
 // ---- tagma/base/heap_array.hpp
-#ifndef TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
-#define TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
 
 /// @file
 /// An array on the heap whose length is known when it is made. Unlike std::vector and std::unique_ptr it brings next to
@@ -1606,8 +1647,6 @@ class atomic {
 #include <new>
 
 // ---- tagma/base/no_memory.hpp
-#ifndef TAGMA_SINGLE_BASE_NO_MEMORY_HPP
-#define TAGMA_SINGLE_BASE_NO_MEMORY_HPP
 
 /// @file
 /// What is thrown where the system gives no more memory.
@@ -1647,7 +1686,6 @@ class no_memory final : public error {
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_NO_MEMORY_HPP
 
 namespace tagma {
 
@@ -1692,10 +1730,7 @@ class heap_array {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_HEAP_ARRAY_HPP
 // ---- tagma/base/shared_bytes.hpp
-#ifndef TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
-#define TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
 
 /// @file
 /// Bytes with several owners, filled once. One class for everything that shares memory: each std::shared_ptr of another
@@ -1758,7 +1793,6 @@ class shared_bytes {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_SHARED_BYTES_HPP
 
 namespace tagma {
 
@@ -1931,10 +1965,7 @@ struct value_places {
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_CARRIED_HPP
 // ---- tagma/ir/graph.hpp
-#ifndef TAGMA_SINGLE_IR_GRAPH_HPP
-#define TAGMA_SINGLE_IR_GRAPH_HPP
 
 /// @file
 /// The flat graph while it is being built: nodes in topological order, hash-consed, in storage that the caller
@@ -1943,8 +1974,6 @@ struct value_places {
 #include <initializer_list>
 
 // ---- tagma/base/scratch_array.hpp
-#ifndef TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
-#define TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
 
 /// @file
 /// An array for a moment, in functions that the compiler evaluates: a few elements where it stands, more on the heap.
@@ -1971,10 +2000,7 @@ class scratch_array {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_SCRATCH_ARRAY_HPP
 // ---- tagma/ir/op.hpp
-#ifndef TAGMA_SINGLE_IR_OP_HPP
-#define TAGMA_SINGLE_IR_OP_HPP
 
 /// @file
 /// What the graph compiler and the runtime know of an operation: plain values, no templates to walk.
@@ -2145,7 +2171,6 @@ template <class... T>
 [[nodiscard]] constexpr double as_double(attribute a) { return std::bit_cast<double>(a); }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_IR_OP_HPP
 
 namespace tagma::ir {
 
@@ -2446,17 +2471,12 @@ struct expand_args : node_writer {
 };
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_IR_GRAPH_HPP
 // ---- tagma/ir/record.hpp
-#ifndef TAGMA_SINGLE_IR_RECORD_HPP
-#define TAGMA_SINGLE_IR_RECORD_HPP
 
 /// @file
 /// One node of an expression as the compiler sees it: a constexpr value that points at the records of its operands.
 
 // ---- tagma/place/device_function.hpp
-#ifndef TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
-#define TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
 
 /// @file
 /// Functions that decide for each node where it shall run. The compiler calls them while it builds the graph.
@@ -2562,7 +2582,6 @@ constexpr device_answer call_device_function(const op_info& op, device_counts& c
 
 }  // namespace detail
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_PLACE_DEVICE_FUNCTION_HPP
 
 namespace tagma::ir {
 
@@ -2629,7 +2648,6 @@ struct record {
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_IR_RECORD_HPP
 
 namespace tagma {
 
@@ -2830,7 +2848,6 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, e
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_EXPRESSION_HPP
 
 namespace tagma {
 
@@ -2877,14 +2894,6 @@ struct placeholder_definition {
 
 }  // namespace detail
 
-/// A tensor can have this element type and these extents. `Who` says who asks.
-#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
-  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
-  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
-  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
-                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
-
 /// An input with a name. Equal name and type are the same node.
 /// @tparam Name what errors and feeds call it (TAGMA-E160)
 /// @tparam T its element type
@@ -2902,11 +2911,8 @@ template <fixed_string Name, class T, extent... Extents>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_PLACEHOLDER_HPP
 
 // ---- tagma/expr/variable.hpp
-#ifndef TAGMA_SINGLE_EXPR_VARIABLE_HPP
-#define TAGMA_SINGLE_EXPR_VARIABLE_HPP
 
 /// @file
 /// State of a session: variables and how they begin.
@@ -3093,18 +3099,15 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_VARIABLE_HPP
+
+#undef TAGMA_NEEDS_INITIAL
 
 // ---- tagma/expr/op/elementwise.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
-#define TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
 
 /// @file
 /// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
 
 // ---- tagma/expr/literal.hpp
-#ifndef TAGMA_SINGLE_EXPR_LITERAL_HPP
-#define TAGMA_SINGLE_EXPR_LITERAL_HPP
 
 /// @file
 /// Scalars written in place: `2.0f * x`. Their values are known when the program runs, their places when it compiles.
@@ -3205,7 +3208,6 @@ template <fixed_string Name, class T>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_LITERAL_HPP
 
 namespace tagma {
 
@@ -3239,29 +3241,6 @@ inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<
 template <detail::scalar Number, class T, extent... N>
 inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
 }  // namespace diagnose
-
-// Rules that many operations share. The function that is called states them itself: g++ prints a line for every
-// function between the call and the sentence.
-
-/// The element type of a spec is floating; a number; bool.
-#define TAGMA_NEEDS_FLOATS(...)                                    \
-  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
-                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
-#define TAGMA_NEEDS_NUMBERS(...)                           \
-  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
-                "TAGMA-E016 this operation needs numbers, not bool or string")
-#define TAGMA_NEEDS_BOOLEANS(...) \
-  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
-
-/// Two operands, handles or numbers, can be joined element by element.
-#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
-  static_assert(::tagma::diagnose::same_element_type<detail::operand<A>, detail::operand<B>>,                    \
-                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
-  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,                     \
-                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
-  static_assert(                                                                                                 \
-      ::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,                                    \
-      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
 
 namespace op {
 
@@ -3331,11 +3310,8 @@ template <class Op, class Place, class A, class B>
 
 }  // namespace detail
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_ELEMENTWISE_HPP
 
 // ---- tagma/expr/op/compare.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
-#define TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
 
 /// @file
 /// Comparison, logic, selection and conversion, element by element.
@@ -3449,15 +3425,6 @@ template <class Op, class Place, class A, class B>
   static_assert(::tagma::diagnose::is_no_string<__VA_ARGS__>, \
                 "TAGMA-E153 this operation needs numbers or bool, not string")
 
-/// Two operands, handles or numbers, can be compared element by element.
-#define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
-  static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
-                "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast"); \
-  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,         \
-                "TAGMA-E011 comparison: the shapes do not broadcast");                               \
-  static_assert(::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,              \
-                "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
-
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
 /// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto equal =
@@ -3546,11 +3513,10 @@ template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_COMPARE_HPP
+
+#undef TAGMA_NEEDS_NO_STRING
 
 // ---- tagma/expr/op/arithmetic.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
-#define TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
 
 /// @file
 /// Arithmetic, element by element.
@@ -3757,10 +3723,7 @@ inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE(E)
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_ARITHMETIC_HPP
 // ---- tagma/expr/op/view.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_VIEW_HPP
-#define TAGMA_SINGLE_EXPR_OP_VIEW_HPP
 
 /// @file
 /// The same elements under another shape: reshape, flatten, expand_dims, squeeze. No byte moves.
@@ -3977,11 +3940,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_VIEW_HPP
 
 // ---- tagma/expr/op/math.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_MATH_HPP
-#define TAGMA_SINGLE_EXPR_OP_MATH_HPP
 
 /// @file
 /// Elementary functions and activations, element by element, for floating element types.
@@ -4151,18 +4111,13 @@ inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_MATH_HPP
 
 // ---- tagma/expr/op/reduce.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
-#define TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
 
 /// @file
 /// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
 // ---- tagma/expr/op/composition.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
-#define TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
 
 /// @file
 /// Compositions: one node for the C++ compiler, several for the graph compiler. A layer that is used a hundred times
@@ -4186,7 +4141,6 @@ struct elementwise_composition : composition<Weight> {
 };
 
 }  // namespace tagma::op
-#endif  // TAGMA_SINGLE_EXPR_OP_COMPOSITION_HPP
 
 namespace tagma {
 namespace op {
@@ -4436,11 +4390,10 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @}
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_REDUCE_HPP
+
+#undef TAGMA_NEEDS_AXES
 
 // ---- tagma/expr/op/matmul.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
-#define TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
 
 /// @file
 /// Matrix products, batched and transposed.
@@ -4531,10 +4484,7 @@ template <bool TransposeA = false, bool TransposeB = false, expression A, expres
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_MATMUL_HPP
 // ---- tagma/expr/op/softmax.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_SOFTMAX_HPP
-#define TAGMA_SINGLE_EXPR_OP_SOFTMAX_HPP
 
 /// @file
 /// Softmax, its logarithm, and cross entropy of logits, over the last axis.
@@ -4686,10 +4636,7 @@ template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_SOFTMAX_HPP
 // ---- tagma/expr/op/state.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_STATE_HPP
-#define TAGMA_SINGLE_EXPR_OP_STATE_HPP
 
 /// @file
 /// Updates of variables. Within one run, reads that are not ordered after an update see the value before it.
@@ -4829,11 +4776,10 @@ template <expression V, class Place = TAGMA_FRESH_TYPE(V)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_STATE_HPP
+
+#undef TAGMA_NEEDS_VARIABLE
 
 // ---- tagma/expr/op/gather.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_GATHER_HPP
-#define TAGMA_SINGLE_EXPR_OP_GATHER_HPP
 
 /// @file
 /// Reads and writes at indices: gather, embedding_lookup, scatter_add, one_hot.
@@ -4987,10 +4933,7 @@ template <extent Depth, element T = float, expression I, class Place = TAGMA_FRE
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_GATHER_HPP
 // ---- tagma/expr/op/normalize.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_NORMALIZE_HPP
-#define TAGMA_SINGLE_EXPR_OP_NORMALIZE_HPP
 
 /// @file
 /// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Compositions
@@ -5155,10 +5098,7 @@ template <expression X, expression Gamma, expression Beta, class Place = TAGMA_F
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_CHANNELS
-#endif  // TAGMA_SINGLE_EXPR_OP_NORMALIZE_HPP
 // ---- tagma/expr/op/slice.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_SLICE_HPP
-#define TAGMA_SINGLE_EXPR_OP_SLICE_HPP
 
 /// @file
 /// Parts of tensors and frames around them: slice, split, pad.
@@ -5390,10 +5330,7 @@ template <padding... Paddings, expression E, class V, class Place = TAGMA_FRESH_
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_SLICE_HPP
 // ---- tagma/expr/op/top_k.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_TOP_K_HPP
-#define TAGMA_SINGLE_EXPR_OP_TOP_K_HPP
 
 /// @file
 /// The largest elements of each row.
@@ -5512,10 +5449,7 @@ template <int K, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_ROWS
-#endif  // TAGMA_SINGLE_EXPR_OP_TOP_K_HPP
 // ---- tagma/expr/op/transpose.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_TRANSPOSE_HPP
-#define TAGMA_SINGLE_EXPR_OP_TRANSPOSE_HPP
 
 /// @file
 /// Axes in another order.
@@ -5589,10 +5523,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_TRANSPOSE_HPP
 // ---- tagma/expr/op/window.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_WINDOW_HPP
-#define TAGMA_SINGLE_EXPR_OP_WINDOW_HPP
 
 /// @file
 /// Windows that slide over height and width: their sizes, steps and paddings, shared by convolutions and pooling.
@@ -5708,11 +5639,8 @@ inline constexpr bool is_image_batch = Spec::value.dims.rank == 4;
 }  // namespace diagnose
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_WINDOW_HPP
 
 // ---- tagma/expr/op/concat.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_CONCAT_HPP
-#define TAGMA_SINGLE_EXPR_OP_CONCAT_HPP
 
 /// @file
 /// Tensors side by side: concat, stack, tile.
@@ -5949,10 +5877,9 @@ template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_CONCAT_HPP
+
+#undef TAGMA_NEEDS_PARTS
 // ---- tagma/expr/op/control.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
-#define TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
 
 /// @file
 /// Order without data: group and after.
@@ -6040,10 +5967,7 @@ template <expression... Before, class Place = TAGMA_FRESH_TYPE(Before...)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_CONTROL_HPP
 // ---- tagma/expr/op/conv.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_CONV_HPP
-#define TAGMA_SINGLE_EXPR_OP_CONV_HPP
 
 /// @file
 /// Convolutions over height and width, as defined by TensorFlow: images are [batch, height, width, channels], filters
@@ -6235,31 +6159,6 @@ inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, 
 
 }  // namespace detail
 
-/// Images and a filter, both as specs, with options.
-#define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
-  static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
-                "TAGMA-E010 conv2d: images and filter need one element type");                                       \
-  static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
-                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
-                "channels, filters]");                                                                               \
-  static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
-                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
-  TAGMA_NEEDS_FLOATS(X)
-
-/// Images and a filter that slides over them.
-#define TAGMA_NEEDS_CONVOLUTION(X, Filter, Options)                                                                \
-  TAGMA_NEEDS_FILTER(X, Filter, Options);                                                                          \
-  if constexpr (::tagma::detail::is_filter<X, Filter, Options>) {                                                  \
-    constexpr bool channels_fit = ::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>;              \
-    static_assert(::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>,                              \
-                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of " \
-                  "groups, and the groups must divide the filters");                                               \
-    if constexpr (channels_fit)                                                                                    \
-      static_assert(::tagma::diagnose::filter_fits_image<X, Filter, Options>,                                      \
-                    "TAGMA-E123 conv2d: the filter is larger than the padded images");                             \
-  }                                                                                                                \
-  static_assert(true)
-
 /// A convolution: out[n, i, j, f] = sum of x[n, i * stride + a * dilation - top, j * stride + b * dilation - left, c] *
 /// filter[a, b, c, f] over a, b, c.
 /// @tparam Options stride, padding, dilation, groups
@@ -6328,17 +6227,12 @@ template <conv_options Options = conv_options{}, extent Height = dyn, extent Wid
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_CONV_HPP
 // ---- tagma/expr/op/fill.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_FILL_HPP
-#define TAGMA_SINGLE_EXPR_OP_FILL_HPP
 
 /// @file
 /// Tensors of one value in the shape of another tensor.
 
 // ---- tagma/expr/op/constant.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_CONSTANT_HPP
-#define TAGMA_SINGLE_EXPR_OP_CONSTANT_HPP
 
 /// @file
 /// Scalars that the compiler knows, for operations that are composed of others: they keep a composition known by its
@@ -6379,7 +6273,6 @@ template <class Op, class Place, int Index, class... E>
 }
 
 }  // namespace tagma::detail
-#endif  // TAGMA_SINGLE_EXPR_OP_CONSTANT_HPP
 
 namespace tagma {
 
@@ -6413,10 +6306,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @}
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_FILL_HPP
 // ---- tagma/expr/op/gradient.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_GRADIENT_HPP
-#define TAGMA_SINGLE_EXPR_OP_GRADIENT_HPP
 
 /// @file
 /// Gradients as expressions. The graph compiler replaces each by the nodes that compute it, so that a gradient can be
@@ -6465,10 +6355,7 @@ template <expression Y, expression... X>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OP_GRADIENT_HPP
 // ---- tagma/expr/op/pool.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_POOL_HPP
-#define TAGMA_SINGLE_EXPR_OP_POOL_HPP
 
 /// @file
 /// Pooling over height and width: the largest element or the mean of each window, channel by channel.
@@ -6673,10 +6560,7 @@ inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRE
 
 #undef TAGMA_NEEDS_WINDOW
 #undef TAGMA_NEEDS_IMAGES
-#endif  // TAGMA_SINGLE_EXPR_OP_POOL_HPP
 // ---- tagma/expr/op/random.hpp
-#ifndef TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
-#define TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
 
 /// @file
 /// Random tensors, new in every run, and dropout. Their bytes follow from the seed of the session, the number of the
@@ -6859,10 +6743,7 @@ template <expression E, detail::parameter Rate, class Place = TAGMA_FRESH_TYPE(E
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_RANDOM
-#endif  // TAGMA_SINGLE_EXPR_OP_RANDOM_HPP
 // ---- tagma/expr/operators.hpp
-#ifndef TAGMA_SINGLE_EXPR_OPERATORS_HPP
-#define TAGMA_SINGLE_EXPR_OPERATORS_HPP
 
 /// @file
 /// Operators of expressions: + - * / and unary minus, comparisons, logic. Equality is `tagma::equal`, because handles
@@ -6950,11 +6831,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_EXPR_OPERATORS_HPP
 
 // ---- tagma/expr/on.hpp
-#ifndef TAGMA_SINGLE_EXPR_ON_HPP
-#define TAGMA_SINGLE_EXPR_ON_HPP
 
 /// @file
 /// Where nodes shall run: `on<gpu<0>>(e)`, `on<"/job:ps/task:1">(e)`, `on<function>(e)`, `colocate_with(v)(e)`.
@@ -7194,14 +7072,10 @@ template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
 
 }  // namespace tagma
 
-#undef TAGMA_NEEDS_DEVICE
 #undef TAGMA_NEEDS_SCOPABLE
 #undef TAGMA_NEEDS_TAG
-#endif  // TAGMA_SINGLE_EXPR_ON_HPP
 
 // ---- tagma/nn/activations.hpp
-#ifndef TAGMA_SINGLE_NN_ACTIVATIONS_HPP
-#define TAGMA_SINGLE_NN_ACTIVATIONS_HPP
 
 /// @file
 /// Activations composed of elementary functions: one handle and one fused loop each. `tanh`, `sigmoid`, `softplus` and
@@ -7362,10 +7236,7 @@ inline constexpr auto leaky_relu = []<expression E, class A = detail::default_sl
 /// @}
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_ACTIVATIONS_HPP
 // ---- tagma/nn/average_gradients.hpp
-#ifndef TAGMA_SINGLE_NN_AVERAGE_GRADIENTS_HPP
-#define TAGMA_SINGLE_NN_AVERAGE_GRADIENTS_HPP
 
 /// @file
 /// The gradients of several towers as one, for replication inside a graph.
@@ -7474,10 +7345,7 @@ template <class... Pairs, class... Tower, class Place = TAGMA_FRESH_TYPE(Pairs..
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_AVERAGE_GRADIENTS_HPP
 // ---- tagma/nn/clip.hpp
-#ifndef TAGMA_SINGLE_NN_CLIP_HPP
-#define TAGMA_SINGLE_NN_CLIP_HPP
 
 /// @file
 /// Keeps values, mostly gradients, within bounds. Pascanu, Mikolov, Bengio 2013.
@@ -7635,17 +7503,12 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
 
 #undef TAGMA_NEEDS_BOUND
 #undef TAGMA_NEEDS_NORM
-#endif  // TAGMA_SINGLE_NN_CLIP_HPP
 // ---- tagma/nn/layers.hpp
-#ifndef TAGMA_SINGLE_NN_LAYERS_HPP
-#define TAGMA_SINGLE_NN_LAYERS_HPP
 
 /// @file
 /// Layers that name their variables.
 
 // ---- tagma/nn/initializers.hpp
-#ifndef TAGMA_SINGLE_NN_INITIALIZERS_HPP
-#define TAGMA_SINGLE_NN_INITIALIZERS_HPP
 
 /// @file
 /// Initializers of variables, with the names that Keras has for them. Random ones are keyed by the seed of the session
@@ -7693,7 +7556,6 @@ namespace detail {
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_INITIALIZERS_HPP
 
 namespace tagma {
 
@@ -7726,10 +7588,7 @@ template <fixed_string Name, extent Units, expression E, class Activation = decl
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_LAYERS_HPP
 // ---- tagma/nn/losses.hpp
-#ifndef TAGMA_SINGLE_NN_LOSSES_HPP
-#define TAGMA_SINGLE_NN_LOSSES_HPP
 
 /// @file
 /// Losses composed of elementary functions. Predictions come first, then labels of the same shape and element type.
@@ -7934,11 +7793,8 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 
 #undef TAGMA_NEEDS_LABELLED_ROWS
 #undef TAGMA_NEEDS_LABELS
-#endif  // TAGMA_SINGLE_NN_LOSSES_HPP
 
 // ---- tagma/nn/conv_layers.hpp
-#ifndef TAGMA_SINGLE_NN_CONV_LAYERS_HPP
-#define TAGMA_SINGLE_NN_CONV_LAYERS_HPP
 
 /// @file
 /// Layers of convolutional networks, which name their variables.
@@ -8079,10 +7935,7 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_CONV_LAYERS_HPP
 // ---- tagma/nn/optimizers.hpp
-#ifndef TAGMA_SINGLE_NN_OPTIMIZERS_HPP
-#define TAGMA_SINGLE_NN_OPTIMIZERS_HPP
 
 /// @file
 /// Optimizers with TensorFlow's formulas and defaults. `minimize` adds one update for every trainable variable behind
@@ -8093,8 +7946,6 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 #include <utility>
 
 // ---- tagma/nn/schedules.hpp
-#ifndef TAGMA_SINGLE_NN_SCHEDULES_HPP
-#define TAGMA_SINGLE_NN_SCHEDULES_HPP
 
 /// @file
 /// Learning rates that change with the number of steps, with TensorFlow's formulas. They are run-time values: changing
@@ -8103,8 +7954,6 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 #include <initializer_list>
 
 // ---- tagma/base/scalar_math.hpp
-#ifndef TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
-#define TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
 
 /// @file
 /// Functions of single numbers, on every device. They are named as functions of packs are, so that a formula is written
@@ -8169,7 +8018,6 @@ TAGMA_DEVICE T softplus(T x) {
 }
 
 }  // namespace tagma::scalar_math
-#endif  // TAGMA_SINGLE_BASE_SCALAR_MATH_HPP
 
 namespace tagma {
 
@@ -8362,7 +8210,6 @@ template <class Place, class Step>
 
 }  // namespace detail
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_SCHEDULES_HPP
 
 namespace tagma {
 
@@ -8713,10 +8560,7 @@ template <class Optimizer, expression... V, expression... G, class Place = TAGMA
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_OPTIMIZERS_HPP
 // ---- tagma/nn/partitioned_variable.hpp
-#ifndef TAGMA_SINGLE_NN_PARTITIONED_VARIABLE_HPP
-#define TAGMA_SINGLE_NN_PARTITIONED_VARIABLE_HPP
 
 /// @file
 /// A variable in parts, so that several parameter servers share it.
@@ -8783,10 +8627,7 @@ template <fixed_string Name, auto Partitioner, class T, extent... Extents, class
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_NN_PARTITIONED_VARIABLE_HPP
 // ---- tagma/nn/recurrent.hpp
-#ifndef TAGMA_SINGLE_NN_RECURRENT_HPP
-#define TAGMA_SINGLE_NN_RECURRENT_HPP
 
 /// @file
 /// Recurrent layers, unrolled over a static number of steps. The weights are one variable however many steps there are,
@@ -8998,11 +8839,8 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_SEQUENCE
-#endif  // TAGMA_SINGLE_NN_RECURRENT_HPP
 
 // ---- tagma/plan/program.hpp
-#ifndef TAGMA_SINGLE_PLAN_PROGRAM_HPP
-#define TAGMA_SINGLE_PLAN_PROGRAM_HPP
 
 /// @file
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
@@ -9010,16 +8848,12 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 #include <tuple>
 
 // ---- tagma/graph/local_devices.hpp
-#ifndef TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
-#define TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
 
 /// @file
 /// The devices that a program without a cluster knows of, and where its nodes are placed on them. Whether the machine
 /// has all of them is for the session to find out.
 
 // ---- tagma/graph/pass/place.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
 
 /// @file
 /// Placement: which device runs each node. The order of what decides is TensorFlow's: where earlier runs put the node,
@@ -9027,8 +8861,6 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// An update and the slots that it writes are with their variable.
 
 // ---- tagma/graph/pass/versions.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
 
 /// @file
 /// Which version of a variable each node reads. A node reads the version after the last update that it is ordered
@@ -9036,31 +8868,23 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// itself.
 
 // ---- tagma/graph/pass/prune.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
 
 /// @file
 /// What a fetch needs, and nothing else.
 
 // ---- tagma/graph/build.hpp
-#ifndef TAGMA_SINGLE_GRAPH_BUILD_HPP
-#define TAGMA_SINGLE_GRAPH_BUILD_HPP
 
 /// @file
 /// From expressions to a flat graph: walks the records behind the handles once, each record one node however often it
 /// is used, and replaces gradients and optimizers by the nodes that compute them.
 
 // ---- tagma/graph/scopes.hpp
-#ifndef TAGMA_SINGLE_GRAPH_SCOPES_HPP
-#define TAGMA_SINGLE_GRAPH_SCOPES_HPP
 
 /// @file
 /// What device scopes ask for. While the graph is built, every node is reached through a chain of scopes; here chains
 /// and requests are numbers, 0 being none.
 
 // ---- tagma/graph/pass/differentiate.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
 
 /// @file
 /// Reverse-mode differentiation, from graph to graph: adds the nodes that compute the gradients of one node by others.
@@ -9162,7 +8986,6 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_DIFFERENTIATE_HPP
 
 namespace tagma::ir {
 
@@ -9333,10 +9156,7 @@ class scope_context : public request_source {
 
 }  // namespace detail
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_SCOPES_HPP
 // ---- tagma/graph/survey.hpp
-#ifndef TAGMA_SINGLE_GRAPH_SURVEY_HPP
-#define TAGMA_SINGLE_GRAPH_SURVEY_HPP
 
 /// @file
 /// A first walk over the records behind the outputs of a program: how large its graph will be, whether it has device
@@ -9551,7 +9371,6 @@ template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_SURVEY_HPP
 
 namespace tagma::ir {
 
@@ -10020,7 +9839,6 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t Q = 0, std::s
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_BUILD_HPP
 
 namespace tagma::ir {
 
@@ -10050,7 +9868,6 @@ template <std::size_t N>
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_PRUNE_HPP
 
 namespace tagma::ir {
 
@@ -10119,10 +9936,7 @@ template <std::size_t N>
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_VERSIONS_HPP
 // ---- tagma/place/reason.hpp
-#ifndef TAGMA_SINGLE_PLACE_REASON_HPP
-#define TAGMA_SINGLE_PLACE_REASON_HPP
 
 /// @file
 /// Why a node is on its device, as the placer notes it and a log tells it.
@@ -10162,7 +9976,6 @@ enum class place_reason : std::uint8_t {
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_PLACE_REASON_HPP
 
 namespace tagma::ir {
 
@@ -10432,7 +10245,6 @@ template <std::size_t N>
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_PLACE_HPP
 
 namespace tagma::ir {
 
@@ -10567,10 +10379,7 @@ template <class Graph>
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_LOCAL_DEVICES_HPP
 // ---- tagma/graph/names.hpp
-#ifndef TAGMA_SINGLE_GRAPH_NAMES_HPP
-#define TAGMA_SINGLE_GRAPH_NAMES_HPP
 
 /// @file
 /// Variables of one name that are two: a file of all variables could not have both.
@@ -10619,25 +10428,18 @@ namespace tagma::ir {
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_NAMES_HPP
 // ---- tagma/plan/transfer.hpp
-#ifndef TAGMA_SINGLE_PLAN_TRANSFER_HPP
-#define TAGMA_SINGLE_PLAN_TRANSFER_HPP
 
 /// @file
 /// Copies between devices. A plan has one for each tensor and each device that reads it elsewhere, so that no tensor
 /// travels twice in a run; a variable travels again after an update.
 
 // ---- tagma/plan/compile.hpp
-#ifndef TAGMA_SINGLE_PLAN_COMPILE_HPP
-#define TAGMA_SINGLE_PLAN_COMPILE_HPP
 
 /// @file
 /// From a flat graph and a set of fetches to a plan: prune, fuse, schedule, write tables, assign storage.
 
 // ---- tagma/plan/memory.hpp
-#ifndef TAGMA_SINGLE_PLAN_MEMORY_HPP
-#define TAGMA_SINGLE_PLAN_MEMORY_HPP
 
 /// @file
 /// Lifetimes to offsets. First fit by address over a list of live blocks that stays sorted by offset, so the planner is
@@ -10645,8 +10447,6 @@ namespace tagma::ir {
 /// run.
 
 // ---- tagma/plan/plan.hpp
-#ifndef TAGMA_SINGLE_PLAN_PLAN_HPP
-#define TAGMA_SINGLE_PLAN_PLAN_HPP
 
 /// @file
 /// The finished plan of one set of fetches: plain tables that a session walks.
@@ -10748,7 +10548,6 @@ struct plan_view {
 };
 
 }  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_PLAN_HPP
 
 namespace tagma::plan {
 
@@ -10801,18 +10600,13 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
 }
 
 }  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_MEMORY_HPP
 // ---- tagma/plan/schedule.hpp
-#ifndef TAGMA_SINGLE_PLAN_SCHEDULE_HPP
-#define TAGMA_SINGLE_PLAN_SCHEDULE_HPP
 
 /// @file
 /// The order of a run. A fused loop counts as one item. An update of a variable runs as soon as it can, after every
 /// read that is not ordered behind it; everything else runs in the order of the graph.
 
 // ---- tagma/graph/pass/fuse.hpp
-#ifndef TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
-#define TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
 
 /// @file
 /// Element-wise fusion: a chain or tree of element-wise nodes becomes one loop. A node joins its consumer if all its
@@ -10935,7 +10729,6 @@ template <std::size_t N>
 }
 
 }  // namespace tagma::ir
-#endif  // TAGMA_SINGLE_GRAPH_PASS_FUSE_HPP
 
 namespace tagma::plan {
 
@@ -11067,7 +10860,6 @@ template <std::size_t N, std::size_t E>
 }
 
 }  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_SCHEDULE_HPP
 
 namespace tagma::plan {
 
@@ -11372,7 +11164,6 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 }
 
 }  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_COMPILE_HPP
 
 namespace tagma::plan {
 
@@ -11537,7 +11328,6 @@ template <std::size_t D, std::size_t T, std::size_t N, std::size_t E, std::size_
 }
 
 }  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_TRANSFER_HPP
 
 namespace tagma {
 
@@ -11953,11 +11743,8 @@ template <class Closure>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_PLAN_PROGRAM_HPP
 
 // ---- tagma/runtime/run_check.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
-#define TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
 
 /// @file
 /// What the compiler refuses about a run: fetches, feeds, kernels.
@@ -11965,8 +11752,6 @@ template <class Closure>
 #include <tuple>
 
 // ---- tagma/runtime/feed.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_FEED_HPP
-#define TAGMA_SINGLE_RUNTIME_FEED_HPP
 
 /// @file
 /// What a run may be fed with. A placeholder must be fed; any other tensor that an operation computes may be, and then
@@ -12218,17 +12003,12 @@ using graph_of_run = typename run_graph<Graph, std::integer_sequence<ir::node_id
 
 }  // namespace detail
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_FEED_HPP
 // ---- tagma/runtime/kernel.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_KERNEL_HPP
-#define TAGMA_SINGLE_RUNTIME_KERNEL_HPP
 
 /// @file
 /// What a kernel is given, and the table of kernels that a device provides for a plan.
 
 // ---- tagma/base/owned.hpp
-#ifndef TAGMA_SINGLE_BASE_OWNED_HPP
-#define TAGMA_SINGLE_BASE_OWNED_HPP
 
 /// @file
 /// A pointer with one owner. std::unique_ptr does the same through a tuple of pointer and deleter, whose instantiation
@@ -12284,10 +12064,7 @@ template <class T, class... Arguments>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_OWNED_HPP
 // ---- tagma/runtime/accelerator.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
-#define TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
 
 /// @file
 /// What a session asks of devices that are no CPUs, such as GPUs: memory, and runs of the plans that have steps there.
@@ -12295,8 +12072,6 @@ template <class T, class... Arguments>
 #include <initializer_list>
 
 // ---- tagma/runtime/memory_place.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
-#define TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
 
 /// @file
 /// Where bytes are: on the host, or on a numbered device.
@@ -12315,7 +12090,6 @@ struct memory_place {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_MEMORY_PLACE_HPP
 
 namespace tagma {
 
@@ -12423,17 +12197,12 @@ class accelerator {
 
 }  // namespace runtime
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_ACCELERATOR_HPP
 // ---- tagma/runtime/completion.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
-#define TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
 
 /// @file
 /// How an asynchronous kernel says that it is done.
 
 // ---- tagma/runtime/run_control.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
-#define TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
 
 /// @file
 /// What the threads of one run share: whether it goes on, what went wrong, and whom to tell that it ends early.
@@ -12441,8 +12210,6 @@ class accelerator {
 #include <exception>
 
 // ---- tagma/runtime/caught.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
-#define TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
 
 /// @file
 /// What an exception says. The handlers are in one place: each costs a compiler more than the code that needs it.
@@ -12490,10 +12257,7 @@ struct caught {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_CAUGHT_HPP
 // ---- tagma/runtime/mutex.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_MUTEX_HPP
-#define TAGMA_SINGLE_RUNTIME_MUTEX_HPP
 
 /// @file
 /// A mutex and a condition over POSIX threads. <mutex> and <condition_variable> do the same, and with them come chrono,
@@ -12564,10 +12328,7 @@ class condition {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_MUTEX_HPP
 // ---- tagma/runtime/run_limits.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
-#define TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
 
 /// @file
 /// What a run is given beside its feeds: when it must be done, who may stop it, whose threads do its steps.
@@ -12575,15 +12336,11 @@ class condition {
 #include <sched.h>
 
 // ---- tagma/runtime/closing.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_CLOSING_HPP
-#define TAGMA_SINGLE_RUNTIME_CLOSING_HPP
 
 /// @file
 /// Tells the runs of a session that it closes.
 
 // ---- tagma/runtime/wait_word.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
-#define TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 
 /// @file
 /// Waiting for a word of memory to change: what std::atomic has as `wait` and `notify_all`, and the same until a
@@ -12679,7 +12436,6 @@ class wait_word {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_WAIT_WORD_HPP
 
 namespace tagma::runtime {
 
@@ -12729,7 +12485,6 @@ class closing {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_CLOSING_HPP
 
 namespace tagma {
 
@@ -12977,7 +12732,6 @@ class run_guard {
 
 }  // namespace runtime
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_RUN_LIMITS_HPP
 
 namespace tagma::runtime {
 
@@ -13165,7 +12919,6 @@ class run_control {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_RUN_CONTROL_HPP
 
 namespace tagma::runtime {
 
@@ -13209,10 +12962,7 @@ class completion {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_COMPLETION_HPP
 // ---- tagma/runtime/executor.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
-#define TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
 
 /// @file
 /// What a runtime asks of the threads of a device.
@@ -13303,7 +13053,6 @@ class executor : public step_pool {
 [[nodiscard]] owned<step_pool> make_cpu_step_pool(int threads, std::string_view name);
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_EXECUTOR_HPP
 
 namespace tagma::runtime {
 
@@ -13413,7 +13162,6 @@ template <class Graph, bool Used>
 }
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_KERNEL_HPP
 
 namespace tagma {
 
@@ -13495,28 +13243,6 @@ inline constexpr bool colocates_what_fits = true;
 template <class Operation, class Device, class Other, class OtherDevice>
 inline constexpr bool colocates_what_fits<no_common_device<Operation, Device, Other, OtherDevice>> = false;
 }  // namespace diagnose
-
-#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                \
-  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");    \
-  static_assert(diagnose::feeds_tensors_of_the_program<Fault>,                                                        \
-                "TAGMA-E054 run: what is fed is no part of this program");                                            \
-  static_assert(diagnose::feeds_what_is_computed<Fault>,                                                              \
-                "TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead");      \
-  static_assert(diagnose::feeds_what_nothing_waits_for<Fault>,                                                        \
-                "TAGMA-E150 run: what is fed is not computed, but tagma::after waits for its operation");             \
-  static_assert(diagnose::feeds_once<Fault>, "TAGMA-E151 run: one tensor is fed twice");                              \
-  static_assert(diagnose::feeds_have_element_types<Fault>,                                                            \
-                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                   \
-  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");   \
-  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed"); \
-  static_assert(diagnose::has_an_order<Fault>,                                                                        \
-                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after"); \
-  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");            \
-  static_assert(diagnose::has_kernels_there<Fault>,                                                                   \
-                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                     \
-  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");       \
-  static_assert(diagnose::colocates_what_fits<Fault>,                                                                 \
-                "TAGMA-E147 run: two operations that are bound to one device are asked for in different places")
 
 namespace detail {
 
@@ -13633,10 +13359,7 @@ struct run_check {
 
 }  // namespace detail
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_RUN_CHECK_HPP
 // ---- tagma/runtime/session.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SESSION_HPP
-#define TAGMA_SINGLE_RUNTIME_SESSION_HPP
 
 /// @file
 /// Runs a program: typed feeds in, typed fetches out, variables kept between runs.
@@ -13644,22 +13367,16 @@ struct run_check {
 #include <tuple>
 
 // ---- tagma/runtime/initialize.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
-#define TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
 
 /// @file
 /// The variables of a session at its start.
 
 // ---- tagma/runtime/initial_value.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
-#define TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
 
 /// @file
 /// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
 
 // ---- tagma/base/random.hpp
-#ifndef TAGMA_SINGLE_BASE_RANDOM_HPP
-#define TAGMA_SINGLE_BASE_RANDOM_HPP
 
 /// @file
 /// Random bits as a pure function: the same key and counter give the same bits on every device and in every process,
@@ -13769,10 +13486,7 @@ TAGMA_FORMULAS_END
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_BASE_RANDOM_HPP
 // ---- tagma/runtime/bound_plan.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
-#define TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
 
 /// @file
 /// A plan with the extents of a run: shapes inferred and checked, memory placed, kernels prepared. Made on the first
@@ -13782,8 +13496,6 @@ TAGMA_FORMULAS_END
 #include <string>
 
 // ---- tagma/runtime/aligned_bytes.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
-#define TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
 
 /// @file
 /// Memory of the host for tensors.
@@ -13847,10 +13559,7 @@ class aligned_bytes {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_ALIGNED_BYTES_HPP
 // ---- tagma/runtime/device.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_DEVICE_HPP
-#define TAGMA_SINGLE_RUNTIME_DEVICE_HPP
 
 /// @file
 /// The devices of a session, and which of them stands for each device that its program knows of.
@@ -13984,10 +13693,7 @@ template <class Placed>
 }
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_DEVICE_HPP
 // ---- tagma/runtime/gate.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_GATE_HPP
-#define TAGMA_SINGLE_RUNTIME_GATE_HPP
 
 /// @file
 /// The gate that lets runs that only read variables pass together, and runs that update them one at a time.
@@ -14044,18 +13750,13 @@ class gate {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_GATE_HPP
 // ---- tagma/runtime/step_runner.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
-#define TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
 
 /// @file
 /// Runs the steps of a plan in any order that it allows, on one thread or several: each as soon as those that it waits
 /// for are done, the one with most work behind it first.
 
 // ---- tagma/plan/step_graph.hpp
-#ifndef TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
-#define TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
 
 /// @file
 /// Which step of a plan waits for which. A run by several threads may take any order that keeps these edges: it reads
@@ -14245,7 +13946,6 @@ class step_graph {
 };
 
 }  // namespace tagma::plan
-#endif  // TAGMA_SINGLE_PLAN_STEP_GRAPH_HPP
 
 namespace tagma::runtime {
 
@@ -14585,10 +14285,7 @@ class step_runner final : public shared_work {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_STEP_RUNNER_HPP
 // ---- tagma/runtime/trace.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_TRACE_HPP
-#define TAGMA_SINGLE_RUNTIME_TRACE_HPP
 
 /// @file
 /// What a run tells about its steps to who asks for it.
@@ -14620,10 +14317,7 @@ class trace_sink {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_TRACE_HPP
 // ---- tagma/tensor/view.hpp
-#ifndef TAGMA_SINGLE_TENSOR_VIEW_HPP
-#define TAGMA_SINGLE_TENSOR_VIEW_HPP
 
 /// @file
 /// A view of elements in host memory that somebody else owns: a pointer and a shape.
@@ -14752,7 +14446,6 @@ template <class T>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_VIEW_HPP
 
 namespace tagma::runtime {
 
@@ -15264,7 +14957,6 @@ class bound_plan {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_BOUND_PLAN_HPP
 
 namespace tagma::runtime {
 
@@ -15361,17 +15053,12 @@ TAGMA_COLD inline void write_initial_value(std::byte* to, const tensor_spec& spe
 }
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_INITIAL_VALUE_HPP
 // ---- tagma/runtime/session_core.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
-#define TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
 
 /// @file
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
 // ---- tagma/runtime/placement_log.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_PLACEMENT_LOG_HPP
-#define TAGMA_SINGLE_RUNTIME_PLACEMENT_LOG_HPP
 
 /// @file
 /// Tells where the nodes of a bound plan run.
@@ -15425,10 +15112,7 @@ class placement_log {
 };
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_PLACEMENT_LOG_HPP
 // ---- tagma/runtime/plan_store.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
-#define TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
 
 /// @file
 /// The bound plans of a session: idle ones, which later runs with the same extents use again, and who is at work.
@@ -15734,17 +15418,12 @@ class plan_store {
 };
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_PLAN_STORE_HPP
 // ---- tagma/runtime/session_pools.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
-#define TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
 
 /// @file
 /// The pools of threads among which the runs of a session choose.
 
 // ---- tagma/runtime/whole_run.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_WHOLE_RUN_HPP
-#define TAGMA_SINGLE_RUNTIME_WHOLE_RUN_HPP
 
 /// @file
 /// Runs the steps of a plan in its order, on the thread that asks for the run or on one of a pool.
@@ -15817,7 +15496,6 @@ TAGMA_COLD inline void run_on_pool(step_pool& threads, run_control& control, run
 }
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_WHOLE_RUN_HPP
 
 namespace tagma {
 
@@ -15908,7 +15586,6 @@ class session_pools {
 
 }  // namespace runtime
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_SESSION_POOLS_HPP
 
 namespace tagma {
 
@@ -16331,7 +16008,6 @@ class session_core {
 
 }  // namespace runtime
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_RUNTIME_SESSION_CORE_HPP
 
 namespace tagma::runtime {
 
@@ -16340,18 +16016,14 @@ TAGMA_COLD inline void session_core::initialize(std::size_t i) {
   const bool here = device_number(i) < 0;
   aligned_bytes made;
   if (!here) made = room_for(i, "a copy of ");
-  write_initial_value(here ? address_[i] : made.data(), v.spec, v.initializer,
-                      values_.find(v.value), v.number,
+  write_initial_value(here ? address_[i] : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
                       {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
   if (!here) set_variable(i, made.data());
   initialized_[i] = true;
 }
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_INITIALIZE_HPP
 // ---- tagma/runtime/waiting_steps.hpp
-#ifndef TAGMA_SINGLE_RUNTIME_WAITING_STEPS_HPP
-#define TAGMA_SINGLE_RUNTIME_WAITING_STEPS_HPP
 
 /// @file
 /// Steps of a bound plan that may wait without a thread. Only programs with kernels that are begun and end later
@@ -16430,10 +16102,7 @@ template <class Plan>
 }
 
 }  // namespace tagma::runtime
-#endif  // TAGMA_SINGLE_RUNTIME_WAITING_STEPS_HPP
 // ---- tagma/tensor/tensor.hpp
-#ifndef TAGMA_SINGLE_TENSOR_TENSOR_HPP
-#define TAGMA_SINGLE_TENSOR_TENSOR_HPP
 
 /// @file
 /// A tensor in host memory that owns its elements.
@@ -16611,7 +16280,6 @@ template <class T>
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_TENSOR_TENSOR_HPP
 
 namespace tagma {
 
@@ -16692,6 +16360,29 @@ template <class What, class Results>
 }
 
 }  // namespace detail
+
+/// Nothing is wrong with a run.
+#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                \
+  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");    \
+  static_assert(diagnose::feeds_tensors_of_the_program<Fault>,                                                        \
+                "TAGMA-E054 run: what is fed is no part of this program");                                            \
+  static_assert(diagnose::feeds_what_is_computed<Fault>,                                                              \
+                "TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead");      \
+  static_assert(diagnose::feeds_what_nothing_waits_for<Fault>,                                                        \
+                "TAGMA-E150 run: what is fed is not computed, but tagma::after waits for its operation");             \
+  static_assert(diagnose::feeds_once<Fault>, "TAGMA-E151 run: one tensor is fed twice");                              \
+  static_assert(diagnose::feeds_have_element_types<Fault>,                                                            \
+                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                   \
+  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");   \
+  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed"); \
+  static_assert(diagnose::has_an_order<Fault>,                                                                        \
+                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after"); \
+  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");            \
+  static_assert(diagnose::has_kernels_there<Fault>,                                                                   \
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                     \
+  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");       \
+  static_assert(diagnose::colocates_what_fits<Fault>,                                                                 \
+                "TAGMA-E147 run: two operations that are bound to one device are asked for in different places")
 
 /// A program with its variables. Several threads may call `run` at once: runs that only read variables go together,
 /// runs that update variables go one at a time.
@@ -16800,18 +16491,13 @@ class session {
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_A_SOUND_RUN
-#endif  // TAGMA_SINGLE_RUNTIME_SESSION_HPP
 
 // ---- tagma/device/cpu/executor.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_EXECUTOR_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_EXECUTOR_HPP
 
 /// @file
 /// The executor of the CPU: one thread pool.
 
 // ---- tagma/device/cpu/denormals.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_DENORMALS_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_DENORMALS_HPP
 
 /// @file
 /// Numbers below the smallest normal one count as zero while kernels run: the running means of optimizers decay into
@@ -16840,10 +16526,7 @@ inline unsigned flush_denormals() {
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_DENORMALS_HPP
 // ---- tagma/device/cpu/dispatch.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_DISPATCH_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_DISPATCH_HPP
 
 /// @file
 /// The instruction set of loops. On x86-64 they are compiled for AVX2 and FMA, whatever the rest of the program is
@@ -16946,10 +16629,10 @@ inline void dispatch(Args... args) {
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_DISPATCH_HPP
+
+#undef TAGMA_CPU_BASELINE
+#undef TAGMA_CPU_V3
 // ---- tagma/device/cpu/pool.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_POOL_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_POOL_HPP
 
 /// @file
 /// The threads that share the tasks of a loop, or the steps of a run.
@@ -17128,10 +16811,7 @@ class thread_pool {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_POOL_HPP
 // ---- tagma/device/cpu/step_pools.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_STEP_POOLS_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_STEP_POOLS_HPP
 
 /// @file
 /// Threads that do the steps of runs and nothing else: those of one session, or by name those of several.
@@ -17139,8 +16819,6 @@ class thread_pool {
 #include <string>
 
 // ---- tagma/device/cpu/topology.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_TOPOLOGY_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_TOPOLOGY_HPP
 
 /// @file
 /// How many processors this process may keep busy.
@@ -17277,7 +16955,6 @@ TAGMA_COLD inline int affinity_cpus() {
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_TOPOLOGY_HPP
 
 namespace tagma {
 namespace device::cpu {
@@ -17380,7 +17057,6 @@ TAGMA_COLD inline owned<runtime::step_pool> runtime::make_cpu_step_pool(int thre
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_DEVICE_CPU_STEP_POOLS_HPP
 
 namespace tagma {
 namespace device::cpu {
@@ -17421,17 +17097,12 @@ TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int thread
 }
 
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_DEVICE_CPU_EXECUTOR_HPP
 // ---- tagma/device/cpu/kernel/concat.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONCAT_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONCAT_HPP
 
 /// @file
 /// Concatenation and repetition on the CPU.
 
 // ---- tagma/device/cpu/copy.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_COPY_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_COPY_HPP
 
 /// @file
 /// Moves boxes of elements from one tensor to another, whatever their type.
@@ -17439,8 +17110,6 @@ TAGMA_COLD inline owned<runtime::executor> runtime::make_cpu_executor(int thread
 #include <cstring>
 
 // ---- tagma/device/index.hpp
-#ifndef TAGMA_SINGLE_DEVICE_INDEX_HPP
-#define TAGMA_SINGLE_DEVICE_INDEX_HPP
 
 /// @file
 /// Arithmetic of positions and extents, for kernels of all devices.
@@ -17489,7 +17158,6 @@ TAGMA_DEVICE std::int64_t index_at(const std::byte* indices, dtype type, std::in
 }
 
 }  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_INDEX_HPP
 
 namespace tagma::device::cpu {
 
@@ -17609,18 +17277,13 @@ inline void fill_zero(const runtime::operand& o) {
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_COPY_HPP
 // ---- tagma/device/cpu/kernel/kernel.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_KERNEL_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_KERNEL_HPP
 
 /// @file
 /// How a kernel of the CPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
 /// element-wise one. Operations of a user's own are registered the same way, outside these headers.
 
 // ---- tagma/device/cpu/math.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_MATH_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_MATH_HPP
 
 /// @file
 /// Elementary functions of packs, without branches on the values of lanes, and of single numbers. Errors are stated in
@@ -17628,16 +17291,12 @@ inline void fill_zero(const runtime::operand& o) {
 /// unless said otherwise. The formulas assume that the compiler keeps IEEE arithmetic: no -ffast-math.
 
 // ---- tagma/device/cpu/elementary.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_ELEMENTARY_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_ELEMENTARY_HPP
 
 /// @file
 /// The formulas behind math.hpp: exponential, logarithm, hyperbolic and error functions of packs. Part of math.hpp.
 /// Polynomials are minimax fits over the reduced range.
 
 // ---- tagma/device/cpu/pack.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_PACK_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_PACK_HPP
 
 /// @file
 /// `pack<T, W>`: W elements computed at once, the value type of fused element-wise loops. It is built on the vector
@@ -17647,8 +17306,6 @@ inline void fill_zero(const runtime::operand& o) {
 /// This header has the conversions between packs of different elements, and between packs and memory.
 
 // ---- tagma/device/cpu/lanes.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_LANES_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_LANES_HPP
 
 /// @file
 /// `pack<T, W>` and its arithmetic. Part of pack.hpp, which is what loops include.
@@ -18159,7 +17816,6 @@ TAGMA_INLINE T reduce_max(const pack<T, W>& p) {
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_LANES_HPP
 
 namespace tagma::device::cpu {
 
@@ -18360,7 +18016,6 @@ TAGMA_INLINE void store(T* to, const pack<compute_t<T>, W>& p, int n) {
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_PACK_HPP
 
 namespace tagma::device::cpu {
 
@@ -18626,10 +18281,7 @@ TAGMA_INLINE pack<double, W> erf_part(const pack<double, W>& x) {
 }  // namespace detail
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_ELEMENTARY_HPP
 // ---- tagma/device/cpu/trigonometry.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_TRIGONOMETRY_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_TRIGONOMETRY_HPP
 
 /// @file
 /// The formulas behind math.hpp: sine, cosine and power of packs. Part of math.hpp.
@@ -18749,7 +18401,6 @@ TAGMA_INLINE pack<double, W> pow_positive(const pack<double, W>& x, const pack<d
 }
 
 }  // namespace tagma::device::cpu::detail
-#endif  // TAGMA_SINGLE_DEVICE_CPU_TRIGONOMETRY_HPP
 
 namespace tagma::device::cpu {
 
@@ -18934,7 +18585,6 @@ TAGMA_INLINE pack<T, W> sign(const pack<T, W>& x) {
 using scalar_math::sign;
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_MATH_HPP
 
 namespace tagma::device::cpu {
 
@@ -19011,7 +18661,6 @@ template <dtype D>
 using stored = element_of<D>;
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_KERNEL_HPP
 
 namespace tagma::device::cpu {
 
@@ -19143,32 +18792,23 @@ struct kernel<ir::key<op::tile_gradient>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONCAT_HPP
 // ---- tagma/device/cpu/kernel/conv.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_HPP
 
 /// @file
 /// Convolutions on the CPU: by oneDNN for float, else as products of matrices whose rows are the windows of the image.
 
 // ---- tagma/device/cpu/kernel/conv_onednn.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_ONEDNN_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_ONEDNN_HPP
 
 /// @file
 /// Convolutions by oneDNN, in its C interface. Images keep the layout [batch, height, width, channels]; filters are
 /// brought into the layout that oneDNN prefers on every call, which costs little beside the convolution.
 
 // ---- tagma/device/cpu/kernel/conv_problem.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
 
 /// @file
 /// A convolution in numbers, and how its batch is split into tasks.
 
 // ---- tagma/device/windows.hpp
-#ifndef TAGMA_SINGLE_DEVICE_WINDOWS_HPP
-#define TAGMA_SINGLE_DEVICE_WINDOWS_HPP
 
 /// @file
 /// Windows that slide over images, in numbers: what kernels of all devices know of convolutions and of pooling. Images
@@ -19300,7 +18940,6 @@ struct image_position {
 };
 
 }  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_WINDOWS_HPP
 
 namespace tagma::device::cpu::detail {
 
@@ -19345,18 +18984,13 @@ struct sum_vectors {
 };
 
 }  // namespace tagma::device::cpu::detail
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_PROBLEM_HPP
 // ---- tagma/device/cpu/onednn.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_ONEDNN_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_ONEDNN_HPP
 
 /// @file
 /// What kernels share that call primitives of oneDNN through its C interface: handles that release what they own, the
 /// engine, errors that throw, and what its version 2 needs to look like version 3, for which the rest is written.
 
 // ---- tagma/device/cpu/gemm.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
 
 /// @file
 /// Matrix products of row-major matrices: oneDNN or Eigen where they are, our own loops for the types they lack.
@@ -19370,11 +19004,22 @@ struct sum_vectors {
 #elif __has_include(<Eigen/Core>)
 #ifndef EIGEN_MPL2_ONLY
 #define EIGEN_MPL2_ONLY
+#define TAGMA_DEFINED_EIGEN_MPL2_ONLY
 #endif
 #ifndef EIGEN_DONT_PARALLELIZE
 #define EIGEN_DONT_PARALLELIZE
+#define TAGMA_DEFINED_EIGEN_DONT_PARALLELIZE
 #endif
 #include <Eigen/Core>
+// What the includer includes of Eigen besides is its own affair.
+#ifdef TAGMA_DEFINED_EIGEN_MPL2_ONLY
+#undef EIGEN_MPL2_ONLY
+#undef TAGMA_DEFINED_EIGEN_MPL2_ONLY
+#endif
+#ifdef TAGMA_DEFINED_EIGEN_DONT_PARALLELIZE
+#undef EIGEN_DONT_PARALLELIZE
+#undef TAGMA_DEFINED_EIGEN_DONT_PARALLELIZE
+#endif
 #else
 #error "tagma needs oneDNN (-DTAGMA_WITH_ONEDNN=1 -ldnnl) or Eigen (-I) for matrix products"
 #endif
@@ -19509,7 +19154,12 @@ void gemm(const gemm_args<T>& g) {
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_GEMM_HPP
+// ---- tagma/device/cpu/onednn_primitives.hpp
+
+/// @file
+/// Whether primitives of oneDNN are used. A macro without a pragma: see base/config.hpp.
+
+#ifndef TAGMA_ONEDNN_PRIMITIVES
 
 /// 1 where primitives are used beside the plain products of oneDNN. Not where it was built for TBB or SYCL: there they
 /// run on threads of its own, as many as the machine has, and with SYCL only if that finds a device for the processor.
@@ -19517,6 +19167,13 @@ void gemm(const gemm_args<T>& g) {
     (DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP || DNNL_CPU_RUNTIME == DNNL_RUNTIME_SEQ || \
      DNNL_CPU_RUNTIME == DNNL_RUNTIME_THREADPOOL)
 #define TAGMA_ONEDNN_PRIMITIVES 1
+#else
+#define TAGMA_ONEDNN_PRIMITIVES 0
+#endif
+
+#endif
+
+#if TAGMA_ONEDNN_PRIMITIVES
 
 namespace tagma::device::cpu::detail {
 
@@ -19740,13 +19397,9 @@ struct dnnl_convolution {
 
 }  // namespace tagma::device::cpu::detail
 
-#else
-#define TAGMA_ONEDNN_PRIMITIVES 0
 #endif
-#endif  // TAGMA_SINGLE_DEVICE_CPU_ONEDNN_HPP
 
 #if TAGMA_ONEDNN_PRIMITIVES
-#define TAGMA_ONEDNN_CONVOLUTIONS 1
 
 namespace tagma::device::cpu::detail {
 
@@ -19943,10 +19596,7 @@ class onednn_convolution {
 
 }  // namespace tagma::device::cpu::detail
 
-#else
-#define TAGMA_ONEDNN_CONVOLUTIONS 0
 #endif
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_ONEDNN_HPP
 
 namespace tagma::device::cpu {
 
@@ -20152,7 +19802,7 @@ template <class T>
 struct conv_state final : kernel_state {
   using C = compute_t<T>;
   owned<matrix_convolution<C>> matrices;
-#if TAGMA_ONEDNN_CONVOLUTIONS
+#if TAGMA_ONEDNN_PRIMITIVES
   owned<onednn_convolution> library;
 #endif
   widened_copy<T> a, b, bias, out;
@@ -20169,7 +19819,7 @@ owned<kernel_state> prepare_convolution(const kernel_args& args, const run_conte
   state->relu = state->biased && args.attributes[3] != 0;
   if (p.images == 0 || args.out.elements() == 0) return state;
   p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
-#if TAGMA_ONEDNN_CONVOLUTIONS
+#if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
       state->library = onednn_convolution::make(p, Role, state->biased, state->relu);
@@ -20189,7 +19839,7 @@ void convolve(const kernel_args& args, const run_context& context) {
   const C* a = s.a.widen(args.in[0]);
   const C* b = s.b.widen(args.in[1]);
   const C* bias = s.biased ? s.bias.widen(args.in[2]) : nullptr;
-#if TAGMA_ONEDNN_CONVOLUTIONS
+#if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
       s.library->run(a, b, bias, out, *context.threads);
@@ -20231,20 +19881,18 @@ struct kernel<ir::key<op::conv2d_filter_gradient>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_CONV_HPP
 // ---- tagma/device/cpu/kernel/elementwise.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_ELEMENTWISE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_ELEMENTWISE_HPP
 
 /// @file
 /// Bodies of the element-wise operations, over packs of elements.
 
 // ---- tagma/device/elementwise.hpp
-#ifndef TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
-#define TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
 
 /// @file
-/// Bodies of the element-wise operations that are one expression, for kernels of all devices.
+/// Bodies of the element-wise operations that are one expression, for kernels of all devices. A macro without a pragma:
+/// see base/config.hpp.
+
+#ifndef TAGMA_ELEMENTWISE_BODIES
 
 // clang-format off
 /// Writes `ONE(operation, expression)` for each operation of one operand `x`, and `TWO(operation, expression)` for each
@@ -20287,7 +19935,8 @@ struct kernel<ir::key<op::conv2d_filter_gradient>> {
   ONE(op::softplus, softplus(x)) \
   TWO(op::relu_gradient, select(b > P{}, a, P{}))
 // clang-format on
-#endif  // TAGMA_SINGLE_DEVICE_ELEMENTWISE_HPP
+
+#endif
 
 namespace tagma::device::cpu {
 
@@ -20338,17 +19987,12 @@ struct scalar_kernel<ir::key<op::select>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_ELEMENTWISE_HPP
 // ---- tagma/device/cpu/kernel/gather.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_GATHER_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_GATHER_HPP
 
 /// @file
 /// Gather, its gradient and one_hot on the CPU.
 
 // ---- tagma/device/cpu/kernel/state.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_STATE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_STATE_HPP
 
 /// @file
 /// Updates of variables on the CPU. Input 0 is the variable itself.
@@ -20356,8 +20000,6 @@ struct scalar_kernel<ir::key<op::select>> {
 #include <cstring>
 
 // ---- tagma/device/cpu/indices.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_INDICES_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_INDICES_HPP
 
 /// @file
 /// Elements of tensors that are used as positions. They may have been fed, whatever computes them otherwise, so every
@@ -20378,7 +20020,6 @@ void check_indices(const Index* index, std::int64_t count, extent size) {
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_INDICES_HPP
 
 namespace tagma::device::cpu {
 
@@ -20453,7 +20094,6 @@ struct kernel<ir::key<op::scatter_add>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_STATE_HPP
 
 namespace tagma::device::cpu {
 
@@ -20534,17 +20174,12 @@ struct kernel<ir::key<op::one_hot>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_GATHER_HPP
 // ---- tagma/device/cpu/kernel/matmul.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_HPP
 
 /// @file
 /// Matrix products on the CPU.
 
 // ---- tagma/device/cpu/kernel/matmul_onednn.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_ONEDNN_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_ONEDNN_HPP
 
 /// @file
 /// Products of float matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
@@ -20655,7 +20290,6 @@ class onednn_product final : public kernel_state {
 #endif
 
 }  // namespace tagma::device::cpu::detail
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_ONEDNN_HPP
 
 namespace tagma::device::cpu {
 
@@ -20790,18 +20424,13 @@ struct kernel<ir::key<op::matmul>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_MATMUL_HPP
 // ---- tagma/device/cpu/kernel/optimizers.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_OPTIMIZERS_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_OPTIMIZERS_HPP
 
 /// @file
 /// Updates of optimizers on the CPU: one pass over a variable, its slots and its gradient, or over the rows
 /// of a sparse gradient.
 
 // ---- tagma/device/cpu/sparse_rows.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_SPARSE_ROWS_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_SPARSE_ROWS_HPP
 
 /// @file
 /// Rows of a sparse gradient, sorted by the row of the table that they go to.
@@ -20860,20 +20489,25 @@ class row_sorter final : public runtime::kernel_state {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_SPARSE_ROWS_HPP
-// ---- tagma/device/update_rules.hpp
-#ifndef TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
-#define TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
+// ---- tagma/device/each_update.hpp
 
 /// @file
-/// The rules of the optimizers, for kernels of all devices. A rule is written over values of type P: packs of elements
-/// on the CPU, single elements on a GPU.
+/// The updates of the optimizers, for kernels of all devices. A macro without a pragma: see base/config.hpp.
+
+#ifndef TAGMA_EACH_UPDATE
 
 /// Writes `each(Update)` for every update that has a rule.
 #define TAGMA_EACH_UPDATE(each)                                                                           \
   each(op::apply_sgd) each(op::apply_momentum) each(op::apply_adagrad) each(op::apply_adadelta)           \
       each(op::apply_rmsprop) each(op::apply_centered_rmsprop) each(op::apply_adam) each(op::apply_adamw) \
           each(op::apply_ftrl)
+
+#endif
+// ---- tagma/device/update_rules.hpp
+
+/// @file
+/// The rules of the optimizers, for kernels of all devices. A rule is written over values of type P: packs of elements
+/// on the CPU, single elements on a GPU.
 
 namespace tagma::device {
 
@@ -21041,7 +20675,6 @@ struct row_update_operands {
 };
 
 }  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_UPDATE_RULES_HPP
 
 namespace tagma::device::cpu {
 
@@ -21250,10 +20883,7 @@ struct kernel<ir::key<op::scheduled_rate>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_OPTIMIZERS_HPP
 // ---- tagma/device/cpu/kernel/pool.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_POOL_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_POOL_HPP
 
 /// @file
 /// Pooling on the CPU: one task for each image or a few, vectors along the channels.
@@ -21490,17 +21120,12 @@ struct kernel<ir::key<op::average_pool_gradient>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_POOL_HPP
 // ---- tagma/device/cpu/kernel/random.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_RANDOM_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_RANDOM_HPP
 
 /// @file
 /// Random tensors on the CPU. An element depends on the seed, the node, the run and its own position alone.
 
 // ---- tagma/device/cpu/distributions.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_DISTRIBUTIONS_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_DISTRIBUTIONS_HPP
 
 /// @file
 /// Packs of random numbers. Each lane depends on the key and on the index of its element alone, so a tensor may be
@@ -21585,10 +21210,7 @@ TAGMA_INLINE pack<T, W> random_truncated_normal(const random_key& key, std::uint
 }
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_DISTRIBUTIONS_HPP
 // ---- tagma/device/distributions.hpp
-#ifndef TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
-#define TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
 
 /// @file
 /// What kernels of random tensors share on all devices.
@@ -21625,7 +21247,6 @@ TAGMA_DEVICE P representable(const P& x) {
 TAGMA_FORMULAS_END
 
 }  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_DISTRIBUTIONS_HPP
 
 namespace tagma::device::cpu {
 
@@ -21685,10 +21306,7 @@ struct kernel<ir::key<op::truncated_normal>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_RANDOM_HPP
 // ---- tagma/device/cpu/kernel/reduce.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_REDUCE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_REDUCE_HPP
 
 /// @file
 /// Reductions on the CPU. Sums use fixed trees that depend on the shape alone: the bytes do not depend on the threads.
@@ -22000,10 +21618,7 @@ struct kernel<ir::key<op::argmin>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_REDUCE_HPP
 // ---- tagma/device/cpu/kernel/slice.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_SLICE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_SLICE_HPP
 
 /// @file
 /// Slices and padding on the CPU; elements are moved, whatever their type.
@@ -22055,10 +21670,7 @@ struct kernel<ir::key<op::pad>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_SLICE_HPP
 // ---- tagma/device/cpu/kernel/softmax.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_SOFTMAX_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_SOFTMAX_HPP
 
 /// @file
 /// Softmax, its logarithm and cross entropy on the CPU, row by row.
@@ -22217,10 +21829,7 @@ struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_SOFTMAX_HPP
 // ---- tagma/device/cpu/kernel/top_k.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TOP_K_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TOP_K_HPP
 
 /// @file
 /// The largest elements of each row on the CPU: a heap of the best so far, kept in the result itself.
@@ -22323,10 +21932,7 @@ struct kernel<ir::key<op::scatter_last>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_TOP_K_HPP
 // ---- tagma/device/cpu/kernel/transfer.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSFER_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSFER_HPP
 
 /// @file
 /// Copies between devices whose memory the host can read.
@@ -22348,10 +21954,7 @@ struct kernel<ir::key<plan::transfer>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSFER_HPP
 // ---- tagma/device/cpu/kernel/transpose.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSPOSE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSPOSE_HPP
 
 /// @file
 /// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
@@ -22495,17 +22098,12 @@ struct kernel<ir::key<op::transpose>> {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_TRANSPOSE_HPP
 // ---- tagma/device/cpu/kernel_table.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_TABLE_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_TABLE_HPP
 
 /// @file
 /// The kernels of the CPU for the steps of a plan.
 
 // ---- tagma/device/cpu/kernel/fused.hpp
-#ifndef TAGMA_SINGLE_DEVICE_CPU_KERNEL_FUSED_HPP
-#define TAGMA_SINGLE_DEVICE_CPU_KERNEL_FUSED_HPP
 
 /// @file
 /// Fused element-wise loops. The type of a loop is its recipe (what it loads, which operations follow), so loops of
@@ -22514,8 +22112,6 @@ struct kernel<ir::key<op::transpose>> {
 #include <tuple>
 
 // ---- tagma/device/kernel_table.hpp
-#ifndef TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
-#define TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
 
 /// @file
 /// Picks the kernel of each step of a plan from those that a kind of device has. Kernels are keyed by operation and
@@ -22673,7 +22269,6 @@ template <class Kernels, class Plan, std::size_t Step>
 }
 
 }  // namespace tagma::device
-#endif  // TAGMA_SINGLE_DEVICE_KERNEL_TABLE_HPP
 
 namespace tagma::device::cpu {
 
@@ -22953,7 +22548,6 @@ struct kernel_set {
 };
 
 }  // namespace tagma::device::cpu
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_FUSED_HPP
 
 namespace tagma {
 
@@ -22978,5 +22572,49 @@ struct kernel_table {
 
 }  // namespace runtime
 }  // namespace tagma
-#endif  // TAGMA_SINGLE_DEVICE_CPU_KERNEL_TABLE_HPP
-#endif  // TAGMA_SINGLE_TAGMA_HPP
+
+// ---- tagma/base/epilogue.hpp
+
+/// @file
+/// The end of every umbrella: undefines the macros that headers share, so that programs see none of them. Those for
+/// operations of one's own stay where tagma/with_macros.hpp was included. Included again and again, so without a
+/// pragma.
+
+#undef TAGMA_ONEDNN_PRIMITIVES
+#undef TAGMA_EACH_UPDATE
+#undef TAGMA_ELEMENTWISE_BODIES
+
+#ifndef TAGMA_WITH_MACROS
+// base/config.hpp
+#undef TAGMA_BASE_CONFIG
+#undef TAGMA_TEXT_OF
+#undef TAGMA_TEXT
+#undef TAGMA_COMPILER
+#undef TAGMA_FRESH_TYPE
+#undef TAGMA_SPELLS_TEXT
+#undef TAGMA_FRIEND_INJECTION_BEGIN
+#undef TAGMA_FRIEND_INJECTION_END
+#undef TAGMA_ROUND
+#undef TAGMA_INLINE
+#undef TAGMA_DEVICE
+#undef TAGMA_UNROLL
+#undef TAGMA_FORMULAS_BEGIN
+#undef TAGMA_FORMULAS_END
+#undef TAGMA_COLD
+
+// place/rules.hpp
+#undef TAGMA_PLACE_RULES
+#undef TAGMA_NEEDS_DEVICE
+
+// expr/rules.hpp
+#undef TAGMA_EXPR_RULES
+#undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_TENSOR
+#undef TAGMA_NEEDS_FLOATS
+#undef TAGMA_NEEDS_NUMBERS
+#undef TAGMA_NEEDS_BOOLEANS
+#undef TAGMA_NEEDS_OPERANDS
+#undef TAGMA_NEEDS_COMPARABLE
+#undef TAGMA_NEEDS_FILTER
+#undef TAGMA_NEEDS_CONVOLUTION
+#endif

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tagma/tagma.hpp"
+#include "tagma/with_macros.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 """Builds and runs a consumer of the library in a fresh folder, the way users do: through an installed CMake package that
 was moved after the installation, add_subdirectory, pkg-config, or the single header; and links two units that both
-include every umbrella."""
+include every umbrella, in two orders."""
 
 import argparse
 import os
@@ -68,14 +68,47 @@ def pkg_config(arguments, work):
                     output_of("pkg-config", "--libs", package, env=env))
 
 
+def umbrellas(folder):
+    """All but cuda.hpp, which wants nvcc; what defines and undefines macros comes last."""
+    names = sorted(p.name for p in (ROOT / folder / "tagma").glob("*.hpp") if p.name != "cuda.hpp")
+    return sorted(names, key=lambda name: name.endswith("_macros.hpp"))
+
+
+def write_orders(folder, work):
+    """Two headers that include every umbrella, one the other way round: none leans on what another leaves behind."""
+    names = [name for name in umbrellas(folder) if not name.endswith("_macros.hpp")]
+    last = ["with_macros.hpp", "without_macros.hpp"]
+    for way, order in (("forwards", names + last), ("backwards", names[::-1] + last)):
+        (work / f"{way}.hpp").write_text("".join(f'#include "tagma/{name}"\n' for name in order), encoding="utf-8")
+
+
 def single_header(arguments, work):
+    """One program; each file alone and all of them in two orders; and what is said where one lacks those beside it."""
     flags = [f"-I{ROOT / 'single_include'}", *arguments.flag]
     compile_and_run(arguments, work, flags, [*arguments.library, "-pthread"])
+    write_orders("single_include", work)
+    compiler = [arguments.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"]
+    for name in umbrellas("single_include"):
+        (work / "alone.cpp").write_text(f'#include "tagma/{name}"\n#include "tagma/{name}"\n', encoding="utf-8")
+        run(*compiler, *flags, work / "alone.cpp")
+    for way in ("forwards", "backwards"):
+        (work / f"{way}.cpp").write_text(f'#include "{way}.hpp"\n', encoding="utf-8")
+        run(*compiler, *flags, work / f"{way}.cpp")
+    for name in umbrellas("single_include"):
+        alone = work / name.removesuffix(".hpp") / "tagma"
+        alone.mkdir(parents=True)
+        shutil.copy(ROOT / "single_include/tagma" / name, alone)
+        needs = '#include "tagma.hpp"' in (alone / name).read_text(encoding="utf-8")
+        if needs == (name in ("tagma.hpp", "fwd.hpp", "without_macros.hpp")):
+            sys.exit(f"{name} {'includes' if needs else 'does not include'} the tagma.hpp beside it")
+        if needs:
+            answer = subprocess.run([*compiler, *arguments.flag, alone / name], capture_output=True, text=True, check=False)
+            if answer.returncode == 0 or f"{name} of single_include/tagma needs tagma.hpp beside it" not in answer.stderr:
+                sys.exit(f"without a tagma.hpp beside it {name} says:\n{answer.stderr[:2000]}")
 
 
 def two_units(arguments, work):
-    umbrellas = sorted(p.name for p in (ROOT / "include/tagma").glob("*.hpp") if p.name != "cuda.hpp")
-    (work / "umbrellas.hpp").write_text("".join(f'#include "tagma/{u}"\n' for u in umbrellas), encoding="utf-8")
+    write_orders("include", work)
     run(arguments.compiler, "-std=c++20", "-Wall", "-Wextra", f"-I{ROOT / 'include'}", f"-I{work}", *arguments.flag,
         HERE / "two_units/a.cpp", HERE / "two_units/b.cpp", "-o", work / "two_units", *arguments.library, "-pthread")
     run(work / "two_units")

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tagma/tagma.hpp"
+#include "tagma/with_macros.hpp"
 
 namespace tg = tagma;
 

@@ -44,7 +44,7 @@ def check(root):
                 if CLOCK.search(line):
                     complaints.append(f"{where}: a test of the clock; benchmarks measure time")
         if name.startswith("include/") and path.suffix in tree.HEADER_ENDINGS:
-            if "#pragma once" not in lines:
+            if "#pragma once" not in lines and tree.declares("\n".join(lines)):
                 complaints.append(f"{name}: has no #pragma once")
             if not any(line.startswith("/// @file") for line in lines):
                 complaints.append(f"{name}: has no '/// @file' comment")
@@ -59,7 +59,8 @@ CASES = [
     ("later", {"include/tagma/a.hpp": GOOD + "// TO" "DO: more\n"}, "finish it"),
     ("vacuous", {"tests/a.cpp": "CHECK(tr" "ue);\n"}, "cannot fail"),
     ("clock", {"tests/a.cpp": "CHECK(elapsed" " < 3);\n"}, "test of the clock"),
-    ("no pragma", {"include/tagma/a.hpp": "/// @file\n"}, "no #pragma once"),
+    ("no pragma", {"include/tagma/a.hpp": "/// @file\nint a;\n"}, "no #pragma once"),
+    ("only macros", {"include/tagma/a.hpp": "/// @file\n#ifndef A\n#define A \\\n  1\n#endif\n"}, None),
     ("no file comment", {"include/tagma/a.hpp": "#pragma once\n"}, "no '/// @file'"),
     ("build trees do not count", {"build/x/a.md": "/wo" "rk/main\n"}, None),
 ]

@@ -31,6 +31,21 @@ def includes(text):
     return found
 
 
+def code(text):
+    """The text without comments, lines that a backslash joins as one."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+    return re.sub(r"\\\n", " ", text)
+
+
+def is_once(text):
+    return re.search(r"^#pragma once$", text, re.M) is not None
+
+
+def declares(text):
+    """True if the code has more than directives."""
+    return any(line.strip() and not line.lstrip().startswith("#") for line in code(text).splitlines())
+
+
 def folder(header):
     """'base' of tagma/base/config.hpp; empty for an umbrella, which lies directly in tagma/."""
     parts = header.split("/")

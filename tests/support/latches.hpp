@@ -12,6 +12,7 @@
 
 #include "support/errors.hpp"
 #include "tagma/tagma.hpp"
+#include "tagma/with_macros.hpp"
 
 namespace tagma::test {
 

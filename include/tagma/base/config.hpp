@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-#pragma once
-
 /// @file
 /// The only header that asks which compiler this is. Everything compiler-dependent is a macro defined here.
+///
+/// Umbrellas undefine these macros at their end (base/epilogue.hpp), and whatever is included next defines them again:
+/// so there is no pragma, nothing but macros is defined here, and each header that uses one includes this itself.
+
+#ifndef TAGMA_BASE_CONFIG
+#define TAGMA_BASE_CONFIG
+
+#include "tagma/base/fresh_type.hpp"
 
 #if defined(__cplusplus) && __cplusplus < 202002L
 #error "tagma needs C++20: compile with -std=c++20"
@@ -31,12 +37,6 @@
 /// templates, where it finds no match for a generic lambda with a closure among its default arguments.
 #if defined(__CUDACC__) || !defined(__clang__)
 #define TAGMA_FRESH_TYPE(...) decltype(::tagma::detail::fresh_type<__VA_ARGS__>(0))
-namespace tagma::detail {
-template <class... Parameters, class Fresh = decltype([] {})>
-Fresh fresh_type(int);
-template <class... Parameters>
-void fresh_type(long);
-}  // namespace tagma::detail
 #else
 #define TAGMA_FRESH_TYPE(...) decltype([] {})
 #endif
@@ -90,6 +90,13 @@ void fresh_type(long);
 #define TAGMA_DEVICE TAGMA_INLINE
 #endif
 
+/// Writes a loop out, on the device.
+#if defined(__CUDA_ARCH__)
+#define TAGMA_UNROLL _Pragma("unroll")
+#else
+#define TAGMA_UNROLL
+#endif
+
 /// Around TAGMA_DEVICE templates that are also used with values of the host alone, such as packs: nvcc warns of the
 /// functions of the host that these call.
 #if defined(__CUDACC__)
@@ -103,3 +110,5 @@ void fresh_type(long);
 
 /// Never inlined: cold paths, such as building and throwing an error.
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
+
+#endif

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 
 namespace tagma {

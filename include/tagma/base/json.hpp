@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 
 namespace tagma::json {

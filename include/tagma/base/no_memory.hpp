@@ -4,6 +4,7 @@
 /// @file
 /// What is thrown where the system gives no more memory.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 
 namespace tagma {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/scalar_math.hpp"
 
 namespace tagma {

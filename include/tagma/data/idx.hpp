@@ -15,6 +15,7 @@
 #include <zlib.h>
 #endif
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/file.hpp"
 #include "tagma/tensor/shape.hpp"

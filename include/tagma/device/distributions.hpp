@@ -4,6 +4,7 @@
 /// @file
 /// What kernels of random tensors share on all devices.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/scalar_math.hpp"
 #include "tagma/tensor/half.hpp"
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-#pragma once
 
 /// @file
-/// Bodies of the element-wise operations that are one expression, for kernels of all devices.
+/// Bodies of the element-wise operations that are one expression, for kernels of all devices. A macro without a pragma:
+/// see base/config.hpp.
+
+#ifndef TAGMA_ELEMENTWISE_BODIES
 
 #include "tagma/base/scalar_math.hpp"
 #include "tagma/expr/op/math.hpp"
@@ -49,3 +51,5 @@
   ONE(op::softplus, softplus(x)) \
   TWO(op::relu_gradient, select(b > P{}, a, P{}))
 // clang-format on
+
+#endif

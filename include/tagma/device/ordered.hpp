@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/tensor/dtype.hpp"
 

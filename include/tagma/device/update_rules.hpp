@@ -5,15 +5,10 @@
 /// The rules of the optimizers, for kernels of all devices. A rule is written over values of type P: packs of elements
 /// on the CPU, single elements on a GPU.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/scalar_math.hpp"
 #include "tagma/nn/optimizers.hpp"
 #include "tagma/runtime/kernel.hpp"
-
-/// Writes `each(Update)` for every update that has a rule.
-#define TAGMA_EACH_UPDATE(each)                                                                           \
-  each(op::apply_sgd) each(op::apply_momentum) each(op::apply_adagrad) each(op::apply_adadelta)           \
-      each(op::apply_rmsprop) each(op::apply_centered_rmsprop) each(op::apply_adam) each(op::apply_adamw) \
-          each(op::apply_ftrl)
 
 namespace tagma::device {
 

@@ -5,6 +5,7 @@
 /// Windows that slide over images, in numbers: what kernels of all devices know of convolutions and of pooling. Images
 /// are [images, rows, columns, channels].
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/index.hpp"
 #include "tagma/expr/op/conv.hpp"
 #include "tagma/expr/op/pool.hpp"

@@ -14,6 +14,7 @@
 
 #include "tagma/base/array_view.hpp"
 #include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/shared_bytes.hpp"

@@ -6,6 +6,7 @@
 
 #include "tagma/expr/expression.hpp"
 #include "tagma/expr/name.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

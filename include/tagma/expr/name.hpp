@@ -40,10 +40,3 @@ using bad_name = decltype(find_bad_name<Text>());
 }  // namespace detail
 
 }  // namespace tagma
-
-/// What has a name needs one. `Who` says who asks.
-#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
-  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
-                "TAGMA-E160 " Who                                                             \
-                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
-                "a letter, a digit or '.'")

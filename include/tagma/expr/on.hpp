@@ -7,8 +7,10 @@
 /// A scope covers the expression that it is applied to: the node and all that it is made of, down to the inputs of the
 /// program. Scopes inside have the first word. What a node waits for with `after` is no part of it.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/control.hpp"
 #include "tagma/place/device.hpp"
+#include "tagma/place/rules.hpp"
 
 namespace tagma {
 
@@ -242,6 +244,5 @@ template <expression... With, class Place = TAGMA_FRESH_TYPE(With...)>
 
 }  // namespace tagma
 
-#undef TAGMA_NEEDS_DEVICE
 #undef TAGMA_NEEDS_SCOPABLE
 #undef TAGMA_NEEDS_TAG

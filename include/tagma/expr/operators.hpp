@@ -5,7 +5,9 @@
 /// Operators of expressions: + - * / and unary minus, comparisons, logic. Equality is `tagma::equal`, because handles
 /// themselves are compared by type.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/arithmetic.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

@@ -6,6 +6,7 @@
 
 #include "tagma/expr/expression.hpp"
 #include "tagma/expr/name.hpp"
+#include "tagma/expr/rules.hpp"
 #include "tagma/tensor/size.hpp"
 
 namespace tagma {
@@ -52,14 +53,6 @@ struct placeholder_definition {
 };
 
 }  // namespace detail
-
-/// A tensor can have this element type and these extents. `Who` says who asks.
-#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
-  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
-  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
-  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
-                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
 
 /// An input with a name. Equal name and type are the same node.
 /// @tparam Name what errors and feeds call it (TAGMA-E160)

@@ -5,6 +5,7 @@
 /// State of a session: variables and how they begin.
 
 #include "tagma/expr/placeholder.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 
@@ -188,3 +189,5 @@ template <fixed_string Name, class T, extent... Extents, class Initial>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_INITIAL

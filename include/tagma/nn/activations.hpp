@@ -5,9 +5,11 @@
 /// Activations composed of elementary functions: one handle and one fused loop each. `tanh`, `sigmoid`, `softplus` and
 /// `relu` are operations of their own, in expr/op/math.hpp.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/composition.hpp"
 #include "tagma/expr/op/constant.hpp"
 #include "tagma/expr/op/math.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/arithmetic.hpp"
 #include "tagma/expr/op/constant.hpp"
 

@@ -7,8 +7,10 @@
 
 #include <tuple>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/constant.hpp"
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

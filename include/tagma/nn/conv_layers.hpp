@@ -4,11 +4,13 @@
 /// @file
 /// Layers of convolutional networks, which name their variables.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/conv.hpp"
 #include "tagma/expr/op/normalize.hpp"
 #include "tagma/expr/op/pool.hpp"
 #include "tagma/expr/op/state.hpp"
+#include "tagma/expr/rules.hpp"
 #include "tagma/nn/layers.hpp"
 
 namespace tagma {

@@ -4,7 +4,9 @@
 /// @file
 /// Layers that name their variables.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/rules.hpp"
 #include "tagma/nn/initializers.hpp"
 
 namespace tagma {

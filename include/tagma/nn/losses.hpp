@@ -5,9 +5,11 @@
 /// Losses composed of elementary functions: one handle each. Predictions come first, then labels of the same shape and
 /// element type. The cross entropies over classes are operations of their own, in expr/op/softmax.hpp.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/composition.hpp"
 #include "tagma/expr/op/constant.hpp"
 #include "tagma/expr/op/softmax.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/arithmetic.hpp"
 #include "tagma/expr/op/control.hpp"
 #include "tagma/expr/op/gather.hpp"

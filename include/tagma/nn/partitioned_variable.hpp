@@ -5,6 +5,7 @@
 /// A variable in parts, so that several parameter servers share it.
 
 #include "tagma/expr/op/concat.hpp"
+#include "tagma/expr/rules.hpp"
 #include "tagma/nn/initializers.hpp"
 #include "tagma/place/partition.hpp"
 

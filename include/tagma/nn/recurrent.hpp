@@ -5,9 +5,11 @@
 /// Recurrent layers, unrolled over a static number of steps. The weights are one variable however many steps there are,
 /// so their gradient is the sum over the steps.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/concat.hpp"
 #include "tagma/expr/op/constant.hpp"
 #include "tagma/expr/op/matmul.hpp"
+#include "tagma/expr/rules.hpp"
 #include "tagma/nn/initializers.hpp"
 
 namespace tagma {

@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/scalar_math.hpp"
 #include "tagma/expr/op/elementwise.hpp"
 

@@ -18,9 +18,11 @@
 #include <string>
 #include <string_view>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/fixed_string.hpp"
 #include "tagma/base/hash.hpp"
+#include "tagma/place/rules.hpp"
 
 namespace tagma {
 
@@ -249,10 +251,6 @@ constexpr auto find_bad_device() {
 template <fixed_string Text>
 using bad_device = decltype(find_bad_device<Text>());
 }  // namespace detail
-
-#define TAGMA_NEEDS_DEVICE(Who, Text)                                                 \
-  static_assert(::tagma::diagnose::is_device_name<::tagma::detail::bad_device<Text>>, \
-                "TAGMA-E070 " Who ": this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"")
 
 /// The device that `Text` names. Raises TAGMA-E070 if it names none.
 template <fixed_string Text>

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/expr/variable.hpp"

@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 
 namespace tagma::runtime {

@@ -4,6 +4,7 @@
 /// @file
 /// How an asynchronous kernel says that it is done.
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/run_control.hpp"
 
 namespace tagma::runtime {

@@ -4,6 +4,7 @@
 /// @file
 /// The devices of a session, and which of them stands for each device that its program knows of.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/plan/plan.hpp"

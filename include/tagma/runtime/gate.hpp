@@ -4,6 +4,7 @@
 /// @file
 /// The gate that lets runs that only read variables pass together, and runs that update them one at a time.
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/mutex.hpp"
 #include "tagma/runtime/run_limits.hpp"
 

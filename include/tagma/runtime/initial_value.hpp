@@ -4,6 +4,7 @@
 /// @file
 /// Initial values of variables: random numbers keyed by the seed of the session and the name of the variable.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/expr/variable.hpp"
 #include "tagma/runtime/bound_plan.hpp"

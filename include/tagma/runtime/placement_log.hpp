@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 
 namespace tagma {

@@ -4,6 +4,7 @@
 /// @file
 /// Memory of the plans that have steps on devices that are no CPUs. Only what provides such devices includes it.
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 
 namespace tagma::runtime {

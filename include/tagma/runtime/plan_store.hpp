@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/closing.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <exception>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/runtime/caught.hpp"
 #include "tagma/runtime/mutex.hpp"

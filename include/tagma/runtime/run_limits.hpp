@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/located.hpp"
 #include "tagma/runtime/closing.hpp"

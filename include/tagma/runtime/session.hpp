@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/initialize.hpp"
 #include "tagma/runtime/run_check.hpp"
 #include "tagma/runtime/waiting_steps.hpp"
@@ -90,6 +91,29 @@ template <class What, class Results>
 }
 
 }  // namespace detail
+
+/// Nothing is wrong with a run.
+#define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                \
+  static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");    \
+  static_assert(diagnose::feeds_tensors_of_the_program<Fault>,                                                        \
+                "TAGMA-E054 run: what is fed is no part of this program");                                            \
+  static_assert(diagnose::feeds_what_is_computed<Fault>,                                                              \
+                "TAGMA-E149 run: placeholders and computed tensors can be fed; a variable is assigned instead");      \
+  static_assert(diagnose::feeds_what_nothing_waits_for<Fault>,                                                        \
+                "TAGMA-E150 run: what is fed is not computed, but tagma::after waits for its operation");             \
+  static_assert(diagnose::feeds_once<Fault>, "TAGMA-E151 run: one tensor is fed twice");                              \
+  static_assert(diagnose::feeds_have_element_types<Fault>,                                                            \
+                "TAGMA-E052 run: the value that is fed needs the element type of the placeholder");                   \
+  static_assert(diagnose::feeds_have_ranks<Fault>, "TAGMA-E053 run: a plain number feeds a placeholder of rank 0");   \
+  static_assert(diagnose::feeds_everything<Fault>, "TAGMA-E051 run: a placeholder that this fetch needs is not fed"); \
+  static_assert(diagnose::has_an_order<Fault>,                                                                        \
+                "TAGMA-E067 run: reads and updates of variables wait for one another; order them with tagma::after"); \
+  static_assert(diagnose::has_kernels<Fault>, "TAGMA-E071 run: the CPU has no kernel for this operation");            \
+  static_assert(diagnose::has_kernels_there<Fault>,                                                                   \
+                "TAGMA-E071 run: the device that is asked for has no kernel for this operation");                     \
+  static_assert(diagnose::devices_exist<Fault>, "TAGMA-E148 run: the device that is asked for does not exist");       \
+  static_assert(diagnose::colocates_what_fits<Fault>,                                                                 \
+                "TAGMA-E147 run: two operations that are bound to one device are asked for in different places")
 
 /// A program with its variables. Several threads may call `run` at once: runs that only read variables go together,
 /// runs that update variables go one at a time.

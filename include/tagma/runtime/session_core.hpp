@@ -5,6 +5,7 @@
 /// The part of a session that does not depend on the type of its program: variables, bound plans, runs.
 
 #include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/runtime/gate.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// The pools of threads among which the runs of a session choose.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"

@@ -6,6 +6,7 @@
 /// for are done, the one with most work behind it first.
 
 #include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/plan/step_graph.hpp"
 #include "tagma/runtime/completion.hpp"
 #include "tagma/runtime/executor.hpp"

@@ -5,6 +5,7 @@
 /// Steps of a bound plan that may wait without a thread. Only programs with kernels that are begun and end later
 /// compile what is here.
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 
 namespace tagma::runtime {

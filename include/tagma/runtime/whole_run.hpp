@@ -4,6 +4,7 @@
 /// @file
 /// Runs the steps of a plan in its order, on the thread that asks for the run or on one of a pool.
 
+#include "tagma/base/config.hpp"
 #include "tagma/runtime/step_runner.hpp"
 
 namespace tagma::runtime {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 
 namespace tagma {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "tagma/base/config.hpp"
 #include "tagma/tensor/spec.hpp"
 
 namespace tagma {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "tagma/base/config.hpp"
 #include "tagma/tensor/dtype.hpp"
 #include "tagma/tensor/shape.hpp"
 

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/no_memory.hpp"
 #include "tagma/tensor/view.hpp"

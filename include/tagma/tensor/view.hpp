@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/tensor/size.hpp"
 

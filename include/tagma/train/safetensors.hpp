@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/file.hpp"
 #include "tagma/base/json.hpp"

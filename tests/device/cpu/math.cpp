@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tagma/device/cpu/dispatch.hpp"
+#include "tagma/with_macros.hpp"
 
 namespace cpu = tagma::device::cpu;
 
@@ -85,7 +86,7 @@ std::vector<cpu::level> levels() {
 template <class Loop, class T, class... In>
 std::vector<T> run_at(cpu::level at, std::int64_t n, const In*... in) {
   std::vector<T> out(static_cast<std::size_t>(n));
-#if TAGMA_CPU_V3
+#if defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
   if (at == cpu::level::v3) {
     cpu::run_v3<Loop, T*, const In*..., std::int64_t>(out.data(), in..., n);
     return out;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tagma/device/cpu/dispatch.hpp"
+#include "tagma/with_macros.hpp"
 
 namespace cpu = tagma::device::cpu;
 using tagma::bfloat16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "umbrellas.hpp"
+#include "backwards.hpp"
 
 const char* version_of_b();
 

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/version.hpp"
 #include "tagma/device/cpu/gemm.hpp"
 #include "tagma/device/cpu/topology.hpp"

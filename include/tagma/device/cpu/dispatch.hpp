@@ -105,3 +105,6 @@ inline void dispatch(Args... args) {
 }
 
 }  // namespace tagma::device::cpu
+
+#undef TAGMA_CPU_BASELINE
+#undef TAGMA_CPU_V3

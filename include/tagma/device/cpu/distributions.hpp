@@ -5,6 +5,7 @@
 /// Packs of random numbers. Each lane depends on the key and on the index of its element alone, so a tensor may be
 /// filled in any order and by any number of threads.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/device/cpu/math.hpp"
 

@@ -5,6 +5,7 @@
 /// The formulas behind math.hpp: exponential, logarithm, hyperbolic and error functions of packs. Part of math.hpp.
 /// Polynomials are minimax fits over the reduced range.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/pack.hpp"
 
 namespace tagma::device::cpu {

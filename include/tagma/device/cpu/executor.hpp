@@ -4,6 +4,7 @@
 /// @file
 /// The executor of the CPU: one thread pool.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/denormals.hpp"
 #include "tagma/device/cpu/dispatch.hpp"

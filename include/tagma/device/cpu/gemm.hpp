@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/math.hpp"
@@ -17,11 +18,22 @@
 #elif __has_include(<Eigen/Core>)
 #ifndef EIGEN_MPL2_ONLY
 #define EIGEN_MPL2_ONLY
+#define TAGMA_DEFINED_EIGEN_MPL2_ONLY
 #endif
 #ifndef EIGEN_DONT_PARALLELIZE
 #define EIGEN_DONT_PARALLELIZE
+#define TAGMA_DEFINED_EIGEN_DONT_PARALLELIZE
 #endif
 #include <Eigen/Core>
+// What the includer includes of Eigen besides is its own affair.
+#ifdef TAGMA_DEFINED_EIGEN_MPL2_ONLY
+#undef EIGEN_MPL2_ONLY
+#undef TAGMA_DEFINED_EIGEN_MPL2_ONLY
+#endif
+#ifdef TAGMA_DEFINED_EIGEN_DONT_PARALLELIZE
+#undef EIGEN_DONT_PARALLELIZE
+#undef TAGMA_DEFINED_EIGEN_DONT_PARALLELIZE
+#endif
 #else
 #error "tagma needs oneDNN (-DTAGMA_WITH_ONEDNN=1 -ldnnl) or Eigen (-I) for matrix products"
 #endif

@@ -5,6 +5,7 @@
 /// Elements of tensors that are used as positions. They may have been fed, whatever computes them otherwise, so every
 /// kernel looks at them before it goes where they point.
 
+#include "tagma/base/config.hpp"
 #include "tagma/tensor/shape.hpp"
 
 namespace tagma::device::cpu {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/scalar_math.hpp"
 #include "tagma/tensor/half.hpp"
 

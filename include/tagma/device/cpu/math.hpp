@@ -6,6 +6,7 @@
 /// units in the last place (ulp), as the tests measure them. Infinities, NaN and denormal results behave as in <cmath>
 /// unless said otherwise. The formulas assume that the compiler keeps IEEE arithmetic: no -ffast-math.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/elementary.hpp"
 #include "tagma/device/cpu/pack.hpp"
 #include "tagma/device/cpu/trigonometry.hpp"

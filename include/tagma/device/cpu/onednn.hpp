@@ -5,14 +5,11 @@
 /// What kernels share that call primitives of oneDNN through its C interface: handles that release what they own, the
 /// engine, errors that throw, and what its version 2 needs to look like version 3, for which the rest is written.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/gemm.hpp"
+#include "tagma/device/cpu/onednn_primitives.hpp"
 
-/// 1 where primitives are used beside the plain products of oneDNN. Not where it was built for TBB or SYCL: there they
-/// run on threads of its own, as many as the machine has, and with SYCL only if that finds a device for the processor.
-#if defined(TAGMA_WITH_ONEDNN) && TAGMA_WITH_ONEDNN &&                               \
-    (DNNL_CPU_RUNTIME == DNNL_RUNTIME_OMP || DNNL_CPU_RUNTIME == DNNL_RUNTIME_SEQ || \
-     DNNL_CPU_RUNTIME == DNNL_RUNTIME_THREADPOOL)
-#define TAGMA_ONEDNN_PRIMITIVES 1
+#if TAGMA_ONEDNN_PRIMITIVES
 
 namespace tagma::device::cpu::detail {
 
@@ -236,6 +233,4 @@ struct dnnl_convolution {
 
 }  // namespace tagma::device::cpu::detail
 
-#else
-#define TAGMA_ONEDNN_PRIMITIVES 0
 #endif

@@ -8,6 +8,7 @@
 /// `store` rounds them to the nearest, ties to even.
 /// This header has the conversions between packs of different elements, and between packs and memory.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/lanes.hpp"
 
 namespace tagma::device::cpu {

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/device/cpu/pool.hpp"
 #include "tagma/device/cpu/topology.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// The formulas behind math.hpp: sine, cosine and power of packs. Part of math.hpp.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/elementary.hpp"
 
 namespace tagma::device::cpu::detail {

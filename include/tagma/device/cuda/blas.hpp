@@ -8,6 +8,7 @@
 
 #include <cublasLt.h>
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/libraries.hpp"
 
 namespace tagma::device::cuda {

@@ -5,6 +5,7 @@
 /// Random numbers of single elements. The bits are those of base/random.hpp, and so are uniform numbers; normal ones
 /// may differ from the CPU's in their last bits, as its variants do among themselves.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/random.hpp"
 #include "tagma/device/cuda/scalar.hpp"
 

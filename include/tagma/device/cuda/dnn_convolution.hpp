@@ -6,6 +6,7 @@
 /// here; filters are [filters, height, width, channels] there, so that they are rearranged on the way. cuDNN pads both
 /// ends equally: where that does not do, images are copied between explicit zeros.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/dnn.hpp"
 #include "tagma/device/cuda/move.hpp"
 

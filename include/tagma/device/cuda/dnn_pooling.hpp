@@ -4,6 +4,7 @@
 /// @file
 /// Maxima and means of windows by cuDNN, which takes paddings that are equal at both ends.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/dnn.hpp"
 
 namespace tagma::device::cuda {

@@ -4,6 +4,7 @@
 /// @file
 /// Softmax of rows by cuDNN, and its logarithm.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/dnn.hpp"
 
 namespace tagma::device::cuda {

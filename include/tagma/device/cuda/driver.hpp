@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <time.h>
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/status.hpp"
 #include "tagma/device/stream/memory_options.hpp"
 #include "tagma/runtime/gate.hpp"

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/scalar.hpp"
 #include "tagma/device/cuda/status.hpp"
 #include "tagma/runtime/kernel.hpp"

@@ -10,6 +10,7 @@
 /// there. Kernels that meet an index outside its axis cannot throw; they leave a note in the same memory, which is
 /// looked at when the run is over. Entries of such kernels say `reads_run`.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cuda/launch.hpp"
 #include "tagma/device/stream/memory_pool.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// Moves elements between places of the device, whatever their type: boxes of tensors, repetitions, transpositions.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/libraries.hpp"
 
 namespace tagma::device::cuda {

@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/sort.hpp"
 #include "tagma/device/ordered.hpp"
 

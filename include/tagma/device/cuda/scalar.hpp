@@ -9,16 +9,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/scalar_math.hpp"
 #include "tagma/device/index.hpp"
 #include "tagma/tensor/dtype.hpp"
-
-/// Writes a loop out, on the device.
-#if defined(__CUDA_ARCH__)
-#define TAGMA_UNROLL _Pragma("unroll")
-#else
-#define TAGMA_UNROLL
-#endif
 
 namespace tagma::device::cuda {
 

@@ -6,6 +6,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/libraries.hpp"
 
 #if TAGMA_CUDA_EMULATION

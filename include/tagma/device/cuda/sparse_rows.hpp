@@ -5,6 +5,7 @@
 /// Rows that are added to rows of a table, sorted by where they go: threads own rows of the table, and what goes to
 /// one row is added in the order in which it was given. No atomics, so equal inputs give equal bytes.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/libraries.hpp"
 #include "tagma/device/cuda/sort.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 
 namespace tagma::device::cuda {

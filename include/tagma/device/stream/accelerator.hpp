@@ -4,6 +4,7 @@
 /// @file
 /// What a session has of devices with streams, whoever makes them.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/stream/plan_steps.hpp"
 #include "tagma/runtime/plan_memory.hpp"
 

@@ -5,6 +5,7 @@
 /// Which stream does which step, and where one stream has to wait for another. Functions over tables; no device is
 /// asked.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/stream/steps.hpp"
 
 namespace tagma::device::stream {

@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/device/stream/assign.hpp"
 #include "tagma/runtime/caught.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// The devices of one driver that a process sees, and their memory. Sessions share them.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/stream/memory_pool.hpp"
 #include "tagma/device/stream/pinned_pool.hpp"

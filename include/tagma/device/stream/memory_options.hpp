@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/runtime/stream_driver.hpp"

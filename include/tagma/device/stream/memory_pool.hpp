@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/no_memory.hpp"
 #include "tagma/device/stream/memory_options.hpp"
 #include "tagma/runtime/mutex.hpp"

@@ -5,6 +5,7 @@
 /// Buffers of the host that devices copy from and to, kept for the next run: pinning memory takes the system longer
 /// than most copies.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/runtime/mutex.hpp"

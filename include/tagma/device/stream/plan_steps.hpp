@@ -5,6 +5,7 @@
 /// The steps of a bound plan on devices with streams: which part of a device does each, what is copied, and what goes
 /// before and behind them.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/stream/dispatch.hpp"
 #include "tagma/device/stream/kernel_source.hpp"
 #include "tagma/device/stream/local_devices.hpp"

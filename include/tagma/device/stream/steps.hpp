@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/plan/step_graph.hpp"
 

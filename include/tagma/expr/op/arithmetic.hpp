@@ -4,7 +4,9 @@
 /// @file
 /// Arithmetic, element by element.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/compare.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 namespace op {

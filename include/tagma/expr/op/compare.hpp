@@ -4,7 +4,9 @@
 /// @file
 /// Comparison, logic, selection and conversion, element by element.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/elementwise.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 
@@ -115,15 +117,6 @@ template <class Op, class Place, class A, class B>
   static_assert(::tagma::diagnose::is_no_string<__VA_ARGS__>, \
                 "TAGMA-E153 this operation needs numbers or bool, not string")
 
-/// Two operands, handles or numbers, can be compared element by element.
-#define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
-  static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
-                "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast"); \
-  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,         \
-                "TAGMA-E011 comparison: the shapes do not broadcast");                               \
-  static_assert(::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,              \
-                "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
-
 /// `a == b` and so on, element by element with broadcasting; the result is a tensor of bool. Integers of two types are
 /// compared by value. Raises TAGMA-E153 for strings, TAGMA-E010, E011 and E015 as arithmetic does.
 inline constexpr auto equal =
@@ -212,3 +205,5 @@ template <expression C, class A, class B, class Place = TAGMA_FRESH_TYPE(C)>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_NO_STRING

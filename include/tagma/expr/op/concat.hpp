@@ -4,6 +4,7 @@
 /// @file
 /// Tensors side by side: concat, stack, tile.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/expr/op/slice.hpp"
 
@@ -239,3 +240,5 @@ template <extent... Multiples, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_PARTS

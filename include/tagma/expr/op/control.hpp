@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/expression.hpp"
 
 namespace tagma {

@@ -5,8 +5,10 @@
 /// Convolutions over height and width, as defined by TensorFlow: images are [batch, height, width, channels], filters
 /// [height, width, channels, filters], and a filter is not flipped.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/reduce.hpp"
 #include "tagma/expr/op/window.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 
@@ -193,31 +195,6 @@ template <class Activation>
 inline constexpr bool is_relu = std::is_same_v<std::remove_cvref_t<Activation>, std::remove_cv_t<decltype(relu)>>;
 
 }  // namespace detail
-
-/// Images and a filter, both as specs, with options.
-#define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
-  static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
-                "TAGMA-E010 conv2d: images and filter need one element type");                                       \
-  static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
-                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
-                "channels, filters]");                                                                               \
-  static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
-                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
-  TAGMA_NEEDS_FLOATS(X)
-
-/// Images and a filter that slides over them.
-#define TAGMA_NEEDS_CONVOLUTION(X, Filter, Options)                                                                \
-  TAGMA_NEEDS_FILTER(X, Filter, Options);                                                                          \
-  if constexpr (::tagma::detail::is_filter<X, Filter, Options>) {                                                  \
-    constexpr bool channels_fit = ::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>;              \
-    static_assert(::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>,                              \
-                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of " \
-                  "groups, and the groups must divide the filters");                                               \
-    if constexpr (channels_fit)                                                                                    \
-      static_assert(::tagma::diagnose::filter_fits_image<X, Filter, Options>,                                      \
-                    "TAGMA-E123 conv2d: the filter is larger than the padded images");                             \
-  }                                                                                                                \
-  static_assert(true)
 
 /// A convolution: out[n, i, j, f] = sum of x[n, i * stride + a * dilation - top, j * stride + b * dilation - left, c] *
 /// filter[a, b, c, f] over a, b, c.

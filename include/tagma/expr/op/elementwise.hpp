@@ -40,29 +40,6 @@ template <detail::scalar Number, class T, extent... N>
 inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
 }  // namespace diagnose
 
-// Rules that many operations share. The function that is called states them itself: g++ prints a line for every
-// function between the call and the sentence.
-
-/// The element type of a spec is floating; a number; bool.
-#define TAGMA_NEEDS_FLOATS(...)                                    \
-  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
-                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
-#define TAGMA_NEEDS_NUMBERS(...)                           \
-  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
-                "TAGMA-E016 this operation needs numbers, not bool or string")
-#define TAGMA_NEEDS_BOOLEANS(...) \
-  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
-
-/// Two operands, handles or numbers, can be joined element by element.
-#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
-  static_assert(::tagma::diagnose::same_element_type<detail::operand<A>, detail::operand<B>>,                    \
-                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
-  static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,                     \
-                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
-  static_assert(                                                                                                 \
-      ::tagma::diagnose::numbers_fit<detail::operand<A>, detail::operand<B>>,                                    \
-      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
-
 namespace op {
 
 /// The spec of an element-wise result: the broadcast shape, the element type of input `from`.

@@ -4,6 +4,7 @@
 /// @file
 /// Tensors of one value in the shape of another tensor.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/constant.hpp"
 #include "tagma/expr/op/view.hpp"
 

@@ -4,8 +4,10 @@
 /// @file
 /// Reads and writes at indices: gather, embedding_lookup, scatter_add, one_hot.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/state.hpp"
 #include "tagma/expr/op/view.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 namespace op {

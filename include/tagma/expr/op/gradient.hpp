@@ -7,7 +7,9 @@
 
 #include <tuple>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/elementwise.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

@@ -4,7 +4,9 @@
 /// @file
 /// Elementary functions and activations, element by element, for floating element types.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/arithmetic.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 namespace op {

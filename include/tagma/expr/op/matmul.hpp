@@ -4,7 +4,9 @@
 /// @file
 /// Matrix products, batched and transposed.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

@@ -5,7 +5,9 @@
 /// Normalisation: Ioffe and Szegedy 2015 over a batch, Ba et al. 2016 over the features of each example. Compositions
 /// of reductions and element-wise operations, from which the gradients follow.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

@@ -4,8 +4,10 @@
 /// @file
 /// Pooling over height and width: the largest element or the mean of each window, channel by channel.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/reduce.hpp"
 #include "tagma/expr/op/window.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

@@ -5,8 +5,10 @@
 /// Random tensors, new in every run, and dropout. Their bytes follow from the seed of the session, the number of the
 /// run and the place of the node in its program, not from threads.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/arithmetic.hpp"
 #include "tagma/expr/op/constant.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 namespace op {

@@ -4,9 +4,11 @@
 /// @file
 /// Reductions over chosen axes: sum, mean, product, maximum, minimum, argmax, argmin, all, any.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/composition.hpp"
 #include "tagma/expr/op/math.hpp"
 #include "tagma/expr/op/view.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 namespace op {
@@ -257,3 +259,5 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// @}
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_AXES

@@ -4,7 +4,9 @@
 /// @file
 /// Running sums along an axis.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/view.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 namespace op {

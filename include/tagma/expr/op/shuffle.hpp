@@ -4,6 +4,7 @@
 /// @file
 /// Random orders, new in every run: random_permutation, random_shuffle.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/random.hpp"
 #include "tagma/expr/op/sort.hpp"

@@ -6,7 +6,9 @@
 
 #include <tuple>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

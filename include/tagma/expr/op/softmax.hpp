@@ -4,8 +4,10 @@
 /// @file
 /// Softmax, its logarithm, and cross entropy of logits, over the last axis.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/composition.hpp"
 #include "tagma/expr/op/reduce.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 

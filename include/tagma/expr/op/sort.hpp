@@ -4,8 +4,10 @@
 /// @file
 /// Rows in order: argsort, sort.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/top_k.hpp"
 #include "tagma/expr/op/view.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 namespace op {

@@ -4,7 +4,9 @@
 /// @file
 /// Updates of variables. Within one run, reads that are not ordered after an update see the value before it.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/elementwise.hpp"
+#include "tagma/expr/rules.hpp"
 #include "tagma/expr/variable.hpp"
 
 namespace tagma {
@@ -142,3 +144,5 @@ template <expression V, class Place = TAGMA_FRESH_TYPE(V)>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_VARIABLE

@@ -6,7 +6,9 @@
 
 #include <utility>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/elementwise.hpp"
+#include "tagma/expr/rules.hpp"
 
 namespace tagma {
 namespace op {

@@ -4,6 +4,7 @@
 /// @file
 /// Axes in another order.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/view.hpp"
 
 namespace tagma {

@@ -4,6 +4,7 @@
 /// @file
 /// The same elements under another shape: reshape, flatten, expand_dims, squeeze. No byte moves.
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/op/elementwise.hpp"
 
 namespace tagma {

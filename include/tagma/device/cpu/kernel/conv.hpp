@@ -4,9 +4,11 @@
 /// @file
 /// Convolutions on the CPU: by oneDNN for float, else as products of matrices whose rows are the windows of the image.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/conv_onednn.hpp"
+#include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 
 namespace tagma::device::cpu {
@@ -213,7 +215,7 @@ template <class T>
 struct conv_state final : kernel_state {
   using C = compute_t<T>;
   owned<matrix_convolution<C>> matrices;
-#if TAGMA_ONEDNN_CONVOLUTIONS
+#if TAGMA_ONEDNN_PRIMITIVES
   owned<onednn_convolution> library;
 #endif
   widened_copy<T> a, b, bias, out;
@@ -230,7 +232,7 @@ owned<kernel_state> prepare_convolution(const kernel_args& args, const run_conte
   state->relu = state->biased && args.attributes[3] != 0;
   if (p.images == 0 || args.out.elements() == 0) return state;
   p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
-#if TAGMA_ONEDNN_CONVOLUTIONS
+#if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
       state->library = onednn_convolution::make(p, Role, state->biased, state->relu);
@@ -250,7 +252,7 @@ void convolve(const kernel_args& args, const run_context& context) {
   const C* a = s.a.widen(args.in[0]);
   const C* b = s.b.widen(args.in[1]);
   const C* bias = s.biased ? s.bias.widen(args.in[2]) : nullptr;
-#if TAGMA_ONEDNN_CONVOLUTIONS
+#if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
       s.library->run(a, b, bias, out, *context.threads);

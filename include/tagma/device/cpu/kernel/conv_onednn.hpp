@@ -10,10 +10,10 @@
 #include "tagma/device/cpu/kernel/conv_problem.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
+#include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 
 #if TAGMA_ONEDNN_PRIMITIVES
-#define TAGMA_ONEDNN_CONVOLUTIONS 1
 
 namespace tagma::device::cpu::detail {
 
@@ -210,6 +210,4 @@ class onednn_convolution {
 
 }  // namespace tagma::device::cpu::detail
 
-#else
-#define TAGMA_ONEDNN_CONVOLUTIONS 0
 #endif

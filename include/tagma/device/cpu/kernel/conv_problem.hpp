@@ -4,6 +4,7 @@
 /// @file
 /// A convolution in numbers, and how its batch is split into tasks.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/windows.hpp"
 

@@ -4,6 +4,7 @@
 /// @file
 /// Bodies of the element-wise operations, over packs of elements.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/elementwise.hpp"
 

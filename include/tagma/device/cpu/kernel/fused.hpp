@@ -7,6 +7,7 @@
 
 #include <tuple>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/kernel_table.hpp"

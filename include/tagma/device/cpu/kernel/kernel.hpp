@@ -5,6 +5,7 @@
 /// How a kernel of the CPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
 /// element-wise one. Operations of a user's own are registered the same way, outside these headers.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/math.hpp"
 #include "tagma/device/index.hpp"

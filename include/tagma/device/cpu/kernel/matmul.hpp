@@ -9,6 +9,7 @@
 #include "tagma/device/cpu/gemm.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
+#include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/expr/op/matmul.hpp"
 
 namespace tagma::device::cpu {

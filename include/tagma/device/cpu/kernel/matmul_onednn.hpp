@@ -5,9 +5,11 @@
 /// Products of float matrices by primitives of oneDNN, made once for the extents of a run. Its plain function for
 /// products is a little faster, but generates code for 20 ms when it is called first.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/onednn.hpp"
+#include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 
 namespace tagma::device::cpu::detail {

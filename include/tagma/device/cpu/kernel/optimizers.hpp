@@ -5,9 +5,11 @@
 /// Updates of optimizers on the CPU: one pass over a variable, its slots and its gradient, or over the rows
 /// of a sparse gradient.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"
 #include "tagma/device/cpu/sparse_rows.hpp"
+#include "tagma/device/each_update.hpp"
 #include "tagma/device/update_rules.hpp"
 
 namespace tagma::device::cpu {

@@ -4,6 +4,7 @@
 /// @file
 /// Random tensors on the CPU. An element depends on the seed, the node, the run and its own position alone.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/distributions.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/distributions.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// Running sums on the CPU, element after element: the bytes do not depend on the threads.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/gather.hpp"

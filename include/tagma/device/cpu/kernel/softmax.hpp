@@ -4,6 +4,7 @@
 /// @file
 /// Softmax, its logarithm and cross entropy on the CPU, row by row.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/softmax.hpp"
 

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/state.hpp"

@@ -5,6 +5,7 @@
 /// Transposition on the CPU: rows are copied whole where the last axis stays last, and moved in square blocks where it
 /// does not, so that both sides stay in the cache.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/transpose.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// Convolutions on the GPU: by cuDNN, and by plain loops where it has no algorithm that always gives the same bytes.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/dnn_convolution.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 

@@ -4,6 +4,7 @@
 /// @file
 /// Bodies of the element-wise operations on the GPU, over single numbers.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/elementwise.hpp"
 

@@ -5,6 +5,7 @@
 /// Fused element-wise loops on the GPU. The type of a loop is its recipe, as on the CPU; extents and strides reach it
 /// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/device/kernel_then_loop.hpp"

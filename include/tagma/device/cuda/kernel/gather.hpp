@@ -4,6 +4,7 @@
 /// @file
 /// Gather, its gradient and one_hot on the GPU.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/state.hpp"
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/gather.hpp"

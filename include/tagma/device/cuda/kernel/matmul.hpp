@@ -5,6 +5,7 @@
 /// Matrix products on the GPU: by cuBLASLt, and by plain loops where it has no algorithm. A bias and a relu behind a
 /// product are part of its call.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/blas.hpp"
 #include "tagma/device/cuda/kernel/fused.hpp"
 #include "tagma/device/cuda/move.hpp"

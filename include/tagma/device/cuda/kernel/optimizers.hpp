@@ -5,7 +5,9 @@
 /// Updates of optimizers on the GPU: one pass over a variable, its slots and its gradient, or over the rows of a sparse
 /// gradient.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/state.hpp"
+#include "tagma/device/each_update.hpp"
 #include "tagma/device/update_rules.hpp"
 
 namespace tagma::device::cuda {

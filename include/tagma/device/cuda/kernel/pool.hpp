@@ -7,6 +7,7 @@
 /// order, so nothing is added by atomics. They are never cuDNN's: it does not say which of several equal maxima
 /// receives a gradient, and for the gradient of means it asks for the means, which the operation does not have.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/dnn_pooling.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 

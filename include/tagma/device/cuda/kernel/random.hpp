@@ -6,6 +6,7 @@
 /// run are read from memory of the device, where they are written before the run: a recorded graph draws anew in every
 /// replay.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/distributions.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/distributions.hpp"

@@ -5,6 +5,7 @@
 /// Reductions on the GPU. The order in which elements are joined follows from the extents alone, without atomics, so
 /// that equal inputs give equal bytes in every run.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/reduce_axes.hpp"
 #include "tagma/expr/op/reduce.hpp"
 

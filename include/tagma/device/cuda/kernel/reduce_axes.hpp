@@ -4,6 +4,7 @@
 /// @file
 /// The extents of a reduction, and how its work is divided.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 
 namespace tagma::device::cuda::detail {

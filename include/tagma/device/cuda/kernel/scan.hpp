@@ -5,6 +5,7 @@
 /// Running sums on the GPU. The order of additions follows from the extents alone, so that equal inputs give equal
 /// bytes. cub::DeviceScan promises that for integers only: its blocks add what others have by then published.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/scan.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// Random orders on the GPU, those of the CPU. Seed and run are read from memory of the device, as random.hpp says.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/sort.hpp"
 #include "tagma/expr/op/shuffle.hpp"
 

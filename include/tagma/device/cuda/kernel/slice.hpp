@@ -4,6 +4,7 @@
 /// @file
 /// Slices and padding on the GPU; elements are moved, whatever their type.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/slice.hpp"

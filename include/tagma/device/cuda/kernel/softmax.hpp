@@ -5,6 +5,7 @@
 /// Softmax and its logarithm on the GPU by cuDNN, cross entropy by our own loops, which stand in for cuDNN as well: 32
 /// threads for a short row, a block for a long one.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/dnn_softmax.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/expr/op/softmax.hpp"

@@ -4,6 +4,7 @@
 /// @file
 /// Updates of variables on the GPU. Input 0 is the variable itself.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/sparse_rows.hpp"
 #include "tagma/expr/op/state.hpp"

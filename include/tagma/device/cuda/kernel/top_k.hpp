@@ -5,6 +5,7 @@
 /// The largest elements of each row on the GPU. A few of many, as they are mostly asked for, are found by a block for
 /// each row, one after the other: a row is read from the cache that often. For more of them the rows are sorted.
 
+#include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/softmax.hpp"
 #include "tagma/device/cuda/kernel/state.hpp"
 #include "tagma/device/cuda/order.hpp"

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+
+/// @file
+/// The end of every umbrella: undefines the macros that headers share, so that programs see none of them. Those for
+/// operations of one's own stay where tagma/with_macros.hpp was included. Included again and again, so without a
+/// pragma.
+
+#undef TAGMA_ONEDNN_PRIMITIVES
+#undef TAGMA_EACH_UPDATE
+#undef TAGMA_ELEMENTWISE_BODIES
+
+#ifndef TAGMA_WITH_MACROS
+// base/config.hpp
+#undef TAGMA_BASE_CONFIG
+#undef TAGMA_TEXT_OF
+#undef TAGMA_TEXT
+#undef TAGMA_COMPILER
+#undef TAGMA_FRESH_TYPE
+#undef TAGMA_SPELLS_TEXT
+#undef TAGMA_FRIEND_INJECTION_BEGIN
+#undef TAGMA_FRIEND_INJECTION_END
+#undef TAGMA_ROUND
+#undef TAGMA_INLINE
+#undef TAGMA_DEVICE
+#undef TAGMA_UNROLL
+#undef TAGMA_FORMULAS_BEGIN
+#undef TAGMA_FORMULAS_END
+#undef TAGMA_COLD
+
+// place/rules.hpp
+#undef TAGMA_PLACE_RULES
+#undef TAGMA_NEEDS_DEVICE
+
+// expr/rules.hpp
+#undef TAGMA_EXPR_RULES
+#undef TAGMA_NEEDS_NAME
+#undef TAGMA_NEEDS_TENSOR
+#undef TAGMA_NEEDS_FLOATS
+#undef TAGMA_NEEDS_NUMBERS
+#undef TAGMA_NEEDS_BOOLEANS
+#undef TAGMA_NEEDS_OPERANDS
+#undef TAGMA_NEEDS_COMPARABLE
+#undef TAGMA_NEEDS_FILTER
+#undef TAGMA_NEEDS_CONVOLUTION
+#endif
