@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tagma/base/config.hpp"
 #include "tagma/expr/on.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/names.hpp"
