@@ -252,6 +252,10 @@ namespace detail {
 /// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.
 template <class Optimizer>
 struct optimizer_traits;
+template <class Optimizer>
+concept optimizer = requires {
+  sizeof(optimizer_traits<Optimizer>);
+};
 
 template <>
 struct optimizer_traits<sgd> {
@@ -326,17 +330,30 @@ using number_sequence =
 
 }  // namespace detail
 
+namespace diagnose {
+/// The graph compiler knows how it updates variables.
+template <class Optimizer>
+inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
+}  // namespace diagnose
+
+/// Who trains needs an optimizer.
+#define TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)      \
+  static_assert(diagnose::is_optimizer<Optimizer>, \
+                "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}")
+
 /// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
 /// variable
 /// "<optimizer>/step".
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
-/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar; when compiled, TAGMA-E061 and TAGMA-E063.
+/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no
+/// optimizer; when compiled, TAGMA-E061 and TAGMA-E063.
 template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
   static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
                 "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  if constexpr (diagnose::is_scalar_loss<typename L::spec_type>)
+  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer>)
     return detail::make_optimizer<Place, Optimizer, 0>(optimizer, detail::number_sequence<Optimizer>{}, loss);
 }
 
@@ -354,16 +371,20 @@ template <class Optimizer, expression... V, expression... G, class Place = TAGMA
 [[nodiscard]] auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  return std::apply(
-      [&](const auto&... pair) {
-        return std::apply(
-            [&](const auto&... operand) {
-              return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
-                  optimizer, detail::number_sequence<Optimizer>{}, operand...);
-            },
-            std::tuple_cat(std::make_tuple(pair.first, pair.second)...));
-      },
-      pairs);
+  TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
+  if constexpr (diagnose::is_optimizer<Optimizer>)
+    return std::apply(
+        [&](const auto&... pair) {
+          return std::apply(
+              [&](const auto&... operand) {
+                return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
+                    optimizer, detail::number_sequence<Optimizer>{}, operand...);
+              },
+              std::tuple_cat(std::make_tuple(pair.first, pair.second)...));
+        },
+        pairs);
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_OPTIMIZER

@@ -116,8 +116,9 @@ class session {
   /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
   /// of the call.
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071 and E147 to E151 when compiled; throws InvalidArgument if a
-  /// feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
+  /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
+  /// reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
@@ -128,6 +129,29 @@ class session {
   auto run(const What& what, located<First> first, const Rest&... rest) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
     return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), first.at(), first.value(), rest...));
+  }
+  /// @}
+
+  /// What is no run: TAGMA-E174.
+  /// @{
+  template <class What, class First, class... Rest>
+    requires(!std::is_base_of_v<located<First>, First> && !std::is_same_v<First, source_line>)
+  auto run(const What&, const First&, const Rest&...) {
+    using fault = decltype(detail::no_feed<First>());
+    TAGMA_NEEDS_FEEDS(fault);
+  }
+  template <class... Nothing>
+  auto run() {
+    TAGMA_NEEDS_A_FETCH(diagnose::no_fetch<Nothing...>);
+  }
+  template <class... Rest>
+  auto run(detail::braced_list, const Rest&...) {
+    TAGMA_NEEDS_FEEDS(diagnose::second_output<Rest...>);
+  }
+  template <class What, class... Rest>
+  auto run(const What&, detail::braced_list, const Rest&...) {
+    using fault = diagnose::no_feed<What, Rest...>;
+    TAGMA_NEEDS_FEEDS(fault);
   }
   /// @}
 
@@ -198,3 +222,5 @@ class session {
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_A_SOUND_RUN
+#undef TAGMA_NEEDS_A_FETCH
+#undef TAGMA_NEEDS_FEEDS

@@ -117,6 +117,7 @@ template <class Op, class Place, class A, class B>
 
 /// Two operands, handles or numbers, can be compared element by element.
 #define TAGMA_NEEDS_COMPARABLE(A, B)                                                                 \
+  TAGMA_NEEDS_HANDLES(A, B);                                                                         \
   static_assert(::tagma::diagnose::comparable<detail::operand<A>, detail::operand<B>>,               \
                 "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast"); \
   static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,         \
@@ -176,9 +177,13 @@ inline constexpr auto logical_or =
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_or, Place>(a, b);
 };
-inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
-  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+inline constexpr auto logical_not = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+    return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("logical_not", E);
+  }
 };
 
 /// Converts every element to `T`.

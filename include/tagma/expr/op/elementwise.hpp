@@ -38,6 +38,9 @@ template <class T, extent... N, detail::scalar Number>
 inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
 template <detail::scalar Number, class T, extent... N>
 inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+/// Each of two operands is an expression or a number.
+template <class A, class B>
+inline constexpr bool are_operands = (expression<A> || detail::scalar<A>)&&(expression<B> || detail::scalar<B>);
 }  // namespace diagnose
 
 // Rules that many operations share. The function that is called states them itself: g++ prints a line for every
@@ -53,8 +56,15 @@ inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<
 #define TAGMA_NEEDS_BOOLEANS(...) \
   static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
 
+/// Operands of arithmetic are handles or numbers.
+#define TAGMA_NEEDS_HANDLES(A, B)                                                                                   \
+  static_assert(::tagma::diagnose::are_operands<A, B>,                                                              \
+                "TAGMA-E176 element-wise operation: takes expressions and numbers: of what batch_norm returns for " \
+                "training that is .output, and a tensor is fed to a placeholder")
+
 /// Two operands, handles or numbers, can be joined element by element.
 #define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  TAGMA_NEEDS_HANDLES(A, B);                                                                                     \
   static_assert(::tagma::diagnose::same_element_type<detail::operand<A>, detail::operand<B>>,                    \
                 "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
   static_assert(::tagma::diagnose::shapes_broadcast<detail::operand<A>, detail::operand<B>>,                     \
@@ -114,11 +124,13 @@ using common_spec = operand<std::conditional_t<expression<A>, A, B>>;
 
 /// True if a node of two operands can be built.
 template <class A, class B>
-inline constexpr bool operands_agree = diagnose::same_element_type<operand<A>, operand<B>>&&
-    diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
+inline constexpr bool operands_agree =
+    diagnose::are_operands<A, B>&& diagnose::same_element_type<operand<A>, operand<B>>&&
+        diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
 
 template <class A, class B>
-concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
+concept operands = (expression<A> && (expression<B> || scalar<B> || mistaken_operand<B>)) ||
+                   (expression<B> && (scalar<A> || mistaken_operand<A>));
 
 /// The node of a two-operand operation; either operand may be a plain number.
 template <class Op, class Place, class A, class B>
