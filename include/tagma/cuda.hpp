@@ -6,10 +6,13 @@
 /// tagma/tagma.hpp as well. Needs nvcc 13, cuBLASLt, cuDNN 9 and CUB, and -lcublasLt -lcudnn when it is linked. All
 /// files of a program that share a graph include this, or none does.
 
+#include "tagma/base/fixed_string.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/place/rules.hpp"
 
 #include "tagma/place/device.hpp"
+
+#include "tagma/expr/expression.hpp"
 
 #include "tagma/expr/name.hpp"
 

@@ -6,12 +6,19 @@
 /// with their time: for people who want to know why.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/base/fixed_string.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/place/rules.hpp"
 
 #include "tagma/place/device.hpp"
 
+#include "tagma/expr/expression.hpp"
+
 #include "tagma/expr/name.hpp"
+
+#include "tagma/expr/placeholder.hpp"
+
+#include "tagma/expr/variable.hpp"
 
 #include "tagma/expr/op/elementwise.hpp"
 

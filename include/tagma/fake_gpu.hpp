@@ -6,10 +6,13 @@
 /// CPU; streams, memory, copies and graphs are modelled, in the worst order that the devices allow. Such a file
 /// includes tagma/tagma.hpp as well. All files of a program that share a graph include this, or none does.
 
+#include "tagma/base/fixed_string.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/place/rules.hpp"
 
 #include "tagma/place/device.hpp"
+
+#include "tagma/expr/expression.hpp"
 
 #include "tagma/expr/name.hpp"
 

@@ -6,10 +6,13 @@
 /// tagma/tagma.hpp as well, in either order.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/base/fixed_string.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/place/rules.hpp"
 
 #include "tagma/place/device.hpp"
+
+#include "tagma/expr/expression.hpp"
 
 #include "tagma/expr/name.hpp"
 

@@ -4,6 +4,7 @@
 /// @file
 /// Devices with streams, without a device: how plans are run on them, their memory, and a fake to test with.
 
+#include "tagma/base/fixed_string.hpp"
 #include "tagma/place/rules.hpp"
 
 #include "tagma/place/device.hpp"

@@ -6,6 +6,7 @@
 
 // Each header comes after those that it includes: compilers print the chain of includes before every sentence, and it
 // stays two lines long.
+#include "tagma/base/fixed_string.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/place/rules.hpp"
 
@@ -13,6 +14,8 @@
 #include "tagma/base/version.hpp"
 #include "tagma/place/device.hpp"
 #include "tagma/place/partition.hpp"
+
+#include "tagma/expr/expression.hpp"
 
 #include "tagma/expr/name.hpp"
 

@@ -5,10 +5,13 @@
 /// What long training needs: checkpoints.
 
 // Before the headers that include them: compilers print the way to a header before its sentences.
+#include "tagma/base/fixed_string.hpp"
 #include "tagma/expr/rules.hpp"
 #include "tagma/place/rules.hpp"
 
 #include "tagma/place/device.hpp"
+
+#include "tagma/expr/expression.hpp"
 
 #include "tagma/expr/name.hpp"
 

@@ -6,6 +6,7 @@
 #include "tagma/expr/operators.hpp"
 #include "tagma/expr/placeholder.hpp"
 #include "tagma/plan/program.hpp"
+#include "tagma/tensor/tensor.hpp"
 
 namespace {
 
@@ -31,14 +32,27 @@ TEST_CASE("one place with two values is an error when both meet, and only then")
   const auto both = [=] { return outputs(two + three); };
   CHECK_NOTHROW(compile([=] { return outputs(two); }));
   CHECK_THROWS_WITH(compile(both),
-                    Catch::StartsWith("InvalidArgument: one place of an expression has two values, 2.0") &&
-                        Catch::Contains("and 3.0") && Catch::Contains("tagma::constant<\"name\">"));
+                    Catch::StartsWith("InvalidArgument: one place of an expression, an operand of multiply, ") &&
+                        Catch::Contains(", has two values, 2.0") && Catch::Contains("and 3.0") &&
+                        Catch::Contains("tagma::constant<\"name\">"));
   try {
     (void)compile(both);
     FAIL("nothing was thrown");
   } catch (const error& e) {
     CHECK(e.code() == status_code::invalid_argument);
   }
+}
+
+auto begun_at(float value) { return variable<"begun", float>(value); }
+
+TEST_CASE("a variable with two initial values is an error that names both, and who reads it") {
+  CHECK_NOTHROW(compile([] { return outputs(begun_at(2) + begun_at(2)); }));
+  CHECK_THROWS_WITH(
+      compile([] { return outputs(begun_at(2) + begun_at(3)); }),
+      Catch::Contains("'begun', an operand of add, float32 [], has two values, 2.0") && Catch::Contains("and 3.0"));
+  const auto given = [](float value) { return variable<"given", float, 1>(tensor<float>({1}, {value})); };
+  CHECK_THROWS_WITH(compile([=] { return outputs(given(2) + given(3)); }),
+                    Catch::Contains("'given', an operand of add, float32 [1], has two values: the same line"));
 }
 
 TEST_CASE("a number with a name is one node wherever it is written") {

@@ -13,6 +13,11 @@ static_assert(!is_name("a:b") && !is_name("a b") && !is_name("a\\b") && !is_name
 static_assert(!is_name("a\0b"sv) && !is_name("a\x7f") && !is_name("\xc3\xa4") && !is_name("a\xc3\xa4") &&
               !is_name(" a"));
 
+constexpr tagma::fixed_string suffix = "_1";
+static_assert(("block" + suffix).view() == "block_1" && (suffix + "a").view() == "_1a");
+static_assert(("a" + suffix + suffix).view() == "a_1_1" && ("a" + suffix / "b").view() == "a_1/b");
+static_assert((suffix + tagma::fixed_string("")).view() == "_1");
+
 constexpr bool one_character_names_are_letters_digits_and_a_point() {
   int count = 0;
   for (int c = 0; c < 256; ++c) {

@@ -58,6 +58,18 @@ constexpr bool clash(ir::build_status s, const shape& a, const shape& b) {
 }
 static_assert(clash(build(w, other_w).status, {3}, {4}));
 static_assert(build(x, other_x).status.problem == ir::build_problem::name_clash);
+
+constexpr auto ones = static_initializer<initializer_kind::ones>{};
+constexpr auto one_w = variable<"w", float, 3>(ones);
+constexpr auto still_w = variable<"w", float, 3>(zeros, not_trainable);
+constexpr bool begin_apart(const ir::build_status& s) {
+  return s.problem == ir::build_problem::two_beginnings && s.text == "w" && s.one != s.other;
+}
+static_assert(begin_apart(build(w, one_w).status));
+static_assert(begin_apart(build(w, still_w).status));
+static_assert(build(w, variable<"w", float, 3>(zeros)).status.good());
+static_assert(build(w, other_w).status.text == "w");
+
 static_assert(build(gradient(sum(x), w)).status.problem == ir::build_problem::independent);
 static_assert(build(gradient(sum(assign(w, x)), x)).status.problem == ir::build_problem::no_gradient);
 static_assert(build(gradient(sum(assign(w, x)), x)).status.op->name == "assign");
@@ -92,7 +104,8 @@ TEST_CASE("two equal updates written at two places are two") {
 
 TEST_CASE("a graph larger than its arrays is refused, not cut") {
   const auto grow = [](const auto& e) { return tagma::sin(tagma::cos(tagma::exp(tagma::sqrt(e)))); };
-  const auto large = grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(x)))))))))))))))));
+  const auto large =
+      grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(grow(x)))))))))))))))));
   CHECK(build(large).status.problem == ir::build_problem::too_large);
 }
 

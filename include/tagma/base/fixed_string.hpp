@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "tagma/base/config.hpp"
@@ -22,9 +23,52 @@ struct fixed_string {
     for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
   }
 
+  /// Joins two texts as they are: "block" + suffix.
+  /// @{
+  template <std::size_t Other>
+  [[nodiscard]] friend constexpr fixed_string<Size + Other - 1> operator+(const fixed_string& a,
+                                                                          const fixed_string<Other>& b) {
+    fixed_string<Size + Other - 1> joined;
+    for (std::size_t i = 0; i + 1 < Size; ++i) joined.text[i] = a.text[i];
+    for (std::size_t i = 0; i < Other; ++i) joined.text[Size - 1 + i] = b.text[i];
+    return joined;
+  }
+  template <std::size_t Other>
+  [[nodiscard]] friend constexpr auto operator+(const fixed_string& a, const char (&b)[Other]) {
+    return a + fixed_string<Other>(b);
+  }
+  template <std::size_t Other>
+  [[nodiscard]] friend constexpr auto operator+(const char (&a)[Other], const fixed_string& b) {
+    return fixed_string<Other>(a) + b;
+  }
+  /// @}
+
   /// The text without its terminating zero.
   [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
 };
+
+namespace diagnose {
+/// The compiler knows the length of a text, and its characters.
+template <class Text>
+inline constexpr bool is_literal = false;
+}  // namespace diagnose
+
+/// Stands for what is no literal: TAGMA-E180.
+template <>
+struct fixed_string<0> {
+  char text[1]{};
+
+  template <class Text>
+  constexpr fixed_string(const Text&) {
+    static_assert(diagnose::is_literal<Text>,
+                  "TAGMA-E180 name: a name is a literal or a tagma::fixed_string that is constexpr, as in "
+                  "\"name\" + suffix after constexpr tagma::fixed_string suffix = \"_1\"");
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return "refused"; }
+};
+template <class Text>
+  requires std::is_convertible_v<Text, std::string_view> fixed_string(Text)
+->fixed_string<0>;
 
 /// A copy of a text with static storage, for use as a template argument.
 template <const std::string_view* Text>
@@ -40,7 +84,7 @@ template <std::size_t A, std::size_t B>
 [[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
   fixed_string<A + B> joined;
   for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
-  joined.text[A - 1] = '/';
+  if constexpr (A > 0) joined.text[A - 1] = '/';
   for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
   return joined;
 }

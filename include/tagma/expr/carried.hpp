@@ -18,7 +18,7 @@
 #include "tagma/base/error.hpp"
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/shared_bytes.hpp"
-#include "tagma/tensor/shape.hpp"
+#include "tagma/tensor/spec.hpp"
 
 namespace tagma {
 
@@ -112,6 +112,8 @@ struct value_place {
   std::int32_t count = 0;  ///< 0: it is a value
   std::int32_t value = 0;  ///< the number of the value
   std::string_view name{};
+  std::string_view reader{};            ///< the operation that takes a value, of those that were found the first one
+  const tensor_spec* result = nullptr;  ///< of that operation
 };
 
 /// How the values of a program are found: the shape of what its outputs carry.
@@ -121,6 +123,22 @@ struct value_places {
   std::int32_t root = -1;  ///< -1: nothing is carried
   std::size_t values = 0;
 };
+
+/// Throws the error of a place with two values.
+[[noreturn]] TAGMA_COLD inline void refuse_two_values(const value_place& place, const carried_value& one,
+                                                      const carried_value& other) {
+  std::string what = "one place of an expression", values = "two values";
+  if (!place.name.empty()) what += ", '" + std::string(place.name) + "',";
+  if (place.result != nullptr)
+    what += (place.name.empty() ? ", an operand of " : " an operand of ") + std::string(place.reader) + ", " +
+            to_string(*place.result) + ",";
+  if (one.bytes == other.bytes) values += ", " + std::to_string(one.number) + " and " + std::to_string(other.number);
+  fail(status_code::invalid_argument,
+       {what, " has ", values,
+        ": the same line built both expressions, or the same name stands for both, so their types are equal; give each "
+        "value a name with tagma::constant<\"name\">(value), each variable its own, or write the two expressions on "
+        "two lines"});
+}
 
 /// The values of a program by number: part i is value i.
 /// @param all what the outputs carry
@@ -169,12 +187,7 @@ struct value_places {
       if (place.count == 0) {
         const carried*& known = found[static_cast<std::size_t>(place.value)];
         if (!known->empty() && !(known->value() == now.what->value()))
-          fail(status_code::invalid_argument,
-               {"one place of an expression", place.name.empty() ? "" : ", '", place.name,
-                place.name.empty() ? "" : "',", " has two values, ", std::to_string(known->value().number), " and ",
-                std::to_string(now.what->value().number),
-                ": the same line built both expressions, so their types are equal; name the value with "
-                "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+          refuse_two_values(place, known->value(), now.what->value());
         known = now.what;
         continue;
       }

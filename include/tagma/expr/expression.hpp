@@ -69,7 +69,7 @@ struct expr;
 
 /// A value bound to a node for one run: `x = images`.
 template <class Id, class Value>
-struct feed : located<feed<Id, Value>> {
+struct [[nodiscard]] feed : located<feed<Id, Value>> {
   constexpr explicit feed(const Value& v) : value(v) {}
   const Value& value;
 };
@@ -81,6 +81,31 @@ template <class Spec, class Id, bool Carries>
 inline constexpr bool is_expression<expr<Spec, Id, Carries>> = true;
 template <class T>
 concept expression = is_expression<std::remove_cvref_t<T>>;
+
+namespace diagnose {
+/// What is assigned to a handle is a value.
+template <class Value>
+inline constexpr bool is_value_for_a_run = !is_expression<Value>;
+/// All of them are expressions.
+template <class... Operands>
+inline constexpr bool are_expressions = (true && ... && expression<Operands>);
+}  // namespace diagnose
+
+namespace detail {
+/// Stands for a feed that was refused.
+struct refused_feed : located<refused_feed> {
+  constexpr explicit refused_feed(const auto&) {}
+};
+template <class Id, class Value>
+using feed_of = std::conditional_t<expression<Value>, refused_feed, feed<Id, Value>>;
+}  // namespace detail
+
+/// Who takes expressions refuses what is none. Stands where only such a mistake gets, so that nothing else pays for it.
+#define TAGMA_REFUSES_OPERAND(Who, ...)                                                            \
+  static_assert(::tagma::diagnose::are_expressions<__VA_ARGS__>,                                   \
+                "TAGMA-E176 " Who                                                                  \
+                ": takes an expression: of what batch_norm returns for training that is .output, " \
+                "and a tensor is fed to a placeholder")
 
 /// A handle: the type of the tensor, the identity of the node, and the run-time values it carries, if any.
 template <class Spec, class Id, bool Carries>
@@ -97,13 +122,23 @@ struct expr {
   /// What the compiler knows of the node.
   [[nodiscard]] static constexpr const ir::record& record() { return *record_of(detail::declaration<Id>{}); }
 
-  /// Feeds this node in one run. The value must outlive the call of `run`.
+  /// Feeds this node in one run. The value must outlive the call of `run`. Raises TAGMA-E170 for another expression.
   template <class Value>
-    requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return feed<Id, Value>(value); }
+  constexpr detail::feed_of<Id, Value> operator=(const Value& value) const {
+    static_assert(diagnose::is_value_for_a_run<Value>,
+                  "TAGMA-E170 =: a handle is one expression for good and is fed with values; give the other expression "
+                  "a name of its own: auto h2 = ...");
+    return detail::feed_of<Id, Value>(value);
+  }
 };
 
 namespace detail {
+
+/// What may be taken for an expression by mistake: elements, text, and what layers return that has an `output`.
+template <class T>
+concept mistaken_operand = !expression<T> && (
+                                                 std::is_array_v<T> || requires(const T& t) { t.data(); } ||
+                                                 requires(const T& t) { t.output; });
 
 template <class... E>
 inline constexpr bool any_carries = (false || ... || E::carries);

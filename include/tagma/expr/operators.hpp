@@ -90,4 +90,19 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
 }
 
+namespace diagnose {
+/// It has a value when it is written.
+template <class T>
+inline constexpr bool can_be_printed = !expression<T>;
+}  // namespace diagnose
+
+/// What has no value yet is not printed: TAGMA-E171.
+template <class Stream, expression E>
+Stream& operator<<(Stream& stream, const E&) {
+  static_assert(
+      diagnose::can_be_printed<E>,
+      "TAGMA-E171 <<: an expression has no value before a run: print session.run(e), or tagma::explain(program)");
+  return stream;
+}
+
 }  // namespace tagma

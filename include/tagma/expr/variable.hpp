@@ -167,8 +167,8 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
   static_assert(::tagma::diagnose::is_initial_value<T, Initial>,                                                       \
                 "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type")
 
-/// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
-/// is compiled (TAGMA-E060), and so is the name of a slot of an optimizer (TAGMA-E161).
+/// A variable with a name. Equal name, type and initializer are the same variable; one name with two of these is
+/// refused when the graph is compiled (TAGMA-E060), and so is the name of a slot of an optimizer (TAGMA-E161).
 /// @tparam Name by TensorFlow's grammar of names (TAGMA-E160)
 /// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static

@@ -240,6 +240,13 @@ class graph_builder {
 
   [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
   [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
+  /// True if two variables of one name and type are one. Those called like the step of an optimizer are looked at when
+  /// the steps are known (names.hpp).
+  [[nodiscard]] static constexpr bool begin_alike(const record& a, const record& b) {
+    for (std::size_t i = 0; i < a.attributes.size(); ++i)
+      if (a.attributes[i] != b.attributes[i]) return a.spec.type == dtype::int64 && a.name.ends_with("/step");
+    return true;
+  }
   [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
 
   [[nodiscard]] constexpr reached reach(const pending& p) {
@@ -313,8 +320,12 @@ class graph_builder {
       case op_kind::placeholder:
       case op_kind::variable: {
         const record& owner = memo_.owner_of_name(r);
-        if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
-          status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, {}};
+        if (&owner != &r) {
+          if (!(owner.spec == r.spec && owner.op == r.op))
+            status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, r.name, &owner, &r};
+          else if (!begin_alike(owner, r))
+            status_ = {build_problem::two_beginnings, r.op->info, owner.spec, r.spec, r.name, &owner, &r};
+        }
         [[fallthrough]];
       }
       default:

@@ -139,6 +139,9 @@ class surveyor {
       return static_cast<std::int32_t>(found.places++);
     } else {
       take(r.inputs), take(r.controls);
+      for (const std::int32_t at : taken_.view())
+        if (value_place& p = places[static_cast<std::size_t>(at)]; p.count == 0 && p.result == nullptr)
+          p.reader = info.name, p.result = &r.spec;
     }
     return join_taken();
   }

@@ -96,71 +96,103 @@ struct default_slope {};
 /// @{
 
 /// x where it is positive, else exp(x) - 1. Clevert, Unterthiner, Hochreiter 2015, with alpha = 1.
-inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::elu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto elu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::elu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("elu", E);
+  }
 };
 
 /// scale * (x where it is positive, else alpha * (exp(x) - 1)), with the numbers that keep mean 0 and variance 1 from
 /// layer to layer. Klambauer et al. 2017.
-inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::selu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto selu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::selu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("selu", E);
+  }
 };
 
 /// x * Phi(x), where Phi is the normal distribution function: x / 2 * (1 + erf(x / sqrt(2))).
 /// Hendrycks and Gimpel 2016.
-inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::gelu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto gelu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::gelu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("gelu", E);
+  }
 };
 
 /// x * sigmoid(x). Elfwing, Uchibe, Doya 2017.
-inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::silu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto silu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::silu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("silu", E);
+  }
 };
 /// The name that Ramachandran, Zoph and Le 2017 gave `silu`.
 inline constexpr const auto& swish = silu;
 
 /// min(max(x, 0), 6). Krizhevsky 2010.
-inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::relu6, ir::attributes<0>{}, Place>(e);
+inline constexpr auto relu6 = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::relu6, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("relu6", E);
+  }
 };
 
 /// The sigmoid as three straight lines: x / 5 + 1 / 2, kept between 0 and 1. Keras 2.
-inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::hard_sigmoid, ir::attributes<0>{}, Place>(e);
+inline constexpr auto hard_sigmoid = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::hard_sigmoid, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("hard_sigmoid", E);
+  }
 };
 
 /// x / (1 + |x|).
-inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::softsign, ir::attributes<0>{}, Place>(e);
+inline constexpr auto softsign = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::softsign, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("softsign", E);
+  }
 };
 
 /// x where it is positive, else alpha * x. Maas, Hannun, Ng 2013.
 /// @param alpha a number, by default TensorFlow's 0.2
-inline constexpr auto leaky_relu = []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE(E)>(
-    const E& e, const A& alpha = {}) {
-  using T = typename E::element_type;
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
-    if constexpr (std::is_same_v<A, detail::default_slope>)
-      return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
-          e, detail::make_constant<T, detail::bits_of(0.2)>());
-    else
-      return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
-          e, detail::as_expression<T, detail::part<Place, 0>, 0>(alpha));
+inline constexpr auto leaky_relu =
+    []<class E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE(E)>(const E& e, const A& alpha = {}) {
+  if constexpr (expression<E>) {
+    using T = typename E::element_type;
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
+      if constexpr (std::is_same_v<A, detail::default_slope>)
+        return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
+            e, detail::make_constant<T, detail::bits_of(0.2)>());
+      else
+        return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
+            e, detail::as_expression<T, detail::part<Place, 0>, 0>(alpha));
+    }
+  } else {
+    TAGMA_REFUSES_OPERAND("leaky_relu", E);
   }
 };
 /// @}

@@ -20,6 +20,9 @@ namespace diagnose {
 template <class Spec>
 inline constexpr bool channels_are_static =
     Spec::value.dims.rank >= 2 && Spec::value.dims[Spec::value.dims.rank - 1] != dyn;
+/// A layer says whether it is for training.
+template <class Input>
+inline constexpr bool has_phase = false;
 /// The groups divide channels and filters.
 template <class Spec, extent Filters, int Groups>
 inline constexpr bool groups_divide =
@@ -37,30 +40,47 @@ inline constexpr bool groups_divide =
 /// @return [batch, positions down, positions across, Filters]
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide channels and filters, and what the
 /// operation `conv2d` raises.
-template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, expression X,
+template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, class X,
           class Activation = decltype(linear), class Initial = decltype(glorot_uniform),
           class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Activation& activation = linear,
                                     const Initial& initial = glorot_uniform) {
-  using s = typename X::spec_type;
-  TAGMA_NEEDS_NAME("conv2d", Name);
-  static_assert(diagnose::is_image_batch<s>,
-                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
-  if constexpr (diagnose::is_image_batch<s>) {
-    static_assert(diagnose::channels_are_static<s>, "TAGMA-E003 conv2d: the number of channels must be static");
-    static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
-                  "TAGMA-E121 conv2d: the groups must divide channels and filters");
-    if constexpr (diagnose::channels_are_static<s> && diagnose::groups_divide<s, Filters, Options.groups>) {
-      using T = typename X::element_type;
-      constexpr extent channels = X::spec.dims[3] / Options.groups;
-      using filter = spec<T, Kernel.height, Kernel.width, channels, Filters>;
-      TAGMA_NEEDS_CONVOLUTION(s, filter, Options);
-      const auto kernel = variable<Name / "kernel", T, Kernel.height, Kernel.width, channels, Filters>(initial);
-      const auto bias = variable<Name / "bias", T, Filters>(zeros);
-      return conv2d<Options, X, decltype(kernel), decltype(bias), Activation, Place>(x, kernel, bias, activation);
+  if constexpr (expression<X>) {
+    using s = typename X::spec_type;
+    using T = typename X::element_type;
+    TAGMA_NEEDS_NAME("conv2d", Name);
+    TAGMA_NEEDS_ACTIVATION("conv2d", T, Activation, Initial);
+    static_assert(diagnose::is_image_batch<s>,
+                  "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
+    if constexpr (diagnose::is_image_batch<s> && TAGMA_HAS_ACTIVATION(T, Activation, Initial)) {
+      static_assert(diagnose::channels_are_static<s>, "TAGMA-E003 conv2d: the number of channels must be static");
+      static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
+                    "TAGMA-E121 conv2d: the groups must divide channels and filters");
+      if constexpr (diagnose::channels_are_static<s> && diagnose::groups_divide<s, Filters, Options.groups>) {
+        constexpr extent channels = X::spec.dims[3] / Options.groups;
+        using filter = spec<T, Kernel.height, Kernel.width, channels, Filters>;
+        TAGMA_NEEDS_CONVOLUTION(s, filter, Options);
+        const auto kernel = variable<Name / "kernel", T, Kernel.height, Kernel.width, channels, Filters>(initial);
+        const auto bias = variable<Name / "bias", T, Filters>(zeros);
+        return conv2d<Options, X, decltype(kernel), decltype(bias), Activation, Place>(x, kernel, bias, activation);
+      }
     }
+  } else {
+    TAGMA_REFUSES_OPERAND("conv2d", X);
   }
 }
+/// Without a name or a size: TAGMA-E181.
+/// @{
+template <fixed_string Name, extent... Filters, class X, class... Rest>
+  requires(sizeof...(Filters) < 2)
+auto conv2d(const X&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+}
+template <extent... Sizes, expression X, detail::scalar... Rest>
+auto conv2d(const X&, Rest...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+}
+/// @}
 
 namespace op {
 
@@ -129,6 +149,27 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
   }
 }
 
+/// A phase is missing: TAGMA-E179. A name is missing: TAGMA-E181.
+/// @{
+#define TAGMA_NEEDS_PHASE(...)          \
+  static_assert(                        \
+      diagnose::has_phase<__VA_ARGS__>, \
+      "TAGMA-E179 batch_norm: is for training or inference: batch_norm<\"name\", tagma::phase::training>(x)")
+template <fixed_string Name, class X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_PHASE(X);
+}
+template <fixed_string Name, bool Training, class X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_PHASE(X);
+}
+#undef TAGMA_NEEDS_PHASE
+template <expression X>
+auto batch_norm(const X&) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\", tagma::phase::training>(x)", X);
+}
+/// @}
+
 /// Layer normalisation with variables "<Name>/gamma" and "<Name>/beta".
 /// @param x [..., features], floating, features static
 /// @param epsilon added to the variance
@@ -149,3 +190,7 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_HAS_ACTIVATION
+#undef TAGMA_NEEDS_ACTIVATION
+#undef TAGMA_NEEDS_SIZES

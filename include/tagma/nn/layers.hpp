@@ -14,29 +14,77 @@ namespace tagma {
 /// No activation: the value itself.
 inline constexpr auto linear = []<expression E>(const E& e) { return e; };
 
+namespace diagnose {
+/// A layer has all of its template arguments.
+template <class Input>
+inline constexpr bool has_name_and_sizes = false;
+/// An activation is called with an expression: a function or an object of a class, but neither initializer nor
+/// expression.
+template <class Activation>
+inline constexpr bool is_activation = std::is_class_v<Activation> || std::is_function_v<Activation> ||
+                                      std::is_function_v<std::remove_pointer_t<Activation>>;
+template <initializer_kind Kind>
+inline constexpr bool is_activation<static_initializer<Kind>> = false;
+template <>
+inline constexpr bool is_activation<carried_initializer> = false;
+template <class Spec, class Id, bool Carries>
+inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
+}  // namespace diagnose
+
+/// What a layer gets behind its input.
+#define TAGMA_HAS_ACTIVATION(T, Activation, Initial)                    \
+  (::tagma::diagnose::is_activation<std::remove_const_t<Activation>> && \
+   ::tagma::diagnose::is_initial_value<T, std::remove_const_t<Initial>>)
+#define TAGMA_NEEDS_ACTIVATION(Who, T, Activation, Initial)                           \
+  static_assert(::tagma::diagnose::is_activation<std::remove_const_t<Activation>>,    \
+                "TAGMA-E177 " Who                                                     \
+                ": behind the input stands an activation, such as tagma::relu; "      \
+                "an initializer comes behind that");                                  \
+  static_assert(::tagma::diagnose::is_initial_value<T, std::remove_const_t<Initial>>, \
+                "TAGMA-E157 " Who                                                     \
+                ": the kernel begins with an initializer, a number, or a tensor of its element type")
+
+/// Who has a name and sizes takes them in angle brackets.
+#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
+  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
+                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
+
 /// A fully connected layer: activation(x * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias".
 /// @tparam Units outputs of the layer
 /// @param x [..., features], features static
 /// @param activation called with the sum; `linear` if there is none
 /// @param initial initializer of the kernel
 /// @return [..., Units]
-template <fixed_string Name, extent Units, expression E, class Activation = decltype(linear),
+/// Raises TAGMA-E003 and E026 for an input of another shape, TAGMA-E157 and E177 for what is no initializer or
+/// activation.
+template <fixed_string Name, extent Units, class E, class Activation = decltype(linear),
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dense(const E& x, const Activation& activation = linear,
                                    const Initial& initial = glorot_uniform) {
-  TAGMA_NEEDS_NAME("dense", Name);
-  static_assert(E::rank >= 2,
-                "TAGMA-E026 dense: needs a batch axis and a feature axis; use tagma::flatten or expand_dims");
-  constexpr extent features = E::rank > 0 ? E::spec.dims[E::rank - 1] : 1;
-  static_assert(features != dyn, "TAGMA-E003 dense: the number of features must be static");
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (E::rank >= 2 && features != dyn) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NAME("dense", Name);
+    static_assert(E::rank >= 2,
+                  "TAGMA-E026 dense: needs a batch axis and a feature axis; use tagma::flatten or expand_dims");
+    constexpr extent features = E::rank > 0 ? E::spec.dims[E::rank - 1] : 1;
+    static_assert(features != dyn, "TAGMA-E003 dense: the number of features must be static");
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    static_assert(Units >= 0, "TAGMA-E002 dense: the number of units is static and not negative");
     using T = typename E::element_type;
-    const auto kernel = variable<Name / "kernel", T, features, Units>(initial);
-    const auto bias = variable<Name / "bias", T, Units>(zeros);
-    const auto product = matmul<false, false, E, decltype(kernel), detail::part<Place, 0>>(x, kernel);
-    return activation(detail::make_binary<op::add, detail::part<Place, 1>>(product, bias));
+    TAGMA_NEEDS_ACTIVATION("dense", T, Activation, Initial);
+    if constexpr (E::rank >= 2 && features != dyn && Units >= 0 && TAGMA_HAS_ACTIVATION(T, Activation, Initial)) {
+      const auto kernel = variable<Name / "kernel", T, features, Units>(initial);
+      const auto bias = variable<Name / "bias", T, Units>(zeros);
+      const auto product = matmul<false, false, E, decltype(kernel), detail::part<Place, 0>>(x, kernel);
+      return activation(detail::make_binary<op::add, detail::part<Place, 1>>(product, bias));
+    }
+  } else {
+    TAGMA_REFUSES_OPERAND("dense", E);
   }
+}
+/// Without a name: TAGMA-E181.
+template <extent... Units, expression E, class... Rest>
+auto dense(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", E);
 }
 
 }  // namespace tagma

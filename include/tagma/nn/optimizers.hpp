@@ -269,6 +269,10 @@ namespace detail {
 /// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.
 template <class Optimizer>
 struct optimizer_traits;
+template <class Optimizer>
+concept optimizer = requires {
+  sizeof(optimizer_traits<Optimizer>);
+};
 
 template <>
 struct optimizer_traits<sgd> {
@@ -366,17 +370,30 @@ template <std::size_t I, class Pairs>
 
 }  // namespace detail
 
+namespace diagnose {
+/// The graph compiler knows how it updates variables.
+template <class Optimizer>
+inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
+}  // namespace diagnose
+
+/// Who trains needs an optimizer.
+#define TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)      \
+  static_assert(diagnose::is_optimizer<Optimizer>, \
+                "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}")
+
 /// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
 /// variable
 /// "<optimizer>/step".
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
-/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar; when compiled, TAGMA-E061 and TAGMA-E063.
+/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no
+/// optimizer; when compiled, TAGMA-E061 and TAGMA-E063.
 template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
   static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
                 "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  if constexpr (diagnose::is_scalar_loss<typename L::spec_type>)
+  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer>)
     return detail::make_optimizer<Place, Optimizer, 0>(optimizer, detail::number_sequence<Optimizer>{}, loss);
 }
 
@@ -389,7 +406,9 @@ template <expression L, class Optimizer, class Clip, class... Bound, class Place
                 "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
   static_assert((true && ... && diagnose::is_bound<L, Bound>),
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss");
-  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && (true && ... && diagnose::is_bound<L, Bound>))
+  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer> &&
+                (true && ... && diagnose::is_bound<L, Bound>))
     return detail::make_clipping_optimizer<Place, Optimizer, 0, typename L::element_type>(optimizer, clip, loss);
 }
 
@@ -408,10 +427,12 @@ template <class Optimizer, expression... V, expression... G, class Place = TAGMA
                                                 const std::tuple<std::pair<V, G>...>& pairs) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-    return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
-        optimizer, detail::number_sequence<Optimizer>{}, detail::operand_of<I>(pairs)...);
-  }
+  TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
+  if constexpr (diagnose::is_optimizer<Optimizer>)
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
+          optimizer, detail::number_sequence<Optimizer>{}, detail::operand_of<I>(pairs)...);
+    }
   (std::make_index_sequence<2 * sizeof...(V)>{});
 }
 
@@ -426,7 +447,8 @@ template <class Optimizer, expression First, expression... V, expression G, expr
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
   static_assert((true && ... && diagnose::is_bound<G, Bound>),
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the gradients");
-  if constexpr ((true && ... && diagnose::is_bound<G, Bound>))
+  TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
+  if constexpr (diagnose::is_optimizer<Optimizer> && (true && ... && diagnose::is_bound<G, Bound>))
     return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
       return detail::make_clipping_optimizer<Place, Optimizer, static_cast<int>(1 + sizeof...(V)),
                                              typename G::element_type>(optimizer, clip,
@@ -436,3 +458,5 @@ template <class Optimizer, expression First, expression... V, expression G, expr
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_OPTIMIZER

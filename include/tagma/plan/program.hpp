@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/expr/on.hpp"
+#include "tagma/expr/variable.hpp"
 #include "tagma/graph/local_devices.hpp"
 #include "tagma/graph/names.hpp"
 #include "tagma/plan/transfer.hpp"
@@ -42,16 +43,34 @@ struct scoped_outputs<Named, output_list<E...>> {
   }
 };
 
-/// Names the results of a program: tensors, and updates such as the result of `minimize`.
+namespace diagnose {
+/// Stands for a result that was refused: nothing more is said about it.
+struct refused {};
+}  // namespace diagnose
+
+/// Names the results of a program: tensors, and updates such as the result of `minimize`. Raises TAGMA-E173.
 template <expression... E>
 [[nodiscard]] TAGMA_INLINE constexpr output_list<E...> outputs(const E&... e) {
   return {{e...}};
 }
+template <class... E>
+  requires(!diagnose::are_expressions<E...>)
+auto outputs(const E&...) {
+  static_assert(diagnose::are_expressions<E...>,
+                "TAGMA-E173 outputs: takes expressions, such as what a layer, a loss or tagma::minimize returns");
+  return diagnose::refused{};
+}
 
 namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
-template <ir::build_problem Problem, class First, class Second>
+template <ir::build_problem Problem, class Name, class First, class Second>
 inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
+template <ir::build_problem Problem, class Name, class First, class Second>
+inline constexpr bool one_beginning_per_name = Problem != ir::build_problem::two_beginnings;
+/// How a variable begins, and whether optimizers train it.
+template <class Initializer, class Training>
+struct begins_with {};
+struct trainable {};
 template <ir::build_problem Problem, class Operation>
 inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
 template <ir::build_problem Problem, class Y, class X>
@@ -66,6 +85,17 @@ inline constexpr bool tensors_are_addressable = Problem != ir::build_problem::ov
 /// What a device function returned for `Operation` is the name of a device.
 template <ir::build_problem Problem, class Operation, class Text>
 inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
+/// A program is text.
+template <class Closure>
+inline constexpr bool is_closure_printed = false;
+/// What is compiled is called without arguments.
+template <class Closure>
+inline constexpr bool is_closure = requires(const Closure& closure) {
+  closure();
+};
+/// It returns the outputs of a program, or something that was refused before.
+template <class Result>
+inline constexpr bool returns_outputs = std::is_same_v<Result, refused>;
 /// There is no name that two variables have.
 template <class Text>
 inline constexpr bool names_are_of_one_variable = std::is_void_v<Text>;
@@ -137,6 +167,27 @@ constexpr auto find_operation_name() {
   if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
 }
 
+/// How the variable of a record begins, as a type.
+template <ir::attribute Kind, bool Trainable>
+using beginning = diagnose::begins_with<std::conditional_t<Kind == carried_kind, carried_initializer,
+                                                           static_initializer<static_cast<initializer_kind>(Kind)>>,
+                                        std::conditional_t<Trainable, diagnose::trainable, not_trainable_tag>>;
+
+/// One of the two things that a problem of a graph is about, as a type.
+template <const ir::build_status* Status, bool Second>
+auto find_subject() {
+  constexpr const ir::record *one = Second ? Status->other : Status->one, *other = Second ? Status->one : Status->other;
+  if constexpr (Status->problem == ir::build_problem::two_beginnings) {
+    return beginning<one->attributes[0], one->attributes[1] != 0>{};
+  } else if constexpr (one != nullptr && one->op->info != other->op->info && one->spec == other->spec) {
+    static constexpr std::string_view name = one->op->info->name;
+    return spelled<fixed_copy<&name>()>{};
+  } else {
+    static constexpr tensor_spec spec = Second ? Status->second : Status->first;
+    return spec_of<spec>{};
+  }
+}
+
 /// A closure whose program is placed softly.
 template <class Closure>
 struct placed_softly {
@@ -189,17 +240,45 @@ struct compiled_graph {
 
   static constexpr ir::build_status status = status_of(built.status, view);
   static constexpr ir::build_problem problem = status.problem;
-  static constexpr tensor_spec first_spec = status.first, second_spec = status.second;
   static constexpr std::string_view operation = status.op == nullptr ? std::string_view{} : status.op->name;
   using operation_type = decltype(find_operation_name<&operation>());
   static constexpr std::string_view text = status.text;
-  using first_type = spec_of<first_spec>;
-  using second_type = spec_of<second_spec>;
+  using first_type = decltype(find_subject<&status, false>());
+  using second_type = decltype(find_subject<&status, true>());
   using text_type = decltype(find_operation_name<&text>());
 
   static constexpr std::string_view shared_name = ir::find_shared_name(view);
   using shared_name_type = decltype(find_operation_name<&shared_name>());
 };
+
+/// What a closure returns.
+template <class Closure>
+using closure_result = std::remove_cvref_t<decltype(std::declval<const Closure&>()())>;
+/// True for a closure whose result has outputs.
+template <class Closure>
+concept closure_of_outputs = requires {
+  sizeof(output_traits<closure_result<Closure>>);
+};
+
+/// Stands for the graph of what is no closure of outputs.
+template <class Result>
+struct no_graph {
+  static constexpr ir::build_problem problem = ir::build_problem::none;
+  using operation_type = void;
+  using first_type = Result;
+  using second_type = void;
+  using text_type = void;
+  using shared_name_type = void;
+};
+template <class Closure>
+constexpr auto choose_graph() {
+  if constexpr (closure_of_outputs<Closure>)
+    return std::type_identity<compiled_graph<Closure>>{};
+  else if constexpr (diagnose::is_closure<Closure>)
+    return std::type_identity<no_graph<closure_result<Closure>>>{};
+  else
+    return std::type_identity<no_graph<void>>{};
+}
 
 /// Where the nodes of a program run, worked out when the first run or its session asks.
 template <class Graph>
@@ -388,17 +467,36 @@ class program {
   carried values_;
 };
 
+/// A program is printed by <tagma/explain.hpp>: TAGMA-E171.
+template <class Stream, class Closure>
+Stream& operator<<(Stream& stream, const program<Closure>&) {
+  static_assert(diagnose::is_closure_printed<Closure>,
+                "TAGMA-E171 <<: what prints a program is tagma::explain(program), of <tagma/explain.hpp>");
+  return stream;
+}
+
+/// What is compiled has no outputs.
+#define TAGMA_REFUSES_CLOSURE(Closure)                                                                               \
+  static_assert(diagnose::is_closure<Closure>,                                                                       \
+                "TAGMA-E172 compile: takes a closure: tagma::compile([=] { return tagma::outputs(loss, train); })"); \
+  if constexpr (diagnose::is_closure<Closure>)                                                                       \
+  static_assert(diagnose::returns_outputs<detail::closure_result<Closure>>,                                          \
+                "TAGMA-E172 compile: the closure must return tagma::outputs(...)")
+
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146 and E161.
-template <class Closure, class Graph = detail::compiled_graph<Closure>,
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161 and E172.
+template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
           class Shared = typename Graph::shared_name_type>
 [[nodiscard]] auto compile(const Closure& closure) {
-  static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
+  static_assert(diagnose::one_type_per_name<Graph::problem, Text, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
+  static_assert(
+      diagnose::one_beginning_per_name<Graph::problem, Text, First, Second>,
+      "TAGMA-E060 compile: two variables of one name begin in different ways, or only one of them is trained");
   static_assert(diagnose::has_gradient<Graph::problem, Operation>,
                 "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
   static_assert(diagnose::trains_something<Graph::problem>,
@@ -414,7 +512,11 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
   static_assert(
       diagnose::names_are_of_one_variable<Shared>,
       "TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer");
-  if constexpr (Graph::problem == ir::build_problem::none && std::is_void_v<Shared>) return program<Closure>(closure);
+  if constexpr (!detail::closure_of_outputs<Closure>) {
+    TAGMA_REFUSES_CLOSURE(Closure);
+  } else if constexpr (Graph::problem == ir::build_problem::none && std::is_void_v<Shared>) {
+    return program<Closure>(closure);
+  }
 }
 
 /// An option of `compile`.
@@ -425,7 +527,13 @@ inline constexpr soft_placement_option soft_placement{};
 /// that the program does not know: type and number are dropped, job, replica and task hold.
 template <class Closure>
 [[nodiscard]] auto compile(const Closure& closure, soft_placement_option) {
-  return compile(detail::placed_softly<Closure>{closure});
+  if constexpr (detail::closure_of_outputs<Closure>) {
+    return compile(detail::placed_softly<Closure>{closure});
+  } else {
+    TAGMA_REFUSES_CLOSURE(Closure);
+  }
 }
 
 }  // namespace tagma
+
+#undef TAGMA_REFUSES_CLOSURE

@@ -10,8 +10,14 @@
 
 namespace tagma {
 
+struct run_limits;
+
 /// What can be wrong with a feed: types whose names tell what it is about.
 namespace diagnose {
+template <class... Output>
+struct second_output {};
+template <class... Argument>
+struct no_feed {};
 template <class Spec>
 struct not_in_program {};
 template <class Operation, class Spec>
@@ -155,12 +161,29 @@ struct fed_graph : Graph {
 template <class Graph, ir::node_id... Fed>
 struct placed_graph<fed_graph<Graph, Fed...>> : placed_graph<Graph> {};
 
+/// What is wrong with an argument of a run that is neither feed nor limit.
+template <class Argument>
+constexpr auto no_feed() {
+  if constexpr (std::is_same_v<Argument, refused_feed>)
+    return diagnose::refused{};
+  else if constexpr (expression<Argument>)
+    return diagnose::second_output<Argument>{};
+  else
+    return diagnose::no_feed<Argument>{};
+}
+
 /// What a feed is for.
 template <class Graph, class Argument>
 struct feed_traits {
   static constexpr fixed_array<ir::node_id, 0> nodes{};
   static constexpr bool replaces = false;
-  static constexpr auto fault() {}  // a limit
+  static constexpr auto fault() { return no_feed<Argument>(); }
+};
+template <class Graph>
+struct feed_traits<Graph, run_limits> {
+  static constexpr fixed_array<ir::node_id, 0> nodes{};
+  static constexpr bool replaces = false;
+  static constexpr auto fault() {}
 };
 template <class Graph, class Id, class Value>
 struct feed_traits<Graph, feed<Id, Value>> {

@@ -18,9 +18,17 @@ template <expression... E>
 [[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
   return {};
 }
+template <class... E>
+  requires(!diagnose::are_expressions<E...>)
+auto fetch(const E&...) {
+  static_assert(diagnose::are_expressions<E...>, "TAGMA-E173 fetch: takes expressions that are outputs of the program");
+  return diagnose::refused{};
+}
 
 /// What can be wrong with a run: types whose names tell what it is about.
 namespace diagnose {
+template <class... What>
+struct no_fetch {};
 template <class Spec>
 struct no_output {};
 template <class Name, class Placeholder>
@@ -37,9 +45,21 @@ struct no_common_device {};
 
 /// A run has no fault of this kind. `Fault` is the first one that it has, or void.
 template <class Fault>
+inline constexpr bool fetches_expressions = true;
+template <class... What>
+inline constexpr bool fetches_expressions<no_fetch<What...>> = false;
+template <class Fault>
 inline constexpr bool fetches_outputs = true;
 template <class Spec>
 inline constexpr bool fetches_outputs<no_output<Spec>> = false;
+template <class Fault>
+inline constexpr bool takes_feeds_behind_one_output = true;
+template <class... Output>
+inline constexpr bool takes_feeds_behind_one_output<second_output<Output...>> = false;
+template <class Fault>
+inline constexpr bool takes_feeds_and_limits = true;
+template <class... Argument>
+inline constexpr bool takes_feeds_and_limits<no_feed<Argument...>> = false;
 template <class Fault>
 inline constexpr bool feeds_tensors_of_the_program = true;
 template <class Spec>
@@ -100,6 +120,19 @@ template <class... E>
 [[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
   return list;
 }
+/// What cannot be fetched; it counts as an empty list.
+template <class What>
+struct no_list : fetch_list<> {};
+template <class What>
+  requires(!expression<What>)
+[[nodiscard]] constexpr no_list<What> as_list(const What&) { return {}; }
+
+/// Two or more things in braces, of whatever types.
+struct braced_list {
+  template <class First, class Second, class... Rest>
+  braced_list(const First&, const Second&, const Rest&...);
+};
+
 /// The first placeholder that a plan needs and the feeds lack, as a node of the plan; -1 if there is none.
 template <class Plan, class... Traits>
 [[nodiscard]] constexpr int first_missing() {
@@ -161,6 +194,10 @@ struct run_check {
       return find_in_plan<compiled_plan<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
     else
       return arguments{};
+  }
+  template <class What>
+  static auto find(no_list<What>) {
+    return std::conditional_t<std::is_same_v<What, diagnose::refused>, What, diagnose::no_fetch<What>>{};
   }
   template <class Plan>
   static auto find_in_plan() {

@@ -92,9 +92,22 @@ template <class What, class Results>
 
 }  // namespace detail
 
-/// Nothing is wrong with a run.
+/// Nothing is wrong with what a run fetches; with what it feeds; with all of it.
+#define TAGMA_NEEDS_A_FETCH(...)                            \
+  static_assert(diagnose::fetches_expressions<__VA_ARGS__>, \
+                "TAGMA-E174 run: takes an output of the program, or several as tagma::fetch(loss, accuracy)")
+#define TAGMA_NEEDS_FEEDS(...)                                                                                \
+  static_assert(                                                                                              \
+      diagnose::takes_feeds_behind_one_output<__VA_ARGS__>,                                                   \
+      "TAGMA-E174 run: several outputs are one list: session.run(tagma::fetch(loss, accuracy), x = images)"); \
+  static_assert(                                                                                              \
+      diagnose::takes_feeds_and_limits<__VA_ARGS__>,                                                          \
+      "TAGMA-E174 run: behind what is fetched stand feeds, x = images, y = labels, and limits, timeout(500ms)")
+
 #define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                \
+  TAGMA_NEEDS_A_FETCH(Fault);                                                                                         \
   static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");    \
+  TAGMA_NEEDS_FEEDS(Fault);                                                                                           \
   static_assert(diagnose::feeds_tensors_of_the_program<Fault>,                                                        \
                 "TAGMA-E054 run: what is fed is no part of this program");                                            \
   static_assert(diagnose::feeds_what_is_computed<Fault>,                                                              \
@@ -140,8 +153,9 @@ class session {
   /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
   /// of the call.
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071 and E147 to E151 when compiled; throws InvalidArgument if a
-  /// feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
+  /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
+  /// reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
@@ -152,6 +166,29 @@ class session {
   auto run(const What& what, located<First> first, const Rest&... rest) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
     return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), first.at(), first.value(), rest...));
+  }
+  /// @}
+
+  /// What is no run: TAGMA-E174.
+  /// @{
+  template <class What, class First, class... Rest>
+    requires(!std::is_base_of_v<located<First>, First> && !std::is_same_v<First, source_line>)
+  auto run(const What&, const First&, const Rest&...) {
+    using fault = decltype(detail::no_feed<First>());
+    TAGMA_NEEDS_FEEDS(fault);
+  }
+  template <class... Nothing>
+  auto run() {
+    TAGMA_NEEDS_A_FETCH(diagnose::no_fetch<Nothing...>);
+  }
+  template <class... Rest>
+  auto run(detail::braced_list, const Rest&...) {
+    TAGMA_NEEDS_FEEDS(diagnose::second_output<Rest...>);
+  }
+  template <class What, class... Rest>
+  auto run(const What&, detail::braced_list, const Rest&...) {
+    using fault = diagnose::no_feed<What, Rest...>;
+    TAGMA_NEEDS_FEEDS(fault);
   }
   /// @}
 
@@ -222,3 +259,5 @@ class session {
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_A_SOUND_RUN
+#undef TAGMA_NEEDS_A_FETCH
+#undef TAGMA_NEEDS_FEEDS

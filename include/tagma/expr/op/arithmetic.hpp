@@ -180,33 +180,61 @@ inline constexpr auto minimum =
   return detail::make_binary<op::minimum, Place>(a, b);
 };
 
-inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
-  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
+inline constexpr auto negate = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+    return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("negate", E);
+  }
 };
-inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
-  return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
+inline constexpr auto abs = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+    return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("abs", E);
+  }
 };
-inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
-  return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
+inline constexpr auto sign = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+    return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("sign", E);
+  }
 };
-inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
-  return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
+inline constexpr auto square = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+    return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("square", E);
+  }
 };
-inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
+inline constexpr auto floor = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("floor", E);
+  }
 };
-inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
+inline constexpr auto ceil = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("ceil", E);
+  }
 };
-inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
+inline constexpr auto round = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("round", E);
+  }
 };
 
 }  // namespace tagma

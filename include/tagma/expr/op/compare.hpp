@@ -169,9 +169,13 @@ inline constexpr auto logical_or =
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_or, Place>(a, b);
 };
-inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
-  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+inline constexpr auto logical_not = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+    return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("logical_not", E);
+  }
 };
 
 /// Converts every element to `T`.

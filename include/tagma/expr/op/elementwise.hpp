@@ -38,6 +38,9 @@ template <class T, extent... N, detail::scalar Number>
 inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
 template <detail::scalar Number, class T, extent... N>
 inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+/// Each of two operands is an expression or a number.
+template <class A, class B>
+inline constexpr bool are_operands = (expression<A> || detail::scalar<A>)&&(expression<B> || detail::scalar<B>);
 }  // namespace diagnose
 
 namespace op {
@@ -94,11 +97,13 @@ using common_spec = operand<std::conditional_t<expression<A>, A, B>>;
 
 /// True if a node of two operands can be built.
 template <class A, class B>
-inline constexpr bool operands_agree = diagnose::same_element_type<operand<A>, operand<B>>&&
-    diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
+inline constexpr bool operands_agree =
+    diagnose::are_operands<A, B>&& diagnose::same_element_type<operand<A>, operand<B>>&&
+        diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
 
 template <class A, class B>
-concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
+concept operands = (expression<A> && (expression<B> || scalar<B> || mistaken_operand<B>)) ||
+                   (expression<B> && (scalar<A> || mistaken_operand<A>));
 
 /// The node of a two-operand operation; either operand may be a plain number.
 template <class Op, class Place, class A, class B>

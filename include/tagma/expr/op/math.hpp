@@ -111,53 +111,101 @@ struct relu : elementwise {
 }  // namespace op
 
 /// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
-inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
+inline constexpr auto exp = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("exp", E);
+  }
 };
-inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
+inline constexpr auto log = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("log", E);
+  }
 };
-inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
+inline constexpr auto log1p = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("log1p", E);
+  }
 };
-inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
+inline constexpr auto expm1 = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("expm1", E);
+  }
 };
-inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
+inline constexpr auto sqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("sqrt", E);
+  }
 };
-inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
+inline constexpr auto rsqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("rsqrt", E);
+  }
 };
-inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
+inline constexpr auto tanh = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("tanh", E);
+  }
 };
-inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
+inline constexpr auto sigmoid = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("sigmoid", E);
+  }
 };
-inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
+inline constexpr auto softplus = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("softplus", E);
+  }
 };
-inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
+inline constexpr auto erf = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("erf", E);
+  }
 };
-inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
+inline constexpr auto sin = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("sin", E);
+  }
 };
-inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
+inline constexpr auto cos = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("cos", E);
+  }
 };
 inline constexpr auto power =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
@@ -167,9 +215,13 @@ inline constexpr auto power =
 };
 
 /// max(x, 0).
-inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto relu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("relu", E);
+  }
 };
 
 }  // namespace tagma

@@ -192,17 +192,25 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
 /// The mean of every channel over height and width. Raises TAGMA-E120 for a wrong rank.
 /// @param x [batch, height, width, channels], floating
 /// @return [batch, channels]
-inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
-  TAGMA_NEEDS_IMAGES(typename X::spec_type);
-  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
-    return detail::make_reduction<op::mean, false, Place, 1, 2>(x);
+inline constexpr auto global_average_pool = []<class X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
+  if constexpr (expression<X>) {
+    TAGMA_NEEDS_IMAGES(typename X::spec_type);
+    if constexpr (diagnose::is_image_batch<typename X::spec_type>)
+      return detail::make_reduction<op::mean, false, Place, 1, 2>(x);
+  } else {
+    TAGMA_REFUSES_OPERAND("global_average_pool", X);
+  }
 };
 
 /// The largest element of every channel over height and width; the gradient is shared by equal maxima.
-inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
-  TAGMA_NEEDS_IMAGES(typename X::spec_type);
-  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
-    return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);
+inline constexpr auto global_max_pool = []<class X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
+  if constexpr (expression<X>) {
+    TAGMA_NEEDS_IMAGES(typename X::spec_type);
+    if constexpr (diagnose::is_image_batch<typename X::spec_type>)
+      return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);
+  } else {
+    TAGMA_REFUSES_OPERAND("global_max_pool", X);
+  }
 };
 
 }  // namespace tagma

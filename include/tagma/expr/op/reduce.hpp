@@ -159,6 +159,13 @@ inline constexpr keep_dims_tag keep_dims{};
 
 namespace detail {
 
+/// Axes in braces, where none are taken.
+struct run_time_axes {
+  run_time_axes(int);
+  run_time_axes(int, int);
+  run_time_axes(int, int, int);
+};
+
 /// The mask of the axes, of all axes if none are named; axes that do not exist are left out.
 template <int Rank, int... Axes>
 inline constexpr op::attribute_mask axis_mask = [] {
@@ -178,6 +185,20 @@ template <class Op, bool Keep, class Place, int... Axes, class E>
 
 }  // namespace detail
 
+namespace diagnose {
+/// Behind the operand of a reduction stands nothing but `keep_dims`: the compiler knows the axes.
+template <class Keep>
+inline constexpr bool axes_are_template_arguments = std::is_same_v<Keep, keep_dims_tag>;
+}  // namespace diagnose
+
+#define TAGMA_NEEDS_KEEP_DIMS(Who, Keep)                                                                 \
+  static_assert(diagnose::axes_are_template_arguments<Keep>,                                             \
+                "TAGMA-E178 " Who ": axes are template arguments: tagma::" Who "<0>(x), and tagma::" Who \
+                "<0>(x, tagma::keep_dims)")
+#define TAGMA_REFUSES_AXES(Who, E)                        \
+  static_assert(diagnose::axes_are_template_arguments<E>, \
+                "TAGMA-E178 " Who ": its axes are template arguments: tagma::" Who "<0>(x); nothing stands behind x")
+
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
 /// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
 /// @{
@@ -187,8 +208,9 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::sum, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto sum(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("sum", Keep);
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::sum, true, Place, Axes...>(e);
@@ -205,8 +227,9 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reduce_max(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("reduce_max", Keep);
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
@@ -236,8 +259,9 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::mean, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto mean(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("mean", Keep);
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::mean, true, Place, Axes...>(e);
@@ -258,6 +282,36 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 /// @}
 
+/// These drop the axis: TAGMA-E178.
+/// @{
+template <int... Axes, expression E, class Keep = detail::run_time_axes>
+auto product(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("product", E);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes>
+auto reduce_min(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("reduce_min", E);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes>
+auto all(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("all", E);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes>
+auto any(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("any", E);
+}
+template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
+auto argmax(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("argmax", E);
+}
+template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
+auto argmin(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("argmin", E);
+}
+/// @}
+
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_AXES
+#undef TAGMA_REFUSES_AXES
+#undef TAGMA_NEEDS_KEEP_DIMS

@@ -118,16 +118,24 @@ struct softmax_cross_entropy : composition<4> {
 }  // namespace op
 
 /// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
-inline constexpr auto softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (E::rank > 0) return detail::make_node<op::softmax, ir::attributes<0>{}, Place>(e);
+inline constexpr auto softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (E::rank > 0) return detail::make_node<op::softmax, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("softmax", E);
+  }
 };
 /// The logarithm of softmax, without overflow.
-inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (E::rank > 0) return detail::make_node<op::log_softmax, ir::attributes<0>{}, Place>(e);
+inline constexpr auto log_softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (E::rank > 0) return detail::make_node<op::log_softmax, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("log_softmax", E);
+  }
 };
 
 /// The cross entropy of each row of logits with the class that its label names.

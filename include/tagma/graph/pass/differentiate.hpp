@@ -12,7 +12,8 @@ namespace tagma::ir {
 /// What can go wrong while a graph is built; the program turns it into a sentence.
 enum class build_problem : std::uint8_t {
   none,
-  name_clash,
+  name_clash,      ///< one name, two types; `text` is the name
+  two_beginnings,  ///< one name and type, two initializers
   no_gradient,
   independent,
   nothing_to_train,
@@ -21,6 +22,8 @@ enum class build_problem : std::uint8_t {
   oversized,         ///< a tensor has more bytes than can be addressed
 };
 
+struct record;
+
 /// A problem and the things it is about.
 struct build_status {
   build_problem problem = build_problem::none;
@@ -28,6 +31,7 @@ struct build_status {
   tensor_spec first;
   tensor_spec second;
   std::string_view text{};
+  const record *one = nullptr, *other = nullptr;  ///< the variables of one name
 
   [[nodiscard]] constexpr bool good() const { return problem == build_problem::none; }
 };

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E177
+// mentions: initializer_kind::zeros
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4>();
+
+int main() {
+#ifdef REJECT
+  (void)tg::dense<"layer", 3>(x, tg::zeros);
+#else
+  (void)tg::dense<"layer", 3>(x, tg::linear, tg::zeros);
+#endif
+}

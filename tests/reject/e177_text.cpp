@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E177
+// mentions: char
+// mentions: tagma::relu
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4>();
+
+int main() {
+#ifdef REJECT
+  (void)tg::dense<"layer", 3>(x, "relu");
+#else
+  (void)tg::dense<"layer", 3>(x, tg::relu);
+#endif
+}

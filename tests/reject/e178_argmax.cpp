@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E178
+// mentions: argmax<0>
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4>();
+
+int main() {
+#ifdef REJECT
+  (void)tg::argmax(x, 1);
+#else
+  (void)tg::argmax<1>(x);
+#endif
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// expect: TAGMA-E181
+// mentions: batch_norm<
+#include "tagma/tagma.hpp"
+
+namespace tg = tagma;
+
+constexpr auto x = tg::placeholder<"x", float, tg::dyn, 4>();
+
+int main() {
+#ifdef REJECT
+  (void)tg::batch_norm(x);
+#else
+  (void)tg::batch_norm<"layer", tg::phase::inference>(x);
+#endif
+}
