@@ -47,10 +47,36 @@ constexpr bool not_in_place() {
   const auto product = matmul(x, placeholder<"k", float, 3, 5>());
   const auto twice = planned(build(softmax(product), sum(product)));
   const auto state = planned(build(softmax(w)));
-  return feed.sizes.blocks == 1 && feed.nodes[feed.steps[0].node].storage == storage_kind::arena && twice.sizes.blocks == 3 &&
-         state.sizes.blocks == 1;
+  return feed.sizes.blocks == 1 && feed.nodes[feed.steps[0].node].storage == storage_kind::arena &&
+         twice.sizes.blocks == 3 && state.sizes.blocks == 1;
 }
 static_assert(not_in_place());
+
+/// Bytes are taken over for elements of the same size alone, be they wider or narrower: the block is as large as the
+/// tensor that it was made for, and a loop writes behind or before what it still has to read.
+constexpr bool in_place_for_one_size() {
+  const auto product = matmul(x, placeholder<"k", float, 3, 5>());
+  const auto precise = matmul(placeholder<"a", double, 4, 3>(), placeholder<"b", double, 3, 5>());
+  const auto wider = planned(build(cast<double>(product)));
+  const auto narrower = planned(build(cast<float>(precise)));
+  const auto bytes = planned(build(cast<std::uint8_t>(product)));
+  const auto same = planned(build(cast<std::int32_t>(product)));
+  const auto chain = planned(build(cast<double>(softmax(product))));
+  return wider.sizes.steps == 2 && wider.sizes.blocks == 2 && narrower.sizes.blocks == 2 && bytes.sizes.blocks == 2 &&
+         same.sizes.steps == 2 && same.sizes.blocks == 1 && chain.sizes.steps == 3 && chain.sizes.blocks == 2;
+}
+static_assert(in_place_for_one_size());
+
+/// A tensor that dies is written over only by a result of its shape; one that a view shows in another shape is not.
+constexpr bool in_place_for_one_shape() {
+  const auto column = matmul(x, placeholder<"c", float, 3, 1>());
+  const auto stretched = planned(build(column + x));
+  const auto product = matmul(x, placeholder<"k", float, 3, 4>());
+  const auto plain = planned(build(product + placeholder<"z", float, 4, 4>()));
+  const auto both = planned(build(reshape<4, 1, 4>(product) + product));
+  return stretched.sizes.blocks == 2 && plain.sizes.blocks == 1 && both.sizes.steps == 2 && both.sizes.blocks == 2;
+}
+static_assert(in_place_for_one_shape());
 
 /// A view has the bytes of what it shows; an update those of its variable.
 constexpr bool shares() {
@@ -58,8 +84,8 @@ constexpr bool shares() {
   const auto& feed = p.nodes[p.fetches[0]];
   const auto& update = p.nodes[p.fetches[1]];
   const auto& shown = p.nodes[p.fetches[2]];
-  return feed.storage == storage_kind::feed && update.storage == storage_kind::variable && shown.storage == storage_kind::arena &&
-         p.sizes.blocks == 1 && p.writes_variables && p.feeds == 1;
+  return feed.storage == storage_kind::feed && update.storage == storage_kind::variable &&
+         shown.storage == storage_kind::arena && p.sizes.blocks == 1 && p.writes_variables && p.feeds == 1;
 }
 static_assert(shares());
 
@@ -74,6 +100,8 @@ TEST_CASE("plans are the same in the compiler and at run time") {
   CHECK(one_loop());
   CHECK(in_place());
   CHECK(not_in_place());
+  CHECK(in_place_for_one_size());
+  CHECK(in_place_for_one_shape());
   CHECK(shares());
   CHECK(fetches_in_time());
 }
