@@ -227,7 +227,7 @@ TEST_CASE("steps far apart are ordered by those between them") {
   }
   const plan_view view = plan.view();
   const step_graph graph(view);
-  for (const std::size_t s : {0, 63, 64, 65, 127, 128}) {
+  for (const std::size_t s : {0u, 63u, 64u, 65u, 127u, 128u}) {
     CHECK(graph.ordered(s, 199));
     CHECK_FALSE(graph.ordered(199, s));
   }
