@@ -58,6 +58,14 @@ class watched_atomic : atomic<T> {
     test::point();
     return atomic<T>::load(order);
   }
+  void store(T value, memory_order order = memory_order::seq_cst) {
+    test::point();
+    atomic<T>::store(value, order);
+  }
+  bool replace(T expected, T value) {
+    test::point();
+    return atomic<T>::replace(expected, value);
+  }
   T fetch_add(T value, memory_order order = memory_order::seq_cst) {
     test::point();
     return atomic<T>::fetch_add(value, order);
