@@ -11,6 +11,9 @@ using namespace tagma::device;
 
 static_assert(quotient(17, 5) == 3 && quotient(4, 5) == 0);
 static_assert(quotient((std::int64_t{1} << 40) + 7, 8) == std::int64_t{1} << 37);
+static_assert(quotient((std::int64_t{1} << 32) + 6, 3) == 1431655767 &&
+              quotient(std::int64_t{6} << 31, 3) == std::int64_t{1} << 32);
+static_assert(quotient(7, (std::int64_t{1} << 32) + 1) == 0 && quotient(0xffffffff, 2) == 0x7fffffff);
 static_assert(quotient(7, std::int64_t{1} << 40) == 0);
 static_assert(quotient(std::int64_t{1} << 62, std::int64_t{1} << 31) == std::int64_t{1} << 31);
 static_assert(quotient(0xffffffff, 0xffffffff) == 1);

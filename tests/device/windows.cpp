@@ -30,6 +30,8 @@ void check_axis(const conv_axis& a) {
   for (std::int64_t i = 0; i < a.in; ++i) {
     std::int64_t first = -1, last = -1;
     a.covering(i, first, last);
+    for (std::int64_t w = 0; w < a.size; ++w) wrong += a.seeing(i, w) >= a.out || a.seeing(i, w) < -1;
+    wrong += first < 0 || last > a.out || first > last;
     for (std::int64_t o = 0; o < a.out; ++o) {
       bool sees = false;
       for (std::int64_t w = 0; w < a.size; ++w) {

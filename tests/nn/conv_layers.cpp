@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/nn/conv_layers.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -47,4 +48,69 @@ TEST_CASE("a small convolutional network learns which half of an image is bright
   // The averages have followed the moments of the batch, so both phases nearly agree.
   const auto [frozen, fresh] = session.run(tg::fetch(tested, normal.output), x = images);
   for (tg::extent i = 0; i < frozen.dims().elements(); ++i) CHECK(frozen[i] == Approx(fresh[i]).margin(0.05));
+}
+
+namespace {
+
+/// The moments of each channel of [.., 3] by their definition.
+struct moments {
+  std::array<double, 3> mean{}, variance{};
+
+  explicit moments(const tg::tensor<double>& x) {
+    const auto rows = static_cast<double>(x.dims()[0]);
+    for (tg::extent i = 0; i < x.dims().elements(); ++i) mean[static_cast<std::size_t>(i % 3)] += x[i] / rows;
+    for (tg::extent i = 0; i < x.dims().elements(); ++i) {
+      const auto c = static_cast<std::size_t>(i % 3);
+      variance[c] += (x[i] - mean[c]) * (x[i] - mean[c]) / rows;
+    }
+  }
+};
+
+/// Trains a layer of this momentum on batches of several sizes, and compares its averages after each.
+template <tg::fixed_string Name>
+void check_averages(double momentum) {
+  const auto x = tg::placeholder<"x", double, tg::dyn, 3>();
+  const auto layer = tg::batch_norm<Name, tg::phase::training>(x, momentum);
+  const auto mean = tg::variable<Name / "moving_mean", double, 3>(tg::zeros, tg::not_trainable);
+  const auto variance = tg::variable<Name / "moving_variance", double, 3>(tg::ones, tg::not_trainable);
+  const auto update = layer.update;
+  tg::session session(tg::compile([=] { return tg::outputs(update, mean, variance); }));
+
+  std::array<double, 3> expected_mean{0, 0, 0}, expected_variance{1, 1, 1};
+  for (int step = 0; step < 5; ++step) {
+    tg::tensor<double> batch(tg::shape{3 + step, 3});
+    for (tg::extent i = 0; i < batch.dims().elements(); ++i)
+      batch[i] = static_cast<double>((i * 37 + step * 11) % 23) / 4 + static_cast<double>(i % 3) * 5 + step;
+    session.run(update, x = batch);
+    const moments now(batch);
+    const auto [got_mean, got_variance] = session.run(tg::fetch(mean, variance));
+    for (std::size_t c = 0; c < 3; ++c) {
+      expected_mean[c] = momentum * expected_mean[c] + (1 - momentum) * now.mean[c];
+      expected_variance[c] = momentum * expected_variance[c] + (1 - momentum) * now.variance[c];
+      CHECK(got_mean[static_cast<tg::extent>(c)] == Approx(expected_mean[c]).epsilon(1e-12).margin(1e-12));
+      CHECK(got_variance[static_cast<tg::extent>(c)] == Approx(expected_variance[c]).epsilon(1e-12).margin(1e-12));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("moving averages keep the share of the momentum, and take the rest from the batch", "[conv_layers]") {
+  check_averages<"slow">(0.9);
+  check_averages<"fast">(0.1);
+  check_averages<"last">(0);   // the moments of the last batch
+  check_averages<"first">(1);  // as they were made
+}
+
+TEST_CASE("without a momentum, a hundredth of an average comes from the batch", "[conv_layers]") {
+  const auto x = tg::placeholder<"x", double, tg::dyn, 3>();
+  const auto layer = tg::batch_norm<"usual", tg::phase::training>(x);
+  const auto mean = tg::variable<"usual/moving_mean", double, 3>(tg::zeros, tg::not_trainable);
+  const auto update = layer.update;
+  tg::session session(tg::compile([=] { return tg::outputs(update, mean); }));
+  session.run(update, x = tg::tensor<double>(tg::shape{2, 3}, {100, 0, 50, 300, 0, 50}));
+  const auto got = session.run(mean);
+  CHECK(got[0] == Approx(2));
+  CHECK(got[1] == 0);
+  CHECK(got[2] == Approx(0.5));
 }

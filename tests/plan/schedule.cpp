@@ -82,11 +82,31 @@ constexpr bool in_order() {
 }
 static_assert(in_order());
 
+/// The first update waits for what it assigns, the second could run at once; still the first one comes first.
+constexpr bool a_late_update() {
+  const auto built = build(assign(w, sum<0>(reshape<1, 3>(tagma::exp(x)))), assign_add(w, x));
+  const auto r = scheduled(built);
+  return !r.contradictory && place(r, built.roots[0]) >= 0 && place(r, built.roots[0]) < place(r, built.roots[1]);
+}
+static_assert(a_late_update());
+
+/// An update runs before what comes earlier in the graph and has nothing to do with it.
+constexpr bool updates_early() {
+  const auto built = build(sum(w), sum(tagma::exp(x)), assign(w, x));
+  const auto g = view_of(built);
+  const auto r = scheduled(built);
+  const int update = place(r, built.roots[2]);
+  return place(r, built.roots[0]) < update && update < place(r, find(g, "exp"));
+}
+static_assert(updates_early());
+
 TEST_CASE("the order of a run respects operands, control dependencies and versions of variables") {
   CHECK(operands_first());
   CHECK(reads_around_updates());
   CHECK(contradicts());
   CHECK(in_order());
+  CHECK(a_late_update());
+  CHECK(updates_early());
 }
 
 TEST_CASE("the queue of ready items gives the smallest first") {

@@ -111,6 +111,29 @@ TEST_CASE("control dependencies order steps, also through groups and views") {
   check_order(plan);
 }
 
+TEST_CASE("every step that waits for a group is ordered behind what the group waits for") {
+  const auto program = [] {
+    const auto first = tg::group(tg::reshape<256>(tg::softmax(x)));
+    const auto behind = tg::after(first);
+    return tg::outputs(behind(tg::matmul(v, v)), behind(tg::matmul(v, x)), behind(tg::matmul(x, v)));
+  };
+  const plan_view& plan = plan_of(program);
+  const step_graph graph(plan);
+  for (int which = 0; which < 3; ++which)
+    CHECK(graph.ordered(step_of(plan, "softmax"), step_of(plan, "matmul", which)));
+  check_order(plan);
+}
+
+TEST_CASE("updates of one variable are ordered, though neither reads what the other wrote") {
+  const auto program = [] { return tg::outputs(tg::assign_add(v, x), tg::assign_add(v, x), tg::assign_add(v, x)); };
+  const plan_view& plan = plan_of(program);
+  const step_graph graph(plan);
+  REQUIRE(graph.size() == 3);
+  CHECK(graph.ordered(0, 1));
+  CHECK(graph.ordered(1, 2));
+  check_order(plan);
+}
+
 TEST_CASE("an update waits for those who read the old value, and later readers for the update") {
   const auto program = [] {
     const auto old = tg::matmul(v, x);
@@ -140,6 +163,76 @@ TEST_CASE("independent branches keep memory of their own") {
     return tg::outputs(tg::sum(branch(x)), tg::sum(branch(tg::transpose(x))));
   };
   check_order(plan_of(program));
+}
+
+/// A plan of kernels that each read some tensors that were written before, as one might be for a large program.
+struct random_plan {
+  std::vector<tg::plan::plan_node> nodes;
+  std::vector<tg::ir::node_id> inputs;
+  std::vector<tg::plan::plan_step> steps;
+  std::vector<tg::plan::plan_block> blocks;
+
+  random_plan(std::uint64_t number, std::int32_t count) {
+    const tg::random_key key{number, 5, 0};
+    for (std::int32_t i = 0; i < count; ++i) {
+      const auto r = tg::random_block(key, static_cast<std::uint64_t>(i));
+      tg::plan::plan_node n;
+      n.op = &tg::ir::info<tg::plan::transfer>;  // a kernel that writes over nothing
+      n.first_input = static_cast<std::int32_t>(inputs.size());
+      n.storage = storage_kind::arena;
+      n.slot = n.step = i;
+      // Some are read by nobody, some by steps much later.
+      const int most = i == 0 ? 0 : static_cast<int>(r[0] % 3);
+      for (; n.inputs < most; ++n.inputs) {
+        const auto back = static_cast<std::int32_t>(r[static_cast<std::size_t>(n.inputs) + 1] % 24);
+        const std::int32_t from = back < i ? i - 1 - back : 0;
+        inputs.push_back(from);
+        blocks[static_cast<std::size_t>(from)].last = i;
+      }
+      nodes.push_back(n);
+      steps.push_back({i, n.first_input, n.inputs, false});
+      blocks.push_back({i, i, i});
+    }
+  }
+  [[nodiscard]] plan_view view() const {
+    plan_view all;
+    all.nodes = nodes;
+    all.inputs = all.operands = inputs;
+    all.steps = steps;
+    all.blocks = blocks;
+    return all;
+  }
+};
+
+TEST_CASE("plans of any form and of many steps keep their bytes in every order") {
+  for (std::uint64_t number = 0; number < 12; ++number) {
+    const random_plan plan(number, number < 8 ? 40 : 150);
+    check_order(plan.view());
+  }
+}
+
+TEST_CASE("steps far apart are ordered by those between them") {
+  random_plan plan(0, 0);
+  for (std::int32_t i = 0; i < 200; ++i) {
+    tg::plan::plan_node n;
+    n.op = &tg::ir::info<tg::plan::transfer>;
+    n.first_input = i == 0 ? 0 : i - 1;
+    n.inputs = i > 0;
+    n.storage = storage_kind::arena;
+    n.slot = n.step = i;
+    if (i > 0) plan.inputs.push_back(i - 1);
+    plan.nodes.push_back(n);
+    plan.steps.push_back({i, n.first_input, n.inputs, false});
+    plan.blocks.push_back({i, i, i + 1});
+  }
+  const plan_view view = plan.view();
+  const step_graph graph(view);
+  for (const std::size_t s : {0u, 63u, 64u, 65u, 127u, 128u}) {
+    CHECK(graph.ordered(s, 199));
+    CHECK_FALSE(graph.ordered(199, s));
+  }
+  std::vector<std::int64_t> bytes(200, 64), offsets(200);
+  CHECK(graph.place_blocks(bytes, offsets) == 128);  // as in a chain of steps in order
 }
 
 }  // namespace

@@ -51,7 +51,12 @@ constexpr bool reads_at_home(const Plan& p) {
     const plan::plan_step& step = p.steps[s];
     const plan::plan_node& n = p.nodes[step.node];
     if (n.step != static_cast<std::int32_t>(s)) return false;
-    if (n.op == &ir::info<plan::transfer>) continue;
+    if (n.op == &ir::info<plan::transfer>) {
+      // Its source is all that it has to do with.
+      if (step.operands != 1 || n.inputs != 1 || n.controls != 0 || n.attribute_count != 0) return false;
+      if (p.inputs[n.first_input] != p.operands[step.first_operand]) return false;
+      continue;
+    }
     for (int k = 0; k < step.operands; ++k) {
       const plan::plan_node& in = p.nodes[p.operands[step.first_operand + k]];
       const bool stored = in.storage == plan::storage_kind::arena || in.storage == plan::storage_kind::variable;
@@ -119,9 +124,20 @@ constexpr bool fetched_values() {
   for (std::size_t s = 0; s < p.sizes.steps; ++s)
     if (p.nodes[p.steps[s].node].op->kind == ir::op_kind::update) update = static_cast<std::int32_t>(s);
   const std::int32_t old = p.nodes[p.fetches[1]].step, now = p.nodes[p.fetches[2]].step;
+  // They are taken where they were copied to, once all steps are done.
+  for (const std::int32_t f : p.fetch_steps)
+    if (f != static_cast<std::int32_t>(p.sizes.steps)) return false;
   return old < update && update < now;
 }
 static_assert(fetched_values());
+
+/// The copy of a tensor that waited for something has that wait behind it.
+constexpr bool a_tensor_that_waited() {
+  const auto p = planned(
+      build(after(assign_add(v, x))(matmul(x, x))), [](std::string_view) { return 1; }, with_gpu);
+  return transfers(p) == 2 && reads_at_home(p);
+}
+static_assert(a_tensor_that_waited());
 
 }  // namespace
 
@@ -132,6 +148,7 @@ TEST_CASE("transfers, at run time too") {
   CHECK(a_view());
   CHECK(an_updated_variable());
   CHECK(fetched_values());
+  CHECK(a_tensor_that_waited());
 }
 
 TEST_CASE("each device has its arena") {

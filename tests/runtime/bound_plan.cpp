@@ -2,6 +2,8 @@
 #include "tagma/runtime/bound_plan.hpp"
 
 #include <catch2/catch.hpp>
+#include <utility>
+#include <vector>
 
 #include "tagma/tagma.hpp"
 
@@ -35,6 +37,43 @@ TEST_CASE("a session remembers a few batch sizes and forgets the oldest") {
   }
   CHECK(largest <= 64 * static_cast<std::size_t>(tg::program<decltype(program)>::peak_bytes(200)));
   CHECK(session.run(y, x = tg::tensor<float>(tg::shape{1, 8}), k = kernel)[3] == 0.25f);
+}
+
+TEST_CASE("a plan serves runs whose feeds have the same extents each, not some of them") {
+  const auto z = tg::placeholder<"z", float, tg::dyn>();
+  const auto first = tg::sum<1>(x);
+  const auto second = tg::exp(z);
+  tg::session session(tg::compile([=] { return tg::outputs(first, second); }));
+  for (const auto& [rows, count] : {std::pair{2, 3}, {2, 5}, {4, 5}, {2, 3}, {1, 5}, {2, 5}}) {
+    tg::tensor<float> ones(tg::shape{rows, 8});
+    for (float& v : ones.span()) v = 1;
+    const auto [a, b] = session.run(tg::fetch(first, second), x = ones, z = tg::tensor<float>(tg::shape{count}));
+    CHECK(a == tg::tensor<float>(tg::shape{rows}, std::vector<float>(static_cast<std::size_t>(rows), 8)));
+    CHECK(b == tg::tensor<float>(tg::shape{count}, std::vector<float>(static_cast<std::size_t>(count), 1)));
+  }
+}
+
+TEST_CASE("a tensor that dies is no room for a wider one, nor for a narrower one") {
+  // Long enough that a loop over elements of another size would meet what it has still to read, and that threads share.
+  constexpr tg::extent rows = 5000;
+  const auto precise = tg::placeholder<"precise", double, tg::dyn, 8>();
+  const auto identity = tg::placeholder<"identity", float, 8, 8>();
+  const auto wide = tg::cast<double>(tg::matmul(x, identity));
+  const auto narrow = tg::cast<float>(tg::matmul(precise, tg::cast<double>(identity)));
+  const auto beside = tg::matmul(identity, identity);  // what would be overwritten, or overwrite
+  const auto behind = tg::matmul(x, tg::transpose(identity));
+  tg::session session(tg::compile([=] { return tg::outputs(wide, narrow, beside, behind); }));
+  tg::tensor<float> in(tg::shape{rows, 8}), one(tg::shape{8, 8});
+  tg::tensor<double> same(tg::shape{rows, 8});
+  for (tg::extent i = 0; i < 8; ++i) one[9 * i] = 1;
+  for (tg::extent i = 0; i < rows * 8; ++i) same[i] = static_cast<double>(in[i] = static_cast<float>(i));
+  const auto [as_double, small, large] = session.run(tg::fetch(wide, beside, behind), x = in, identity = one);
+  const auto as_float = session.run(narrow, precise = same, identity = one);
+  tg::extent wrong = 0;
+  for (tg::extent i = 0; i < rows * 8; ++i)
+    wrong += as_double[i] != same[i] || as_float[i] != in[i] || large[i] != in[i];
+  CHECK(wrong == 0);
+  CHECK(small == one);
 }
 
 TEST_CASE("scalars keep their value in every element type") {

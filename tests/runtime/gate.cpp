@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/runtime/gate.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -47,6 +48,79 @@ TEST_CASE("who waits at the gate can be cancelled") {
   waiting.join();
   CHECK(code == tg::status_code::cancelled);
   g.leave(true);
+}
+
+/// Returns once `happened`, or after ten seconds; true if it came to that.
+template <class Condition>
+bool comes(const Condition& happened) {
+  for (int ms = 0; ms < 10'000 && !happened(); ++ms) std::this_thread::sleep_for(1ms);
+  return happened();
+}
+
+/// Somebody who can be told to stop, and who notes when the gate looks at that: on the way to sleep, and after it.
+struct visitor {
+  tg::cancellation stop;
+  std::atomic<int> looks{0};
+  gate* opens = nullptr;  ///< which a writer leaves at the first look
+  std::atomic<bool> inside{false}, refused{false};
+
+  [[nodiscard]] tg::run_limits limits() const {
+    tg::run_limits l;
+    l.stop.token = this;
+    l.stop.wakes = &stop;  // so nobody looks now and then
+    l.stop.requested = [](const void* token) {
+      auto& self = *static_cast<visitor*>(const_cast<void*>(token));
+      if (self.looks.fetch_add(1) == 0 && self.opens != nullptr) self.opens->leave(true);
+      return self.stop.stop_requested();
+    };
+    return l;
+  }
+  /// A thread that goes in.
+  [[nodiscard]] std::thread enter(gate& g, bool exclusive) {
+    return std::thread([this, &g, exclusive] {
+      try {
+        g.enter(exclusive, run_guard(limits()));
+        inside = true;
+      } catch (const tg::error&) {
+        refused = true;
+      }
+    });
+  }
+};
+
+TEST_CASE("a gate that opens while somebody is on the way to sleep is not missed") {
+  for (const bool exclusive : {false, true}) {
+    gate g;
+    g.enter(true, run_guard(tg::run_limits{}));
+    visitor v;
+    v.opens = &g;
+    std::thread entering = v.enter(g, exclusive);
+    const bool in_time = comes([&] { return v.inside.load(); });
+    if (!in_time) v.stop.cancel();  // wakes it
+    entering.join();
+    CHECK(in_time);
+    if (v.inside) g.leave(exclusive);
+  }
+}
+
+TEST_CASE("readers wait behind a writer that waits, and go on when it gives up") {
+  gate g;
+  g.enter(false, run_guard(tg::run_limits{}));
+  visitor writer, reader;
+  std::thread writing = writer.enter(g, true);
+  CHECK(comes([&] { return writer.looks > 0; }));
+  std::thread reading = reader.enter(g, false);
+  CHECK(comes([&] { return reader.looks > 0 || reader.inside; }));
+  CHECK_FALSE(reader.inside);
+  std::this_thread::sleep_for(20ms);  // as a rule both sleep by then
+  writer.stop.cancel();
+  writing.join();
+  CHECK(writer.refused);
+  CHECK(comes([&] { return reader.inside.load(); }));
+  if (!reader.inside) reader.stop.cancel();
+  reading.join();
+  if (reader.inside) g.leave(false);
+  g.leave(false);
 }
 
 TEST_CASE("updates from many threads do not meet") {

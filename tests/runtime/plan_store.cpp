@@ -64,6 +64,20 @@ TEST_CASE("by default a session remembers many small plans") {
   CHECK(session.core().arena_bytes() == all);
 }
 
+TEST_CASE("of one fetch a session keeps 64 plans, those that were used last") {
+  tg::session session(tg::compile(program));
+  std::size_t all = 0;
+  for (tg::extent batch = 1; batch <= 64; ++batch) {
+    run_rows(session, batch);
+    all += peak_bytes(batch);
+  }
+  CHECK(session.core().arena_bytes() == all);
+  run_rows(session, 1);  // now 2 is the oldest
+  CHECK(session.core().arena_bytes() == all);
+  run_rows(session, 200);
+  CHECK(session.core().arena_bytes() == all - peak_bytes(2) + peak_bytes(200));
+}
+
 /// Memory for plans that are none.
 struct small_memory {
   std::atomic<int> room;
@@ -85,7 +99,8 @@ TEST_CASE("who is alone and has nothing to let go fails at once, with its own er
   plan_store store;
   small_memory memory(10);
   store.enter({});
-  CHECK_THROWS_AS(store.bind(unlimited,
+  const run_guard impatient{tg::timeout(2s)};  // a wait would end with another error
+  CHECK_THROWS_AS(store.bind(impatient,
                              [&] {
                                memory.take(11);
                                return tg::owned<bound_plan>();
@@ -94,12 +109,42 @@ TEST_CASE("who is alone and has nothing to let go fails at once, with its own er
   CHECK(memory.attempts == 1);
   int calls = 0;
   CHECK(code_of([&] {
-          static_cast<void>(store.bind(unlimited, [&]() -> tg::owned<bound_plan> {
+          static_cast<void>(store.bind(impatient, [&]() -> tg::owned<bound_plan> {
             ++calls;
             tg::fail(tg::status_code::resource_exhausted, "no room");
           }));
         }) == tg::status_code::resource_exhausted);
   CHECK(calls == 1);
+  store.leave(nullptr);
+}
+
+TEST_CASE("where a session has nothing idle, what is idle in others goes, a plan at a time") {
+  plan_store store;
+  CHECK_FALSE(store.let_one_go());
+  tg::session first(tg::compile(program)), second(tg::compile(program));
+  run_rows(first, 3);
+  run_rows(first, 4);
+  run_rows(second, 5);
+  const auto idle = [&] { return first.core().arena_bytes() + second.core().arena_bytes(); };
+  for (int plans = 3; plans > 0; --plans) {
+    const std::size_t before = idle();
+    CHECK(before > 0);
+    CHECK(store.let_one_go());
+    CHECK(idle() < before);
+  }
+  CHECK(idle() == 0);
+  CHECK_FALSE(store.let_one_go());
+
+  // Who binds and finds no memory lets them go, too.
+  run_rows(first, 3);
+  store.enter({});
+  int calls = 0;
+  CHECK_NOTHROW(static_cast<void>(store.bind(unlimited, [&] {
+    ++calls;
+    if (first.core().arena_bytes() > 0) throw std::bad_alloc();
+    return tg::owned<bound_plan>();
+  })));
+  CHECK(calls == 2);
   store.leave(nullptr);
 }
 

@@ -44,6 +44,20 @@ TEST_CASE("limits say what ended a run") {
   CHECK_THROWS_WITH(late.check(), Catch::StartsWith("DeadlineExceeded: the run took longer than its timeout"));
 }
 
+TEST_CASE("the timeout of a session holds for runs that say nothing of theirs") {
+  constexpr std::int64_t short_ns = 1, long_ns = 3'600'000'000'000;
+  const run_guard own_none(tg::no_timeout(), short_ns), own_long(tg::timeout(1h), short_ns), sessions({}, short_ns),
+      own_short(tg::timeout(1ns), long_ns), none({}, 0);
+  std::this_thread::sleep_for(1ms);
+  CHECK_FALSE(own_none.limited());
+  CHECK(own_none.over() == tg::status_code::ok);
+  CHECK(own_long.over() == tg::status_code::ok);
+  CHECK(sessions.limited());
+  CHECK(sessions.over() == tg::status_code::deadline_exceeded);
+  CHECK(own_short.over() == tg::status_code::deadline_exceeded);
+  CHECK_FALSE(none.limited());
+}
+
 /// A token as std::stop_token is one.
 struct flag {
   bool stop_requested() const { return set->load() != 0; }

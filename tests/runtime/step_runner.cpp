@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/runtime/step_runner.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <stdexcept>
@@ -358,6 +360,123 @@ TEST_CASE("random waits, failures, cancellations and deadlines: a run ends once 
   }
   CHECK(whole >= 40);
   CHECK(failed > 20);
+}
+
+TEST_CASE("the longest chain goes through the slowest of those that wait") {
+  const hand_made fork({{}, {0}, {0}, {0}});
+  for (const std::size_t slow : {1u, 2u, 3u}) {
+    std::vector<double> costs{1000, 2000, 2000, 2000};
+    costs[slow] = 9000;
+    step_runner runner;
+    prepare(runner, fork, costs, 2);
+    CHECK(runner.longest_chain() == 10000);
+  }
+}
+
+TEST_CASE("a step with more cheap ones behind it than a thread keeps for itself") {
+  for (const int threads : {1, 3})
+    for (const std::size_t count : {15u, 16u, 17u, 18u, 33u, 100u}) {
+      std::vector<std::vector<node_id>> inputs(count + 2);
+      for (std::size_t i = 1; i <= count; ++i) inputs[i].push_back(0), inputs.back().push_back(static_cast<node_id>(i));
+      const hand_made star(inputs);
+      const auto executor = tg::runtime::make_cpu_executor(threads);
+      step_runner runner;
+      prepare(runner, star, std::vector<double>(inputs.size(), 100), threads);
+      std::vector<std::atomic<int>> done(inputs.size());
+      run(runner, *executor, [&](std::size_t s) { ++done[s]; });
+      int wrong = 0;
+      for (const auto& d : done) wrong += d != 1;
+      INFO(count << " steps, " << threads << " threads");
+      CHECK(wrong == 0);
+    }
+}
+
+TEST_CASE("the failure of a step that waits ends the others that wait, though only the caller is there to tell them") {
+  struct waiting final : tg::runtime::run_steps, tg::runtime::stop_hook {
+    explicit waiting(tg::runtime::run_control& c) : control(c) {}
+    void step(std::size_t) override {}
+    void start(std::size_t s, tg::runtime::completion d) override {
+      done[s] = d;
+      if (s == 1 && !control.add(*this)) d.cancel();
+      ++begun;
+    }
+    std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+    void stop() noexcept override {
+      told = true;
+      done[1].cancel();
+    }
+    tg::runtime::run_control& control;
+    tg::runtime::completion done[2];
+    std::atomic<int> begun{0};
+    std::atomic<bool> told{false};
+  };
+  const hand_made plan({{}, {}});
+  const auto executor = tg::runtime::make_cpu_executor(1);
+  step_runner runner;
+  runner.set_plan(plan.view);
+  runner.set_asynchronous(0);
+  runner.set_asynchronous(1);
+  runner.set_threads(1);
+  tg::runtime::run_control control{tg::run_limits{}};
+  waiting steps(control);
+  std::atomic<bool> in_time{false};
+  std::thread elsewhere([&] {
+    while (steps.begun < 2) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // as a rule the caller sleeps by then
+    steps.done[0].fail(tg::status_code::data_loss, "gone");
+    for (int ms = 0; ms < 10'000 && !steps.told; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    in_time = steps.told.load();
+    if (!in_time) steps.done[1].succeed();
+  });
+  runner.run(control, executor.get(), true, steps);
+  elsewhere.join();
+  CHECK(in_time);
+  CHECK_THROWS_WITH(control.finish(), "DataLoss: gone");
+}
+
+TEST_CASE("of the steps that are ready, the one with most work behind it is done first") {
+  const auto executor = tg::runtime::make_cpu_executor(1);
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<double> costs;
+    for (std::uint64_t i = 0; i < 40; ++i) costs.push_back(2000 + tg::random_block({seed, 2, 0}, i)[0] % 100'000);
+    const hand_made plan(std::vector<std::vector<node_id>>(costs.size()));
+    step_runner runner;
+    prepare(runner, plan, costs, 1);
+    std::vector<double> order;
+    run(runner, *executor, [&](std::size_t s) { order.push_back(costs[s]); });
+    CHECK(order.size() == costs.size());
+    CHECK(std::is_sorted(order.rbegin(), order.rend()));
+  }
+}
+
+TEST_CASE("a run that has failed does not ask for the variables of the steps that it kept back") {
+  struct failing final : tg::runtime::run_steps {
+    void step(std::size_t s) override {
+      done.push_back(s);
+      if (s == fails_at) throw tg::error(tg::status_code::data_loss, "gone");
+    }
+    void start(std::size_t, tg::runtime::completion) override {}
+    std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+    void enter() override { ++entered; }
+    std::vector<std::size_t> done;
+    std::size_t fails_at = 0;
+    int entered = 0;
+  };
+  const hand_made plan({{}, {}, {1}});
+  const auto executor = tg::runtime::make_cpu_executor(1);
+  step_runner runner;
+  runner.set_plan(plan.view);
+  runner.keep_back([](std::size_t s) { return s == 1; });
+  runner.set_threads(1);
+  for (const std::size_t fails_at : {0u, 9u}) {
+    failing steps;
+    steps.fails_at = fails_at;
+    tg::runtime::run_control control{tg::run_limits{}};
+    runner.run(control, executor.get(), true, steps);
+    CHECK(steps.entered == (fails_at == 0 ? 0 : 1));
+    CHECK(steps.done == (fails_at == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, 1, 2}));
+    CHECK(control.stopped() == (fails_at == 0));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/runtime/whole_run.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <stdexcept>
@@ -107,6 +108,72 @@ TEST_CASE("a run that no thread has begun when its time is over is not begun") {
   run_control again{tg::timeout(1h)};
   whole_run(again, run, 4).run(*pool);
   CHECK(run.done.size() == 4);
+}
+
+TEST_CASE("a run that ends while its caller is on the way to sleep is not missed") {
+  const auto pool = tg::runtime::make_cpu_step_pool(1, "");
+  // The caller looks at its limits just before it sleeps; the run ends meanwhile, and nobody looks again.
+  struct late_look {
+    std::thread::id caller = std::this_thread::get_id();
+    tg::cancellation never;
+    std::atomic<bool> looked{false};
+  } look;
+  tg::run_limits limits;
+  limits.stop.token = &look;
+  limits.stop.wakes = &look.never;
+  limits.stop.requested = [](const void* token) {
+    auto& l = *static_cast<late_look*>(const_cast<void*>(token));
+    if (std::this_thread::get_id() == l.caller && !l.looked.exchange(true)) std::this_thread::sleep_for(30ms);
+    return l.never.stop_requested();
+  };
+  noted run;
+  run_control control{limits};
+  std::atomic<bool> back{false};
+  bool in_time = false;
+  std::thread watching([&] {
+    for (int ms = 0; ms < 10'000 && !back; ++ms) std::this_thread::sleep_for(1ms);
+    in_time = back;
+    if (!in_time) look.never.cancel();  // wakes the caller
+  });
+  whole_run(control, run, 4).run(*pool);
+  back = true;
+  watching.join();
+  CHECK(in_time);
+  CHECK(run.done == steps{0, 1, 2, 3});
+  CHECK_NOTHROW(control.finish());
+}
+
+TEST_CASE("however often threads come to help, the steps are done once") {
+  struct eager_pool final : tg::runtime::step_pool {
+    bool offer(tg::runtime::shared_work& w) override {
+      work = &w;
+      return true;
+    }
+    void call_helpers(int) override {
+      if (!calls) return;
+      CHECK(work->open());
+      work->help();
+      CHECK_FALSE(work->open());
+      work->help();
+    }
+    void withdraw(tg::runtime::shared_work& w) override { w.help(); }
+    [[nodiscard]] int step_threads() const override { return 1; }
+    tg::runtime::shared_work* work = nullptr;
+    bool calls = true;
+  } pool;
+  noted run;
+  run_control control{tg::run_limits{}};
+  whole_run(control, run, 3).run(pool);
+  CHECK(run.done == steps{0, 1, 2});
+
+  // A thread that comes when the run was over before it began finds nothing to do and nothing to say.
+  pool.calls = false;
+  noted never_begun;
+  run_control late{tg::timeout(1ns)};
+  std::this_thread::sleep_for(1ms);
+  whole_run(late, never_begun, 2).run(pool);
+  CHECK(never_begun.done.empty());
+  CHECK_THROWS_WITH(late.finish(), Catch::EndsWith("; not finished: step 0; step 1"));
 }
 
 }  // namespace

@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -52,17 +55,54 @@ TEST_CASE("workers take part", "[pool]") {
   CHECK(arrived == 2);
 }
 
-TEST_CASE("a loop inside a task runs in the thread of the task", "[pool]") {
+TEST_CASE("workers that sleep take part", "[pool]") {
+  for (const int workers : {1, 2}) {
+    thread_pool pool(workers);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // long enough that they do
+    std::atomic<int> arrived{0}, alone{0};
+    pool.parallel_for(workers + 1, [&](std::int64_t) {
+      ++arrived;
+      for (int ms = 0; ms < 10'000 && arrived < workers + 1; ++ms)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (arrived < workers + 1) ++alone;
+    });
+    CHECK(alone == 0);
+  }
+}
+
+TEST_CASE("no more helpers take part than a loop allows", "[pool]") {
+  thread_pool pool(3);
+  for (const int helpers : {0, 1, 2}) {
+    std::mutex access;
+    std::set<std::thread::id> seen;
+    auto task = [&](std::int64_t) {
+      {
+        const std::lock_guard lock(access);
+        seen.insert(std::this_thread::get_id());
+      }
+      pool.wake(3);  // whoever sleeps looks, too
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    };
+    pool.parallel_for(
+        24, [](void* context, std::int64_t i) { (*static_cast<decltype(task)*>(context))(i); }, &task, helpers);
+    CHECK(seen.size() <= static_cast<std::size_t>(helpers + 1));
+    CHECK(seen.count(std::this_thread::get_id()) == 1);
+  }
+}
+
+TEST_CASE("the loops inside a task run in the thread of the task", "[pool]") {
   thread_pool pool(3);
   std::atomic<int> strangers{0}, inner{0};
   pool.parallel_for(16, [&](std::int64_t) {
     const auto here = std::this_thread::get_id();
-    pool.parallel_for(8, [&](std::int64_t) {
-      ++inner;
-      if (std::this_thread::get_id() != here) ++strangers;
-    });
+    for (int loop = 0; loop < 2; ++loop)
+      pool.parallel_for(8, [&](std::int64_t) {
+        ++inner;
+        if (std::this_thread::get_id() != here) ++strangers;
+        if (loop > 0) std::this_thread::sleep_for(std::chrono::microseconds(200));  // time for others to come
+      });
   });
-  CHECK(inner == 128);
+  CHECK(inner == 256);
   CHECK(strangers == 0);
 }
 
@@ -130,6 +170,79 @@ TEST_CASE("pools come and go", "[pool]") {
     std::atomic<int> runs{0};
     used.parallel_for(3, [&](std::int64_t) { ++runs; });
     CHECK(runs == 3);
+  }
+}
+
+namespace {
+
+/// Work that is open from the moment on at which a worker has looked and found it closed: the call for help comes while
+/// that worker is on its way to sleep.
+struct opened_behind_the_back final : tagma::runtime::shared_work {
+  explicit opened_behind_the_back(thread_pool& p) : shared_work(1), pool(p) {}
+
+  [[nodiscard]] bool open() const noexcept override {
+    if (looks.fetch_add(1) > 0) return helped == 0;
+    pool.wake(1);
+    return false;
+  }
+  void help() noexcept override { ++helped; }
+
+  thread_pool& pool;
+  mutable std::atomic<int> looks{0};
+  std::atomic<int> helped{0};
+};
+
+}  // namespace
+
+TEST_CASE("a call for help is heard by a worker that has just found nothing to do", "[pool]") {
+  for (int round = 0; round < 20; ++round) {
+    thread_pool pool(1);
+    opened_behind_the_back work(pool);
+    REQUIRE(pool.offer(work));
+    pool.wake(1);
+    for (int ms = 0; ms < 10'000 && work.helped == 0; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    pool.withdraw(work);
+    REQUIRE(work.helped == 1);
+    CHECK(work.looks >= 2);
+  }
+}
+
+namespace {
+
+/// Work of one task that notes when it was done.
+struct noted_work final : tagma::runtime::shared_work {
+  noted_work(std::vector<int>& l, int n) : shared_work(1), list(l), number(n) {}
+  [[nodiscard]] bool open() const noexcept override { return !begun; }
+  void help() noexcept override {
+    begun = true;
+    while (!go) std::this_thread::yield();
+    list.push_back(number);  // by one worker
+    ended = true;
+  }
+  std::vector<int>& list;
+  int number;
+  std::atomic<bool> begun{false}, go{false}, ended{false};
+};
+
+}  // namespace
+
+TEST_CASE("what is offered first is done after what is offered later, unless it is to be last", "[pool]") {
+  for (const bool last : {false, true}) {
+    std::vector<int> order;
+    order.reserve(4);
+    noted_work busy(order, 0), one(order, 1), two(order, 2), three(order, 3);
+    thread_pool pool(1);
+    REQUIRE(pool.offer(busy));
+    pool.wake(1);
+    while (!busy.begun) std::this_thread::yield();
+    for (noted_work* work : {&one, &two, &three}) {
+      work->go = true;
+      REQUIRE(pool.offer(*work, last));
+    }
+    busy.go = true;
+    while (!one.ended || !two.ended || !three.ended) std::this_thread::yield();
+    for (noted_work* work : {&two, &one, &busy, &three}) pool.withdraw(*work);
+    CHECK(order == (last ? std::vector<int>{0, 1, 2, 3} : std::vector<int>{0, 3, 2, 1}));
   }
 }
 

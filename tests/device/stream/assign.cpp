@@ -84,6 +84,18 @@ TEST_CASE("more branches than streams take the stream that is free first") {
   CHECK(a.stream_at(3) == a.stream_at(1));
 }
 
+TEST_CASE("a stream is free after what its kernels wait for elsewhere") {
+  // A long copy, a kernel on its own, one behind the copy, and one that may take either stream.
+  const hand_made plan({other(step_kind::to_device), kernel(0, 10), kernel(0, 1), kernel(0, 1)}, {{}, {}, {0}, {}});
+  auto late = plan;
+  late.steps[0].cost = 100;
+  const auto a = assign_streams(late.list(), 2);
+  CHECK(a.stream_at(1) != a.stream_at(2));
+  CHECK(a.stream_at(3) == a.stream_at(1));
+  const auto soon = assign_streams(plan.list(), 2);
+  CHECK(soon.stream_at(3) == soon.stream_at(2));
+}
+
 TEST_CASE("copies have a stream for each way, and kernels of two devices never share one") {
   const hand_made plan({other(step_kind::to_device), kernel(0), other(step_kind::between, 0, 1), kernel(1),
                         other(step_kind::to_host, 1), other(step_kind::host)},

@@ -109,7 +109,7 @@ TEST_CASE("random requests never overlap, and what is given back can be had agai
     memory_pool pool(d, 0, "/device:GPU:0", {.fraction = 0.4, .allow_growth = growth});
     std::vector<device_block> blocks;
     std::map<const std::byte*, std::int64_t> live;
-    std::int64_t total = 0;
+    std::int64_t total = 0, most = 0;
     for (std::uint64_t i = 0; i < 3000; ++i) {
       const auto r = tg::random_block({growth ? 1u : 2u, 1, 0}, i);
       if (blocks.size() > 60 || (!blocks.empty() && r[0] % 3 == 0)) {
@@ -129,11 +129,14 @@ TEST_CASE("random requests never overlap, and what is given back can be had agai
       if (next != live.begin()) CHECK(std::prev(next)->first + std::prev(next)->second <= data);
       live[data] = bytes;
       total += (bytes + 255) / 256 * 256;
+      if (total > most) most = total;
       CHECK(pool.use().used == total);
+      CHECK(pool.use().peak == most);
       CHECK(pool.use().blocks == static_cast<std::int64_t>(blocks.size()));
     }
     blocks.clear();
     CHECK(pool.use().used == 0);
+    CHECK(pool.use().peak == most);
     if (!growth) CHECK(pool.use().largest_free == pool.use().limit);
   }
   CHECK(d.counts().blocks == 0);

@@ -26,6 +26,7 @@ TEST_CASE("a buffer that is given back serves the next request of its size") {
   CHECK(pool.idle() == 8192);
   const pinned_buffer b = pool.allocate(8000);
   CHECK(b.data() == first);
+  CHECK(pool.idle() == 0);
   const pinned_buffer c = pool.allocate(8000);
   CHECK(c.data() != first);
   CHECK(pool.allocate(0).data() == nullptr);
@@ -47,6 +48,20 @@ TEST_CASE("no more is kept than the bound, and nothing after trim") {
     CHECK(d.counts().blocks == 1);
   }
   CHECK(d.counts().blocks == 0);
+}
+
+TEST_CASE("of one size no more than 32 buffers are kept, whatever the bound") {
+  driver d;
+  pinned_pool pool(d);
+  std::vector<pinned_buffer> buffers;
+  for (int i = 0; i < 40; ++i) buffers.push_back(pool.allocate(4096));
+  for (int i = 0; i < 3; ++i) buffers.push_back(pool.allocate(4097));
+  buffers.clear();
+  CHECK(pool.idle() == 32 * 4096 + 3 * 8192);
+  CHECK(d.counts().blocks == 35);
+  for (int i = 0; i < 40; ++i) buffers.push_back(pool.allocate(4096));
+  CHECK(pool.idle() == 3 * 8192);
+  CHECK(d.counts().blocks == 43);
 }
 
 TEST_CASE("what nobody uses goes back before a request fails") {

@@ -83,3 +83,10 @@ TEST_CASE("one_hot: rows of every kind of element, zeros where the index points 
   CHECK(static_cast<float>(halves(2, 2)) == 1);
   CHECK(static_cast<float>(halves(1, 0)) == 0);
 }
+
+TEST_CASE("one_hot: an index below 0 marks no element, nor one of the row before") {
+  const tg::tensor<std::int32_t> indices(tg::shape{4}, {0, -1, -3, 3});
+  tg::tensor<float> out(tg::shape{4, 3});
+  tg::test::call<tg::op::one_hot>(out, {3, static_cast<int>(tg::dtype::float32)}, indices);
+  CHECK(out == tg::tensor<float>(tg::shape{4, 3}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
+}

@@ -54,6 +54,7 @@ TEMPLATE_TEST_CASE("products of odd shapes, transposed and batched", "", float, 
   for (const tg::extent m : {1, 3, 9})
     for (const tg::extent k : {1, 7, 33})
       for (const tg::extent n : {1, 5, 17}) check<T>({}, {}, m, k, n, close);
+  for (const tg::extent k : {255, 256, 257, 600}) check<T>({}, {}, 5, k, 9, 10 * close);  // more than one panel
   check<T>({2, 3}, {2, 3}, 4, 5, 6, close);
   check<T>({3}, {}, 4, 5, 6, close);
   check<T>({}, {3}, 4, 5, 6, close);
@@ -86,7 +87,8 @@ TEMPLATE_TEST_CASE("16-bit floats multiply in float", "", tg::float16, tg::bfloa
   for (tg::extent i = 0; i < b.dims().elements(); ++i) y[i] = T(b[i]), q[i] = static_cast<float>(y[i]);
   tg::test::call<tg::op::matmul>(out, {0, 0}, x, y);
   const auto expected = naive_product(p, q, false, false, out.dims());
-  for (tg::extent i = 0; i < 45; ++i) CHECK(static_cast<float>(out[i]) == Approx(expected[i]).epsilon(0.01).margin(0.01));
+  for (tg::extent i = 0; i < 45; ++i)
+    CHECK(static_cast<float>(out[i]) == Approx(expected[i]).epsilon(0.01).margin(0.01));
 }
 
 }  // namespace

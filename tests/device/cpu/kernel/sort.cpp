@@ -72,3 +72,17 @@ TEST_CASE("argsort: NaN comes last, infinities stand where they belong, zeros ar
   tg::test::call<tg::op::argsort>(out, {1}, in);
   CHECK(out == tg::tensor<std::int64_t>(tg::shape{9}, {2, 4, 3, 0, 5, 6, 7, 8, 1}));
 }
+
+TEST_CASE("one element that differs in a byte which all others share finds its place") {
+  for (const tg::extent at : {0, 7, 49}) {
+    tg::tensor<std::int32_t> in(tg::shape{50});
+    for (tg::extent i = 0; i < 50; ++i) in[i] = static_cast<std::int32_t>(i);
+    for (const std::int32_t largest : {256, 65536 + 3, 1 << 24}) {
+      in[at] = largest;
+      tg::tensor<std::int64_t> out(tg::shape{50});
+      tg::test::call<tg::op::argsort>(out, {false}, in);
+      CHECK(out[49] == at);
+      CHECK(out[0] == (at == 0 ? 1 : 0));
+    }
+  }
+}

@@ -57,3 +57,17 @@ TEST_CASE("elements at positions of the last axis are read, and added back") {
   tg::test::call<tg::op::scatter_last>(back, {}, values, at, in);
   CHECK(back == tg::tensor<float>(tg::shape{2, 3}, {1, 0, 3, 0, 10, 0}));
 }
+
+TEST_CASE("positions beyond the last axis are refused before anything is read or written there") {
+  const tg::tensor<float> in(tg::shape{2, 3}, {1, 2, 3, 4, 5, 6});
+  tg::tensor<float> values(tg::shape{2, 2}, {7, 7, 7, 7}), back(tg::shape{2, 3}, {8, 8, 8, 8, 8, 8});
+  const tg::tensor<float> sevens = values, eights = back;
+  for (const std::int64_t wrong : {std::int64_t{3}, std::int64_t{-1}}) {
+    const tg::tensor<std::int64_t> at(tg::shape{2, 2}, {2, 0, wrong, 1});
+    CHECK_THROWS_WITH((tg::test::call<tg::op::gather_last>(values, {}, in, at)), Catch::StartsWith("OutOfRange"));
+    CHECK_THROWS_WITH((tg::test::call<tg::op::scatter_last>(back, {}, values, at, in)),
+                      Catch::StartsWith("OutOfRange"));
+    CHECK(values == sevens);
+    CHECK(back == eights);
+  }
+}

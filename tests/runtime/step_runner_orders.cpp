@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSL-1.0
+// The runner of steps with points in front of its accesses to atomic values and around its mutex. What it includes
+// comes first.
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "support/interleave.hpp"
+
+#if defined(TAGMA_ALL_AT_ONCE)
+namespace watched = tagma;
+#else
+namespace watched {
+using tagma::memory_order, tagma::condition;
+using mutex = tagma::watched_mutex;
+using mutex_lock = tagma::watched_mutex_lock;
+template <class T>
+using atomic = tagma::watched_atomic<T>;
+}  // namespace watched
+#define tagma watched
+#include "tagma/runtime/step_runner.hpp"
+#undef tagma
+#endif
+
+namespace {
+
+struct some_operation {
+  static constexpr std::string_view name = "some";
+  static constexpr watched::ir::op_kind kind = watched::ir::op_kind::compute;
+  static constexpr const char* infer(watched::ir::infer_args&) { return nullptr; }
+};
+
+/// Keeps the completion of its only step.
+struct waiting final : watched::runtime::run_steps {
+  void step(std::size_t) override {}
+  void start(std::size_t, watched::runtime::completion d) override {
+    done = d;
+    begun = true;
+  }
+  std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
+  watched::runtime::completion done;
+  std::atomic<bool> begun{false};
+};
+
+TEST_CASE("a run does not return before whoever completed its last step is out of the runner") {
+  using watched::plan::plan_node, watched::plan::plan_step;
+  plan_node node;
+  node.op = &watched::ir::info<some_operation>;
+  node.step = 0;
+  const std::vector<plan_node> nodes{node};
+  const std::vector<plan_step> steps{{0, 0, 0, false}};
+  watched::plan::plan_view plan;
+  plan.nodes = nodes;
+  plan.steps = steps;
+
+  std::vector<bool> returned_at;  // by then the run had returned
+  for (int points = 0;; ++points) {
+    watched::runtime::step_runner runner;
+    runner.set_plan(plan);
+    runner.set_asynchronous(0);
+    runner.set_threads(1);
+    watched::runtime::run_control control{watched::run_limits{}};
+    waiting run;
+    std::atomic<bool> returned{false};
+    bool visited = false, early = false;
+    std::thread elsewhere([&] {
+      while (!run.begun) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const tagma::test::visitor between(points, [&] {
+        visited = true;
+        for (int ms = 0; ms < 20 && !returned; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        early = returned;
+      });
+      run.done.succeed();
+    });
+    runner.run(control, nullptr, true, run);
+    returned = true;
+    elsewhere.join();
+    CHECK_NOTHROW(control.finish());
+    if (!visited) break;
+    returned_at.push_back(early);
+  }
+  // Behind the last point, the one after the lock was given up, nothing of the runner is touched.
+  for (std::size_t p = 0; p + 1 < returned_at.size(); ++p) {
+    INFO("after " << p << " points of " << returned_at.size());
+    CHECK_FALSE(returned_at[p]);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSL-1.0
+// The word with a point before each access to memory. What it includes comes first, with the usual names.
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#else
+#include <sched.h>
+#endif
+#include <time.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "support/interleave.hpp"
+
+#if defined(TAGMA_ALL_AT_ONCE)
+namespace tagma::runtime {
+using watched_wait_word = wait_word;
+}
+#else
+#define atomic watched_atomic
+#define wait_word watched_wait_word
+#include "tagma/runtime/wait_word.hpp"
+#undef atomic
+#undef wait_word
+#endif
+
+namespace {
+
+using tagma::memory_order;
+using tagma::runtime::now_ns;
+using word_type = tagma::runtime::watched_wait_word;
+
+constexpr std::int64_t much_later = 10'000'000'000;  // ns: a wake-up that has not come by then is lost
+
+void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+TEST_CASE("a change at any moment on the way to sleep ends the sleep") {
+  for (int points = 0; points < 4; ++points) {
+    word_type word;
+    std::atomic<bool> changed{false};
+    std::int64_t left = 0;
+    const std::int64_t end = now_ns() + much_later;
+    std::thread sleeper([&] {
+      const tagma::test::visitor between(points, [&] {
+        if (!changed.exchange(true)) word.change(false);
+      });
+      word.sleep_until(0, end);
+      left = end - now_ns();
+    });
+    sleep_ms(20);
+    if (!changed.exchange(true)) word.change(false);  // it sleeps before it comes to as many points
+    sleeper.join();
+    INFO("after " << points << " points");
+    CHECK(left > 0);
+  }
+}
+
+TEST_CASE("whoever goes to sleep at any moment of a change is woken by it") {
+  for (int points = 0; points < 4; ++points) {
+    word_type word;
+    std::int64_t left = much_later;
+    const std::int64_t end = now_ns() + much_later;
+    std::thread sleeper;
+    const tagma::test::visitor between(points, [&] {
+      sleeper = std::thread([&] {
+        word.sleep_until(0, end);
+        left = end - now_ns();
+      });
+      sleep_ms(20);  // as a rule it sleeps by then
+    });
+    word.change(false);
+    if (sleeper.joinable()) sleeper.join();
+    INFO("after " << points << " points");
+    CHECK(left > 0);
+  }
+}
+
+}  // namespace
