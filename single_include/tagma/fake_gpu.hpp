@@ -160,8 +160,15 @@
 #define TAGMA_NEEDS_BOOLEANS(...) \
   static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
 
+/// Operands of arithmetic are handles or numbers.
+#define TAGMA_NEEDS_HANDLES(A, B)                                                                                   \
+  static_assert(::tagma::diagnose::are_operands<A, B>,                                                              \
+                "TAGMA-E176 element-wise operation: takes expressions and numbers: of what batch_norm returns for " \
+                "training that is .output, and a tensor is fed to a placeholder")
+
 /// Two operands, handles or numbers, can be joined element by element.
 #define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  TAGMA_NEEDS_HANDLES(A, B);                                                                                     \
   static_assert(::tagma::diagnose::same_element_type<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,  \
                 "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
   static_assert(::tagma::diagnose::shapes_broadcast<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,   \
@@ -172,12 +179,20 @@
 
 /// Two operands, handles or numbers, can be compared element by element.
 #define TAGMA_NEEDS_COMPARABLE(A, B)                                                                           \
+  TAGMA_NEEDS_HANDLES(A, B);                                                                                   \
   static_assert(::tagma::diagnose::comparable<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,       \
                 "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast");           \
   static_assert(::tagma::diagnose::shapes_broadcast<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>, \
                 "TAGMA-E011 comparison: the shapes do not broadcast");                                         \
   static_assert(::tagma::diagnose::numbers_fit<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,      \
                 "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
+
+/// Who takes expressions refuses what is none. Stands where only such a mistake gets, so that nothing else pays for it.
+#define TAGMA_REFUSES_OPERAND(Who, ...)                                                            \
+  static_assert(::tagma::diagnose::are_expressions<__VA_ARGS__>,                                   \
+                "TAGMA-E176 " Who                                                                  \
+                ": takes an expression: of what batch_norm returns for training that is .output, " \
+                "and a tensor is fed to a placeholder")
 
 /// Images and a filter, both as specs, with options.
 #define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
@@ -1004,7 +1019,9 @@ struct ir::accelerator_of<Graph> {
 #undef TAGMA_NEEDS_FLOATS
 #undef TAGMA_NEEDS_NUMBERS
 #undef TAGMA_NEEDS_BOOLEANS
+#undef TAGMA_NEEDS_HANDLES
 #undef TAGMA_NEEDS_OPERANDS
+#undef TAGMA_REFUSES_OPERAND
 #undef TAGMA_NEEDS_COMPARABLE
 #undef TAGMA_NEEDS_FILTER
 #undef TAGMA_NEEDS_CONVOLUTION

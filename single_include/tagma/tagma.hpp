@@ -9,142 +9,15 @@
 
 // Each header comes after those that it includes: compilers print the chain of includes before every sentence, and it
 // stays two lines long.
-// ---- tagma/expr/rules.hpp
+// ---- tagma/base/fixed_string.hpp
 
 /// @file
-/// Rules that several functions share. The function that is called states them itself: g++ prints a line for every
-/// function between the call and the sentence. Only macros: without a pragma, since umbrellas undefine them at their
-/// end (base/epilogue.hpp), and the next header needs them again.
-
-#ifndef TAGMA_EXPR_RULES
-#define TAGMA_EXPR_RULES
-
-/// What has a name needs one. `Who` says who asks.
-#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
-  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
-                "TAGMA-E160 " Who                                                             \
-                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
-                "a letter, a digit or '.'")
-
-/// A tensor can have this element type and these extents. `Who` says who asks.
-#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
-  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
-  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
-                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
-  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
-                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
-
-/// The element type of a spec is floating; a number; bool.
-#define TAGMA_NEEDS_FLOATS(...)                                    \
-  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
-                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
-#define TAGMA_NEEDS_NUMBERS(...)                           \
-  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
-                "TAGMA-E016 this operation needs numbers, not bool or string")
-#define TAGMA_NEEDS_BOOLEANS(...) \
-  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
-
-/// Two operands, handles or numbers, can be joined element by element.
-#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
-  static_assert(::tagma::diagnose::same_element_type<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,  \
-                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
-  static_assert(::tagma::diagnose::shapes_broadcast<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,   \
-                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
-  static_assert(                                                                                                 \
-      ::tagma::diagnose::numbers_fit<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,                  \
-      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
-
-/// Two operands, handles or numbers, can be compared element by element.
-#define TAGMA_NEEDS_COMPARABLE(A, B)                                                                           \
-  static_assert(::tagma::diagnose::comparable<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,       \
-                "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast");           \
-  static_assert(::tagma::diagnose::shapes_broadcast<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>, \
-                "TAGMA-E011 comparison: the shapes do not broadcast");                                         \
-  static_assert(::tagma::diagnose::numbers_fit<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,      \
-                "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
-
-/// Images and a filter, both as specs, with options.
-#define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
-  static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
-                "TAGMA-E010 conv2d: images and filter need one element type");                                       \
-  static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
-                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
-                "channels, filters]");                                                                               \
-  static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
-                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
-  TAGMA_NEEDS_FLOATS(X)
-
-/// Images and a filter that slides over them.
-#define TAGMA_NEEDS_CONVOLUTION(X, Filter, Options)                                                                \
-  TAGMA_NEEDS_FILTER(X, Filter, Options);                                                                          \
-  if constexpr (::tagma::detail::is_filter<X, Filter, Options>) {                                                  \
-    constexpr bool channels_fit = ::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>;              \
-    static_assert(::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>,                              \
-                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of " \
-                  "groups, and the groups must divide the filters");                                               \
-    if constexpr (channels_fit)                                                                                    \
-      static_assert(::tagma::diagnose::filter_fits_image<X, Filter, Options>,                                      \
-                    "TAGMA-E123 conv2d: the filter is larger than the padded images");                             \
-  }                                                                                                                \
-  static_assert(true)
-
-#endif
-// ---- tagma/place/rules.hpp
-
-/// @file
-/// The rule of device names, as a macro: see expr/rules.hpp for why there is no pragma.
-
-#ifndef TAGMA_PLACE_RULES
-#define TAGMA_PLACE_RULES
-
-/// `Text` is a device name. `Who` says who asks.
-#define TAGMA_NEEDS_DEVICE(Who, Text)                                                 \
-  static_assert(::tagma::diagnose::is_device_name<::tagma::detail::bad_device<Text>>, \
-                "TAGMA-E070 " Who ": this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"")
-
-#endif
-
-// ---- tagma/base/bytes.hpp
-
-/// @file
-/// Sizes in binary multiples of a byte: `64_MiB`, after `using namespace tagma::literals`.
-
-#include <cstdint>
-
-namespace tagma::literals {
-
-[[nodiscard]] constexpr std::int64_t operator""_KiB(unsigned long long n) { return static_cast<std::int64_t>(n << 10); }
-[[nodiscard]] constexpr std::int64_t operator""_MiB(unsigned long long n) { return static_cast<std::int64_t>(n << 20); }
-[[nodiscard]] constexpr std::int64_t operator""_GiB(unsigned long long n) { return static_cast<std::int64_t>(n << 30); }
-
-}  // namespace tagma::literals
-// ---- tagma/base/version.hpp
-
-/// @file
-/// The version of the library; CMake and the package files read it from here.
-
-#define TAGMA_VERSION_MAJOR 0
-#define TAGMA_VERSION_MINOR 1
-#define TAGMA_VERSION_PATCH 0
-#define TAGMA_VERSION "0.1.0"
-// ---- tagma/place/device.hpp
-
-/// @file
-/// Which device: tags for the devices of this process and TensorFlow's device strings, read by the compiler or at run
-/// time.
-///
-///     spec      = "" | "/" | component { component }
-///     component = "/job:" ( name | "*" ) | "/replica:" ( number | "*" ) | "/task:" ( number | "*" )
-///               | "/device:" ( name | "*" ) [ ":" ( number | "*" ) ]
-///               | ( "/cpu:" | "/CPU:" | "/gpu:" | "/GPU:" ) ( number | "*" )
-///     name      = letter { letter | digit | "_" }
-///
-/// Components come in any order; a later one replaces an earlier one of its kind; `*` leaves a component unset.
+/// Strings as template arguments: `placeholder<"x", ...>`.
 
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 // ---- tagma/base/config.hpp
 /// @file
@@ -272,6 +145,268 @@ void fresh_type(long);
 #define TAGMA_COLD [[gnu::noinline, gnu::cold]]
 
 #endif
+
+namespace tagma {
+
+/// A string literal that can be a template argument. Its size includes the terminating zero.
+template <std::size_t Size>
+struct fixed_string {
+  char text[Size]{};
+
+  constexpr fixed_string() = default;
+  constexpr fixed_string(const char (&literal)[Size]) {
+    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
+  }
+
+  /// Joins two texts as they are: "block" + suffix.
+  /// @{
+  template <std::size_t Other>
+  [[nodiscard]] friend constexpr fixed_string<Size + Other - 1> operator+(const fixed_string& a,
+                                                                          const fixed_string<Other>& b) {
+    fixed_string<Size + Other - 1> joined;
+    for (std::size_t i = 0; i + 1 < Size; ++i) joined.text[i] = a.text[i];
+    for (std::size_t i = 0; i < Other; ++i) joined.text[Size - 1 + i] = b.text[i];
+    return joined;
+  }
+  template <std::size_t Other>
+  [[nodiscard]] friend constexpr auto operator+(const fixed_string& a, const char (&b)[Other]) {
+    return a + fixed_string<Other>(b);
+  }
+  template <std::size_t Other>
+  [[nodiscard]] friend constexpr auto operator+(const char (&a)[Other], const fixed_string& b) {
+    return fixed_string<Other>(a) + b;
+  }
+  /// @}
+
+  /// The text without its terminating zero.
+  [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
+};
+
+namespace diagnose {
+/// The compiler knows the length of a text, and its characters.
+template <class Text>
+inline constexpr bool is_literal = false;
+}  // namespace diagnose
+
+/// Stands for what is no literal: TAGMA-E180.
+template <>
+struct fixed_string<0> {
+  char text[1]{};
+
+  template <class Text>
+  constexpr fixed_string(const Text&) {
+    static_assert(diagnose::is_literal<Text>,
+                  "TAGMA-E180 name: a name is a literal or a tagma::fixed_string that is constexpr, as in "
+                  "\"name\" + suffix after constexpr tagma::fixed_string suffix = \"_1\"");
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return "refused"; }
+};
+template <class Text>
+  requires std::is_convertible_v<Text, std::string_view> fixed_string(Text)
+->fixed_string<0>;
+
+/// A copy of a text with static storage, for use as a template argument.
+template <const std::string_view* Text>
+[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
+  fixed_string<Text->size() + 1> copy;
+  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
+  copy.text[Text->size()] = '\0';  // clang prints an array as text if every element was written
+  return copy;
+}
+
+/// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
+template <std::size_t A, std::size_t B>
+[[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
+  fixed_string<A + B> joined;
+  for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
+  if constexpr (A > 0) joined.text[A - 1] = '/';
+  for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
+  return joined;
+}
+
+template <std::size_t A, std::size_t B>
+[[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
+  return a / fixed_string<B>(b);
+}
+
+namespace diagnose {
+/// A text in the name of a type, which compilers print in messages.
+#if TAGMA_SPELLS_TEXT
+template <char... Characters>
+struct text {};
+#else
+template <fixed_string Text>
+struct text {};
+#endif
+}  // namespace diagnose
+
+namespace detail {
+template <fixed_string Text, std::size_t... I>
+constexpr auto spell(std::index_sequence<I...>) {
+#if TAGMA_SPELLS_TEXT
+  return diagnose::text<Text.text[I]...>{};
+#else
+  return diagnose::text<Text>{};
+#endif
+}
+/// The text as a type whose name can be read in messages. Only for messages: costs time where it is used.
+template <fixed_string Text>
+using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()>{}));
+}  // namespace detail
+
+}  // namespace tagma
+// ---- tagma/expr/rules.hpp
+
+/// @file
+/// Rules that several functions share. The function that is called states them itself: g++ prints a line for every
+/// function between the call and the sentence. Only macros: without a pragma, since umbrellas undefine them at their
+/// end (base/epilogue.hpp), and the next header needs them again.
+
+#ifndef TAGMA_EXPR_RULES
+#define TAGMA_EXPR_RULES
+
+/// What has a name needs one. `Who` says who asks.
+#define TAGMA_NEEDS_NAME(Who, Name)                                                           \
+  static_assert(::tagma::diagnose::follows_grammar_of_names<::tagma::detail::bad_name<Name>>, \
+                "TAGMA-E160 " Who                                                             \
+                ": a name has letters, digits, '_', '.', '-' and '/', and its first is "      \
+                "a letter, a digit or '.'")
+
+/// A tensor can have this element type and these extents. `Who` says who asks.
+#define TAGMA_NEEDS_TENSOR(Who, T, ...)                                                                               \
+  static_assert(::tagma::diagnose::is_element_type<T>, "TAGMA-E001 " Who ": a tensor cannot hold this element type"); \
+  static_assert(::tagma::diagnose::extents_are_valid<__VA_ARGS__>,                                                    \
+                "TAGMA-E002 a tensor has at most six extents, each a number or tagma::dyn");                          \
+  static_assert(::tagma::diagnose::is_addressable<T, __VA_ARGS__>,                                                    \
+                "TAGMA-E081 " Who ": a tensor has at most 2^56 bytes")
+
+/// The element type of a spec is floating; a number; bool.
+#define TAGMA_NEEDS_FLOATS(...)                                    \
+  static_assert(::tagma::diagnose::is_floating_point<__VA_ARGS__>, \
+                "TAGMA-E014 this operation needs a floating element type; use tagma::cast<float>")
+#define TAGMA_NEEDS_NUMBERS(...)                           \
+  static_assert(::tagma::diagnose::is_number<__VA_ARGS__>, \
+                "TAGMA-E016 this operation needs numbers, not bool or string")
+#define TAGMA_NEEDS_BOOLEANS(...) \
+  static_assert(::tagma::diagnose::is_boolean<__VA_ARGS__>, "TAGMA-E017 this operation needs bool")
+
+/// Operands of arithmetic are handles or numbers.
+#define TAGMA_NEEDS_HANDLES(A, B)                                                                                   \
+  static_assert(::tagma::diagnose::are_operands<A, B>,                                                              \
+                "TAGMA-E176 element-wise operation: takes expressions and numbers: of what batch_norm returns for " \
+                "training that is .output, and a tensor is fed to a placeholder")
+
+/// Two operands, handles or numbers, can be joined element by element.
+#define TAGMA_NEEDS_OPERANDS(A, B)                                                                               \
+  TAGMA_NEEDS_HANDLES(A, B);                                                                                     \
+  static_assert(::tagma::diagnose::same_element_type<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,  \
+                "TAGMA-E010 element-wise operation: both operands need the same element type; use tagma::cast"); \
+  static_assert(::tagma::diagnose::shapes_broadcast<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,   \
+                "TAGMA-E011 element-wise operation: the shapes do not broadcast");                               \
+  static_assert(                                                                                                 \
+      ::tagma::diagnose::numbers_fit<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,                  \
+      "TAGMA-E015 element-wise operation: the fraction of this number would be lost beside an integer tensor")
+
+/// Two operands, handles or numbers, can be compared element by element.
+#define TAGMA_NEEDS_COMPARABLE(A, B)                                                                           \
+  TAGMA_NEEDS_HANDLES(A, B);                                                                                   \
+  static_assert(::tagma::diagnose::comparable<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,       \
+                "TAGMA-E010 comparison: both operands need the same element type; use tagma::cast");           \
+  static_assert(::tagma::diagnose::shapes_broadcast<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>, \
+                "TAGMA-E011 comparison: the shapes do not broadcast");                                         \
+  static_assert(::tagma::diagnose::numbers_fit<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,      \
+                "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
+
+/// Who takes expressions refuses what is none. Stands where only such a mistake gets, so that nothing else pays for it.
+#define TAGMA_REFUSES_OPERAND(Who, ...)                                                            \
+  static_assert(::tagma::diagnose::are_expressions<__VA_ARGS__>,                                   \
+                "TAGMA-E176 " Who                                                                  \
+                ": takes an expression: of what batch_norm returns for training that is .output, " \
+                "and a tensor is fed to a placeholder")
+
+/// Images and a filter, both as specs, with options.
+#define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
+  static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
+                "TAGMA-E010 conv2d: images and filter need one element type");                                       \
+  static_assert(::tagma::diagnose::is_image_batch<X> && ::tagma::diagnose::is_image_batch<Filter>,                   \
+                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels], filters [height, width, " \
+                "channels, filters]");                                                                               \
+  static_assert(::tagma::diagnose::conv_options_are_valid<Options>,                                                  \
+                "TAGMA-E122 conv2d: strides, dilations and groups must be positive, paddings not negative");         \
+  TAGMA_NEEDS_FLOATS(X)
+
+/// Images and a filter that slides over them.
+#define TAGMA_NEEDS_CONVOLUTION(X, Filter, Options)                                                                \
+  TAGMA_NEEDS_FILTER(X, Filter, Options);                                                                          \
+  if constexpr (::tagma::detail::is_filter<X, Filter, Options>) {                                                  \
+    constexpr bool channels_fit = ::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>;              \
+    static_assert(::tagma::diagnose::filter_fits_channels<X, Filter, Options.groups>,                              \
+                  "TAGMA-E121 conv2d: the channels of the images must be those of the filter times the number of " \
+                  "groups, and the groups must divide the filters");                                               \
+    if constexpr (channels_fit)                                                                                    \
+      static_assert(::tagma::diagnose::filter_fits_image<X, Filter, Options>,                                      \
+                    "TAGMA-E123 conv2d: the filter is larger than the padded images");                             \
+  }                                                                                                                \
+  static_assert(true)
+
+#endif
+// ---- tagma/place/rules.hpp
+
+/// @file
+/// The rule of device names, as a macro: see expr/rules.hpp for why there is no pragma.
+
+#ifndef TAGMA_PLACE_RULES
+#define TAGMA_PLACE_RULES
+
+/// `Text` is a device name. `Who` says who asks.
+#define TAGMA_NEEDS_DEVICE(Who, Text)                                                 \
+  static_assert(::tagma::diagnose::is_device_name<::tagma::detail::bad_device<Text>>, \
+                "TAGMA-E070 " Who ": this is no device name, such as \"/job:worker/replica:0/task:1/device:CPU:0\"")
+
+#endif
+
+// ---- tagma/base/bytes.hpp
+
+/// @file
+/// Sizes in binary multiples of a byte: `64_MiB`, after `using namespace tagma::literals`.
+
+#include <cstdint>
+
+namespace tagma::literals {
+
+[[nodiscard]] constexpr std::int64_t operator""_KiB(unsigned long long n) { return static_cast<std::int64_t>(n << 10); }
+[[nodiscard]] constexpr std::int64_t operator""_MiB(unsigned long long n) { return static_cast<std::int64_t>(n << 20); }
+[[nodiscard]] constexpr std::int64_t operator""_GiB(unsigned long long n) { return static_cast<std::int64_t>(n << 30); }
+
+}  // namespace tagma::literals
+// ---- tagma/base/version.hpp
+
+/// @file
+/// The version of the library; CMake and the package files read it from here.
+
+#define TAGMA_VERSION_MAJOR 0
+#define TAGMA_VERSION_MINOR 1
+#define TAGMA_VERSION_PATCH 0
+#define TAGMA_VERSION "0.1.0"
+// ---- tagma/place/device.hpp
+
+/// @file
+/// Which device: tags for the devices of this process and TensorFlow's device strings, read by the compiler or at run
+/// time.
+///
+///     spec      = "" | "/" | component { component }
+///     component = "/job:" ( name | "*" ) | "/replica:" ( number | "*" ) | "/task:" ( number | "*" )
+///               | "/device:" ( name | "*" ) [ ":" ( number | "*" ) ]
+///               | ( "/cpu:" | "/CPU:" | "/gpu:" | "/GPU:" ) ( number | "*" )
+///     name      = letter { letter | digit | "_" }
+///
+/// Components come in any order; a later one replaces an earlier one of its kind; `*` leaves a component unset.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 // ---- tagma/base/error.hpp
 
 /// @file
@@ -390,81 +525,6 @@ class error : public std::exception {
 [[noreturn]] TAGMA_COLD inline void fail(status_code code, std::initializer_list<text_part> parts) {
   throw error(code, sentence(parts));
 }
-
-}  // namespace tagma
-// ---- tagma/base/fixed_string.hpp
-
-/// @file
-/// Strings as template arguments: `placeholder<"x", ...>`.
-
-#include <cstddef>
-#include <string_view>
-#include <utility>
-
-namespace tagma {
-
-/// A string literal that can be a template argument. Its size includes the terminating zero.
-template <std::size_t Size>
-struct fixed_string {
-  char text[Size]{};
-
-  constexpr fixed_string() = default;
-  constexpr fixed_string(const char (&literal)[Size]) {
-    for (std::size_t i = 0; i < Size; ++i) text[i] = literal[i];
-  }
-
-  /// The text without its terminating zero.
-  [[nodiscard]] constexpr std::string_view view() const { return {text, Size - 1}; }
-};
-
-/// A copy of a text with static storage, for use as a template argument.
-template <const std::string_view* Text>
-[[nodiscard]] constexpr fixed_string<Text->size() + 1> fixed_copy() {
-  fixed_string<Text->size() + 1> copy;
-  for (std::size_t i = 0; i != Text->size(); ++i) copy.text[i] = (*Text)[i];
-  copy.text[Text->size()] = '\0';  // clang prints an array as text if every element was written
-  return copy;
-}
-
-/// Joins two names with a slash, as layers name their variables: "hidden" and "kernel" give "hidden/kernel".
-template <std::size_t A, std::size_t B>
-[[nodiscard]] constexpr fixed_string<A + B> operator/(const fixed_string<A>& a, const fixed_string<B>& b) {
-  fixed_string<A + B> joined;
-  for (std::size_t i = 0; i + 1 < A; ++i) joined.text[i] = a.text[i];
-  joined.text[A - 1] = '/';
-  for (std::size_t i = 0; i < B; ++i) joined.text[A + i] = b.text[i];
-  return joined;
-}
-
-template <std::size_t A, std::size_t B>
-[[nodiscard]] constexpr auto operator/(const fixed_string<A>& a, const char (&b)[B]) {
-  return a / fixed_string<B>(b);
-}
-
-namespace diagnose {
-/// A text in the name of a type, which compilers print in messages.
-#if TAGMA_SPELLS_TEXT
-template <char... Characters>
-struct text {};
-#else
-template <fixed_string Text>
-struct text {};
-#endif
-}  // namespace diagnose
-
-namespace detail {
-template <fixed_string Text, std::size_t... I>
-constexpr auto spell(std::index_sequence<I...>) {
-#if TAGMA_SPELLS_TEXT
-  return diagnose::text<Text.text[I]...>{};
-#else
-  return diagnose::text<Text>{};
-#endif
-}
-/// The text as a type whose name can be read in messages. Only for messages: costs time where it is used.
-template <fixed_string Text>
-using spelled = decltype(spell<Text>(std::make_index_sequence<Text.view().size()>{}));
-}  // namespace detail
 
 }  // namespace tagma
 // ---- tagma/base/hash.hpp
@@ -1254,7 +1314,7 @@ struct shape {
 [[nodiscard]] constexpr bool compatible(const shape& a, const shape& b) {
   if (a.rank != b.rank) return false;
   for (int i = 0; i < a.rank; ++i)
-    if (!compatible(a[i], b[i])) return false;
+    if (!compatible(a.extents[i], b.extents[i])) return false;
   return true;
 }
 
@@ -1262,8 +1322,8 @@ struct shape {
 /// extent is compatible with every other.
 [[nodiscard]] constexpr bool broadcastable(const shape& a, const shape& b) {
   for (int i = 1; i <= a.rank && i <= b.rank; ++i) {
-    const extent x = a[a.rank - i], y = b[b.rank - i];
-    if (x != 1 && y != 1 && !compatible(x, y)) return false;
+    const extent x = a.extents[a.rank - i], y = b.extents[b.rank - i];
+    if (x != y && x != 1 && y != 1 && x != dyn && y != dyn) return false;
   }
   return true;
 }
@@ -1275,8 +1335,8 @@ struct shape {
   const shape& shorter = a.rank >= b.rank ? b : a;
   shape result = longer;
   for (int i = 1; i <= shorter.rank; ++i) {
-    const extent x = longer[longer.rank - i], y = shorter[shorter.rank - i];
-    result[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
+    const extent x = longer.extents[longer.rank - i], y = shorter.extents[shorter.rank - i];
+    if (x != y) result.extents[longer.rank - i] = x == 1 ? y : y == 1 ? x : x == dyn ? y : x;
   }
   return result;
 }
@@ -1472,66 +1532,6 @@ struct axis_size_partitioner {
 };
 
 }  // namespace tagma
-
-// ---- tagma/expr/name.hpp
-
-/// @file
-/// Names of placeholders, variables, constants and layers.
-
-#include <string_view>
-#include <type_traits>
-
-// ---- tagma/base/diagnose.hpp
-
-/// @file
-/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
-/// sentence beside its number:
-///
-///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
-///
-/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
-/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
-/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
-/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
-/// number.
-
-namespace tagma::diagnose {}
-
-namespace tagma {
-
-/// True for a name by TensorFlow's grammar: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
-[[nodiscard]] constexpr bool is_name(std::string_view text) {
-  bool first = true;
-  for (const char c : text) {
-    const bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
-    if (!begins && (first || (c != '/' && c != '_' && c != '-'))) return false;
-    first = false;
-  }
-  return !first;
-}
-
-namespace diagnose {
-/// A text is a name.
-template <class Text>
-inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
-}  // namespace diagnose
-
-namespace detail {
-/// The text as a type if it is no name, else void.
-template <fixed_string Text>
-constexpr auto find_bad_name() {
-  if constexpr (!is_name(Text.view())) return spelled<Text>{};
-}
-template <fixed_string Text>
-using bad_name = decltype(find_bad_name<Text>());
-}  // namespace detail
-
-}  // namespace tagma
-
-// ---- tagma/expr/placeholder.hpp
-
-/// @file
-/// Inputs of a graph.
 
 // ---- tagma/expr/expression.hpp
 
@@ -1886,6 +1886,8 @@ struct value_place {
   std::int32_t count = 0;  ///< 0: it is a value
   std::int32_t value = 0;  ///< the number of the value
   std::string_view name{};
+  std::string_view reader{};            ///< the operation that takes a value, of those that were found the first one
+  const tensor_spec* result = nullptr;  ///< of that operation
 };
 
 /// How the values of a program are found: the shape of what its outputs carry.
@@ -1895,6 +1897,22 @@ struct value_places {
   std::int32_t root = -1;  ///< -1: nothing is carried
   std::size_t values = 0;
 };
+
+/// Throws the error of a place with two values.
+[[noreturn]] TAGMA_COLD inline void refuse_two_values(const value_place& place, const carried_value& one,
+                                                      const carried_value& other) {
+  std::string what = "one place of an expression", values = "two values";
+  if (!place.name.empty()) what += ", '" + std::string(place.name) + "',";
+  if (place.result != nullptr)
+    what += (place.name.empty() ? ", an operand of " : " an operand of ") + std::string(place.reader) + ", " +
+            to_string(*place.result) + ",";
+  if (one.bytes == other.bytes) values += ", " + std::to_string(one.number) + " and " + std::to_string(other.number);
+  fail(status_code::invalid_argument,
+       {what, " has ", values,
+        ": the same line built both expressions, or the same name stands for both, so their types are equal; give each "
+        "value a name with tagma::constant<\"name\">(value), each variable its own, or write the two expressions on "
+        "two lines"});
+}
 
 /// The values of a program by number: part i is value i.
 /// @param all what the outputs carry
@@ -1943,12 +1961,7 @@ struct value_places {
       if (place.count == 0) {
         const carried*& known = found[static_cast<std::size_t>(place.value)];
         if (!known->empty() && !(known->value() == now.what->value()))
-          fail(status_code::invalid_argument,
-               {"one place of an expression", place.name.empty() ? "" : ", '", place.name,
-                place.name.empty() ? "" : "',", " has two values, ", std::to_string(known->value().number), " and ",
-                std::to_string(now.what->value().number),
-                ": the same line built both expressions, so their types are equal; name the value with "
-                "tagma::constant<\"name\">(value), or write the two expressions on two lines"});
+          refuse_two_values(place, known->value(), now.what->value());
         known = now.what;
         continue;
       }
@@ -1991,6 +2004,7 @@ class scratch_array {
   constexpr ~scratch_array() { delete[] many_; }
 
   [[nodiscard]] constexpr T& operator[](std::size_t i) { return many_ != nullptr ? many_[i] : few_[i]; }
+  [[nodiscard]] constexpr T* data() { return many_ != nullptr ? many_ : few_; }
   [[nodiscard]] constexpr array_view<T> view() { return {many_ != nullptr ? many_ : few_, size_}; }
 
  private:
@@ -2206,31 +2220,38 @@ struct node_extras {
   array_view<const node_id> colocated{};
 };
 
+inline constexpr node_extras no_extras{};
+
 /// A growing flat graph over borrowed arrays. Capacity is never exceeded: `overflow()` then asks for larger arrays.
 class graph {
  public:
+  /// @param buckets zeros, as many as a power of two
   constexpr graph(array_view<node> nodes, array_view<node_id> edges, array_view<attribute> attributes,
                   array_view<node_id> buckets)
-      : nodes_(nodes), edges_(edges), attributes_(attributes), buckets_(buckets) {
-    for (node_id& b : buckets_) b = no_node;
-  }
+      : nodes_(nodes.data()),
+        edges_(edges.data()),
+        attributes_(attributes.data()),
+        buckets_(buckets.data()),
+        node_room_(static_cast<int>(nodes.size())),
+        edge_room_(static_cast<int>(edges.size())),
+        attribute_room_(static_cast<int>(attributes.size())),
+        bucket_mask_(buckets.size() - 1) {}
 
   [[nodiscard]] constexpr int size() const { return count_; }
   [[nodiscard]] constexpr int edge_count() const { return edge_count_; }
   [[nodiscard]] constexpr int attribute_count() const { return attribute_count_; }
   [[nodiscard]] constexpr bool overflow() const { return overflow_; }
   [[nodiscard]] constexpr const node& operator[](node_id id) const { return nodes_[id]; }
-  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return (*this)[id].spec; }
-  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
+  [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return nodes_[id].spec; }
+  [[nodiscard]] constexpr const op_info& info(node_id id) const { return *nodes_[id].op->info; }
   [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    const node& n = (*this)[id];
-    return edges_.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+    return {edges_ + nodes_[id].first_edge, static_cast<std::size_t>(nodes_[id].inputs)};
   }
   [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
-    const node& n = (*this)[id];
-    return edges_.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+    const node& n = nodes_[id];
+    return {edges_ + n.first_edge + n.inputs, static_cast<std::size_t>(n.controls)};
   }
-  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return inputs(id)[i]; }
+  [[nodiscard]] constexpr node_id input(node_id id, int i) const { return edges_[nodes_[id].first_edge + i]; }
   /// Nodes that are emitted without a request are asked for by `source`, if there is one.
   constexpr void ask(request_source* source) { source_ = source; }
   /// From now on they follow node `id` instead, if that has a request: gradients are computed where their node is.
@@ -2238,18 +2259,19 @@ class graph {
   /// Changes what is asked for a node.
   constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    const node& n = (*this)[id];
-    return attributes_.subspan(static_cast<std::size_t>(n.first_attribute),
-                               static_cast<std::size_t>(n.attribute_count));
+    return {attributes_ + nodes_[id].first_attribute, static_cast<std::size_t>(nodes_[id].attribute_count)};
   }
 
   /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
   constexpr node_id emit(const op_rules& op, array_view<const node_id> inputs, attribute_list attributes = {},
-                         const node_extras& extras = {}) {
+                         const node_extras& extras = no_extras) {
     if (overflow_) return 0;
-    scratch_array<tensor_spec, 8> in(inputs.size());
-    for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = spec(inputs[i]);
-    infer_args args{in.view(), attributes, {}};
+    scratch_array<tensor_spec, 3> room(inputs.size());
+    tensor_spec* const in = room.data();
+    const std::size_t count = inputs.size();
+    const node_id* const from = inputs.data();
+    for (std::size_t k = 0; k < count; ++k) in[k] = nodes_[from[k]].spec;
+    infer_args args{{in, count}, attributes, {}};
     if (const char* problem = op.info->infer(args)) throw problem;
     if (op.fold != nullptr && extras.controls.empty()) {
       const node_id folded = fold(op, inputs, attributes, args.out);
@@ -2267,43 +2289,49 @@ class graph {
 
   /// The same for operations whose spec does not follow from inputs.
   constexpr node_id emit_as(const op_rules& op, const tensor_spec& spec, array_view<const node_id> inputs,
-                            attribute_list attributes = {}, const node_extras& extras = {}) {
+                            attribute_list attributes = {}, const node_extras& extras = no_extras) {
     if (overflow_) return 0;
     const bool unique = op.info->stateful || !extras.controls.empty() || !extras.colocated.empty();
     const std::int16_t request = source_ == nullptr ? extras.request : request_of(op, spec, extras);
-    std::uint64_t h = hash_combine(op.info->id, static_cast<std::uint64_t>(spec.type));
-    for (const node_id i : inputs) h = hash_combine(h, static_cast<std::uint64_t>(i));
-    for (const attribute a : attributes) h = hash_combine(h, static_cast<std::uint64_t>(a));
+    const int input_count = static_cast<int>(inputs.size()), attribute_count = static_cast<int>(attributes.size());
+    // Of few statements, since the compiler runs them: equal nodes must meet, others should not.
+    constexpr std::uint64_t factor = 0x9e3779b97f4a7c15ull;
+    std::uint64_t h = op.info->id + static_cast<std::uint64_t>(spec.type);
+    const node_id* const in = inputs.data();
+    const attribute* const with = attributes.data();
+    for (int k = 0; k < input_count; ++k) h = (h ^ static_cast<std::uint64_t>(in[k]) ^ (h >> 29)) * factor;
+    for (int k = 0; k < attribute_count; ++k) h = (h ^ static_cast<std::uint64_t>(with[k]) ^ (h >> 29)) * factor;
     if (!extras.name.empty()) h = hash_combine(h, hash_text(extras.name) + 31 * hash_text(extras.suffix));
-    const std::size_t mask = buckets_.size() - 1;
-    std::size_t bucket = static_cast<std::size_t>(h) & mask;
-    for (; buckets_[bucket] != no_node; bucket = (bucket + 1) & mask)
-      if (!unique && equal(buckets_[bucket], op, spec, inputs, attributes, extras, request)) return buckets_[bucket];
-    if (static_cast<std::size_t>(count_) == nodes_.size() ||
-        static_cast<std::size_t>(edge_count_) + inputs.size() + extras.controls.size() + extras.colocated.size() >
-            edges_.size() ||
-        static_cast<std::size_t>(attribute_count_) + attributes.size() > attributes_.size()) {
+    std::size_t bucket = static_cast<std::size_t>(h ^ (h >> 32)) & bucket_mask_;
+    for (; buckets_[bucket] != 0; bucket = (bucket + 1) & bucket_mask_)
+      if (!unique && equal(buckets_[bucket] - 1, op, spec, inputs, attributes, extras, request))
+        return buckets_[bucket] - 1;
+    const int controls = static_cast<int>(extras.controls.size()),
+              colocated = static_cast<int>(extras.colocated.size());
+    if (count_ == node_room_ || edge_count_ + input_count + controls + colocated > edge_room_ ||
+        attribute_count_ + attribute_count > attribute_room_) {
       overflow_ = true;
       return 0;
     }
-    node& n = nodes_[count_];
-    n.op = &op;
-    n.spec = spec;
-    n.first_edge = edge_count_;
-    n.inputs = static_cast<std::int16_t>(inputs.size());
-    n.controls = static_cast<std::int16_t>(extras.controls.size());
-    n.first_attribute = attribute_count_;
-    n.attribute_count = static_cast<std::int16_t>(attributes.size());
-    n.name = extras.name;
-    n.suffix = extras.suffix;
-    n.value = extras.value;
-    n.request = request;
-    n.colocated = static_cast<std::int16_t>(extras.colocated.size());
-    for (const node_id i : inputs) edges_[edge_count_++] = i;
-    for (const node_id i : extras.controls) edges_[edge_count_++] = i;
-    for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
-    for (const attribute a : attributes) attributes_[attribute_count_++] = a;
-    buckets_[bucket] = count_;
+    nodes_[count_] = {&op,
+                      spec,
+                      edge_count_,
+                      static_cast<std::int16_t>(input_count),
+                      static_cast<std::int16_t>(controls),
+                      attribute_count_,
+                      static_cast<std::int16_t>(attribute_count),
+                      extras.name,
+                      extras.suffix,
+                      extras.value,
+                      request,
+                      static_cast<std::int16_t>(colocated)};
+    for (int k = 0; k < input_count; ++k) edges_[edge_count_++] = in[k];
+    if (controls > 0)
+      for (const node_id i : extras.controls) edges_[edge_count_++] = i;
+    if (colocated > 0)
+      for (const node_id i : extras.colocated) edges_[edge_count_++] = i;
+    for (int k = 0; k < attribute_count; ++k) attributes_[attribute_count_++] = with[k];
+    buckets_[bucket] = count_ + 1;
     return count_++;
   }
 
@@ -2319,23 +2347,27 @@ class graph {
   [[nodiscard]] constexpr bool equal(node_id id, const op_rules& op, const tensor_spec& spec,
                                      array_view<const node_id> inputs, attribute_list attributes,
                                      const node_extras& extras, std::int16_t request) const {
-    const node& n = (*this)[id];
+    const node& n = nodes_[id];
     if (n.op != &op || static_cast<std::size_t>(n.inputs) != inputs.size() || n.controls != 0 || n.colocated != 0 ||
         static_cast<std::size_t>(n.attribute_count) != attributes.size() || n.value != extras.value)
       return false;
-    const auto theirs = this->inputs(id);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (theirs[i] != inputs[i]) return false;
-    const auto their_attributes = this->attributes(id);
-    for (std::size_t i = 0; i < attributes.size(); ++i)
-      if (their_attributes[i] != attributes[i]) return false;
+    const node_id* theirs = edges_ + n.first_edge;
+    for (const node_id i : inputs)
+      if (*theirs++ != i) return false;
+    const attribute* their_attribute = attributes_ + n.first_attribute;
+    for (const attribute a : attributes)
+      if (*their_attribute++ != a) return false;
     return n.spec == spec && n.name == extras.name && n.suffix == extras.suffix && n.request == request;
   }
 
-  array_view<node> nodes_;
-  array_view<node_id> edges_;
-  array_view<attribute> attributes_;
-  array_view<node_id> buckets_;
+  node* nodes_;
+  node_id* edges_;
+  attribute* attributes_;
+  node_id* buckets_;  // one more than the node; 0 in an empty one
+  int node_room_;
+  int edge_room_;
+  int attribute_room_;
+  std::size_t bucket_mask_;
   int count_ = 0;
   int edge_count_ = 0;
   int attribute_count_ = 0;
@@ -2372,10 +2404,13 @@ struct constant_op {
 struct constant_value {
   bool known = false;
   double value = 0;
+
+  [[nodiscard]] constexpr bool is(double other) const { return known && value == other; }
 };
 [[nodiscard]] constexpr constant_value constant_of(const graph& g, node_id id) {
-  if (!g.info(id).is(op_kind::constant)) return {};
-  return {true, as_double(g.attributes(id)[0])};
+  const node& n = g[id];
+  if (!n.op->info->is(op_kind::constant)) return {};
+  return {true, as_double(g.attributes(id).data()[0])};
 }
 
 /// What `op::fold` sees: a node about to be added. It sets `result` to a node that has the same value.
@@ -2386,13 +2421,10 @@ struct fold_args {
   tensor_spec out;
   node_id result = no_node;
 
-  [[nodiscard]] constexpr node_id in(int i) const { return inputs[i]; }
-  [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, in(i)); }
+  [[nodiscard]] constexpr node_id in(int i) const { return inputs.data()[i]; }
+  [[nodiscard]] constexpr constant_value constant(int i) const { return constant_of(g, inputs.data()[i]); }
   /// True if input `i` is a constant of this value.
-  [[nodiscard]] constexpr bool is(int i, double value) const {
-    const constant_value c = constant(i);
-    return c.known && c.value == value;
-  }
+  [[nodiscard]] constexpr bool is(int i, double value) const { return constant(i).is(value); }
   /// Lets input `i` stand for the node, where its spec is that of the result.
   constexpr void use_input(int i) {
     if (g.spec(in(i)) == out) result = in(i);
@@ -2704,7 +2736,7 @@ struct expr;
 
 /// A value bound to a node for one run: `x = images`.
 template <class Id, class Value>
-struct feed : located<feed<Id, Value>> {
+struct [[nodiscard]] feed : located<feed<Id, Value>> {
   constexpr explicit feed(const Value& v) : value(v) {}
   const Value& value;
 };
@@ -2716,6 +2748,24 @@ template <class Spec, class Id, bool Carries>
 inline constexpr bool is_expression<expr<Spec, Id, Carries>> = true;
 template <class T>
 concept expression = is_expression<std::remove_cvref_t<T>>;
+
+namespace diagnose {
+/// What is assigned to a handle is a value.
+template <class Value>
+inline constexpr bool is_value_for_a_run = !is_expression<Value>;
+/// All of them are expressions.
+template <class... Operands>
+inline constexpr bool are_expressions = (true && ... && expression<Operands>);
+}  // namespace diagnose
+
+namespace detail {
+/// Stands for a feed that was refused.
+struct refused_feed : located<refused_feed> {
+  constexpr explicit refused_feed(const auto&) {}
+};
+template <class Id, class Value>
+using feed_of = std::conditional_t<expression<Value>, refused_feed, feed<Id, Value>>;
+}  // namespace detail
 
 /// A handle: the type of the tensor, the identity of the node, and the run-time values it carries, if any.
 template <class Spec, class Id, bool Carries>
@@ -2732,13 +2782,23 @@ struct expr {
   /// What the compiler knows of the node.
   [[nodiscard]] static constexpr const ir::record& record() { return *record_of(detail::declaration<Id>{}); }
 
-  /// Feeds this node in one run. The value must outlive the call of `run`.
+  /// Feeds this node in one run. The value must outlive the call of `run`. Raises TAGMA-E170 for another expression.
   template <class Value>
-    requires(!expression<Value>)
-  [[nodiscard]] constexpr feed<Id, Value> operator=(const Value& value) const { return feed<Id, Value>(value); }
+  constexpr detail::feed_of<Id, Value> operator=(const Value& value) const {
+    static_assert(diagnose::is_value_for_a_run<Value>,
+                  "TAGMA-E170 =: a handle is one expression for good and is fed with values; give the other expression "
+                  "a name of its own: auto h2 = ...");
+    return detail::feed_of<Id, Value>(value);
+  }
 };
 
 namespace detail {
+
+/// What may be taken for an expression by mistake: elements, text, and what layers return that has an `output`.
+template <class T>
+concept mistaken_operand = !expression<T> && (
+                                                 std::is_array_v<T> || requires(const T& t) { t.data(); } ||
+                                                 requires(const T& t) { t.output; });
 
 template <class... E>
 inline constexpr bool any_carries = (false || ... || E::carries);
@@ -2747,14 +2807,14 @@ inline constexpr bool all_structural = (true && ... && is_structural<typename E:
 
 /// What all operands carry, in the shape that ir::survey expects: nothing, what one of them carries, or a list.
 template <class... E>
-[[nodiscard]] constexpr auto join_values(const E&... e) {
+[[nodiscard]] TAGMA_INLINE constexpr auto join_values(const E&... e) {
   constexpr std::size_t count = (std::size_t{0} + ... + std::size_t{E::carries});
   if constexpr (count == 0) {
     return no_values{};
   } else {
     const carried* parts[count]{};
     std::size_t n = 0;
-    const auto take = [&](const auto& one) {
+    const auto take = [&](const auto& one) __attribute__((always_inline)) {
       if constexpr (std::remove_cvref_t<decltype(one)>::carries) parts[n++] = &one.values;
     };
     (take(e), ...);
@@ -2807,7 +2867,7 @@ struct node_definition<Op, Attributes, id_list<Inputs...>, id_list<Controls...>,
 /// name inside the definition: nvcc's front end keeps such names in types, and would follow them from each operation to
 /// its operands, by every way through the graph.
 template <class Id, class Definition, class Spec, bool Carries, class Values>
-[[nodiscard]] constexpr auto bind_handle(Values&& values) {
+[[nodiscard]] TAGMA_INLINE constexpr auto bind_handle(Values&& values) {
   static_assert(sizeof(binding<Id, Definition>) != 0);
   return expr<Spec, Id, Carries>{std::forward<Values>(values)};
 }
@@ -2815,7 +2875,7 @@ template <class Id, class Definition, class Spec, bool Carries, class Values>
 /// The handle of a definition. `Place` tells it apart where structure does not: where a number was written in place,
 /// and for random numbers and updates, of which two equal ones are two.
 template <class Definition, class Place, class... E>
-[[nodiscard]] constexpr auto make_handle(const E&... operands) {
+[[nodiscard]] TAGMA_INLINE constexpr auto make_handle(const E&... operands) {
   constexpr bool structural = all_structural<E...> && !Definition::value.op->info->stateful;
   using spec_type = spec_of<Definition::spec>;
   if constexpr (structural || std::is_void_v<Place>)
@@ -2827,7 +2887,7 @@ template <class Definition, class Place, class... E>
 
 /// A node of operation `Op` over handles.
 template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, class... E>
-[[nodiscard]] constexpr auto make_node(const E&... operands) {
+[[nodiscard]] TAGMA_INLINE constexpr auto make_node(const E&... operands) {
   using own_place = std::conditional_t<ir::info<Op>.stateful, Place, void>;
   return make_handle<node_definition<Op, Attributes, id_list<typename E::id...>, id_list<>, own_place>, Place>(
       operands...);
@@ -2848,6 +2908,66 @@ template <class Op, auto Attributes = ir::attributes<0>{}, class Place = void, e
 }
 
 }  // namespace tagma
+
+// ---- tagma/expr/name.hpp
+
+/// @file
+/// Names of placeholders, variables, constants and layers.
+
+#include <string_view>
+#include <type_traits>
+
+// ---- tagma/base/diagnose.hpp
+
+/// @file
+/// How a static rule is written. A rule is a named `bool` variable template over exactly the types at fault, and one
+/// sentence beside its number:
+///
+///     static_assert(diagnose::inner_extents_agree<A, B>, "TAGMA-E012 matmul: ...");
+///
+/// Compilers print the name and the types with the sentence, so both shapes are on screen within five lines: if the
+/// function that the user calls states the rule itself, since g++ prints a line for every function in between. Where
+/// several functions share rules, a macro TAGMA_NEEDS_... holds their assertions, so that each sentence stands once.
+/// Rules stand in namespace `tagma::diagnose`, next to the operation they guard; docs/diagnostics.md explains each
+/// number.
+
+namespace tagma::diagnose {}
+
+namespace tagma {
+
+/// True for a name by TensorFlow's grammar: letters, digits and "_.-/", of which the first is a letter, a digit or ".".
+[[nodiscard]] constexpr bool is_name(std::string_view text) {
+  bool first = true;
+  for (const char c : text) {
+    const bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.';
+    if (!begins && (first || (c != '/' && c != '_' && c != '-'))) return false;
+    first = false;
+  }
+  return !first;
+}
+
+namespace diagnose {
+/// A text is a name.
+template <class Text>
+inline constexpr bool follows_grammar_of_names = std::is_void_v<Text>;
+}  // namespace diagnose
+
+namespace detail {
+/// The text as a type if it is no name, else void.
+template <fixed_string Text>
+constexpr auto find_bad_name() {
+  if constexpr (!is_name(Text.view())) return spelled<Text>{};
+}
+template <fixed_string Text>
+using bad_name = decltype(find_bad_name<Text>());
+}  // namespace detail
+
+}  // namespace tagma
+
+// ---- tagma/expr/placeholder.hpp
+
+/// @file
+/// Inputs of a graph.
 
 namespace tagma {
 
@@ -3077,8 +3197,8 @@ template <fixed_string Name, bool Trainable, class T, extent... Extents, class I
   static_assert(::tagma::diagnose::is_initial_value<T, Initial>,                                                       \
                 "TAGMA-E157 variable: it begins with an initializer, a number, or a tensor of its element type")
 
-/// A variable with a name. Equal name and type are the same variable; one name with two types is refused when the graph
-/// is compiled (TAGMA-E060), and so is the name of a slot of an optimizer (TAGMA-E161).
+/// A variable with a name. Equal name, type and initializer are the same variable; one name with two of these is
+/// refused when the graph is compiled (TAGMA-E060), and so is the name of a slot of an optimizer (TAGMA-E161).
 /// @tparam Name by TensorFlow's grammar of names (TAGMA-E160)
 /// @tparam T a number or bool (TAGMA-E156)
 /// @tparam Extents its shape, static
@@ -3240,18 +3360,24 @@ template <class T, extent... N, detail::scalar Number>
 inline constexpr bool numbers_fit<spec<T, N...>, Number> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
 template <detail::scalar Number, class T, extent... N>
 inline constexpr bool numbers_fit<Number, spec<T, N...>> = is_floating(dtype_of<T>) || std::is_integral_v<Number>;
+/// Each of two operands is an expression or a number.
+template <class A, class B>
+inline constexpr bool are_operands = (expression<A> || detail::scalar<A>)&&(expression<B> || detail::scalar<B>);
 }  // namespace diagnose
 
 namespace op {
 
 /// The spec of an element-wise result: the broadcast shape, the element type of input `from`.
 constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
-  a.out = a.in[0];
-  for (std::size_t i = 1; i < a.in.size(); ++i) {
-    if (!broadcastable(a.out.dims, a.in[i].dims)) return "shapes do not broadcast";
-    a.out.dims = broadcast(a.out.dims, a.in[i].dims);
+  const tensor_spec* const in = a.in.data();
+  const std::size_t count = a.in.size();
+  a.out = in[0];
+  for (std::size_t i = 1; i < count; ++i) {
+    if (a.out.dims == in[i].dims) continue;
+    if (!broadcastable(a.out.dims, in[i].dims)) return "shapes do not broadcast";
+    a.out.dims = broadcast(a.out.dims, in[i].dims);
   }
-  a.out.type = a.in[from].type;
+  a.out.type = in[from].type;
   return nullptr;
 }
 
@@ -3293,11 +3419,13 @@ using common_spec = operand<std::conditional_t<expression<A>, A, B>>;
 
 /// True if a node of two operands can be built.
 template <class A, class B>
-inline constexpr bool operands_agree = diagnose::same_element_type<operand<A>, operand<B>>&&
-    diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
+inline constexpr bool operands_agree =
+    diagnose::are_operands<A, B>&& diagnose::same_element_type<operand<A>, operand<B>>&&
+        diagnose::shapes_broadcast<operand<A>, operand<B>>&& diagnose::numbers_fit<operand<A>, operand<B>>;
 
 template <class A, class B>
-concept operands = (expression<A> && (expression<B> || scalar<B>)) || (scalar<A> && expression<B>);
+concept operands = (expression<A> && (expression<B> || scalar<B> || mistaken_operand<B>)) ||
+                   (expression<B> && (scalar<A> || mistaken_operand<A>));
 
 /// The node of a two-operand operation; either operand may be a plain number.
 template <class Op, class Place, class A, class B>
@@ -3477,9 +3605,13 @@ inline constexpr auto logical_or =
   TAGMA_NEEDS_OPERANDS(A, B);
   return detail::make_binary<op::logical_or, Place>(a, b);
 };
-inline constexpr auto logical_not = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
-  return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+inline constexpr auto logical_not = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
+    return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("logical_not", E);
+  }
 };
 
 /// Converts every element to `T`.
@@ -3544,9 +3676,9 @@ struct add : elementwise {
     const auto a = f.constant(0), b = f.constant(1);
     if (a.known && b.known)
       f.use_constant(a.value + b.value);
-    else if (f.is(0, 0))
+    else if (a.is(0))
       f.use_input(1);
-    else if (f.is(1, 0))
+    else if (b.is(0))
       f.use_input(0);
   }
 };
@@ -3561,7 +3693,7 @@ struct subtract : elementwise {
     const auto a = f.constant(0), b = f.constant(1);
     if (a.known && b.known)
       f.use_constant(a.value - b.value);
-    else if (f.is(1, 0))
+    else if (b.is(0))
       f.use_input(0);
   }
 };
@@ -3576,9 +3708,9 @@ struct multiply : elementwise {
     const auto a = f.constant(0), b = f.constant(1);
     if (a.known && b.known)
       f.use_constant(a.value * b.value);
-    else if (f.is(0, 1))
+    else if (a.is(1))
       f.use_input(1);
-    else if (f.is(1, 1))
+    else if (b.is(1))
       f.use_input(0);
   }
 };
@@ -3594,7 +3726,7 @@ struct divide : elementwise {
     const auto a = f.constant(0), b = f.constant(1);
     if (a.known && b.known && b.value != 0)
       f.use_constant(a.value / b.value);
-    else if (f.is(1, 1))
+    else if (b.is(1))
       f.use_input(0);
   }
 };
@@ -3693,33 +3825,61 @@ inline constexpr auto minimum =
   return detail::make_binary<op::minimum, Place>(a, b);
 };
 
-inline constexpr auto negate = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
-  return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
+inline constexpr auto negate = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+    return detail::make_node<op::negate, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("negate", E);
+  }
 };
-inline constexpr auto abs = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
-  return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
+inline constexpr auto abs = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+    return detail::make_node<op::abs, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("abs", E);
+  }
 };
-inline constexpr auto sign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
-  return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
+inline constexpr auto sign = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+    return detail::make_node<op::sign, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("sign", E);
+  }
 };
-inline constexpr auto square = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_NUMBERS(typename E::spec_type);
-  return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
+inline constexpr auto square = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NUMBERS(typename E::spec_type);
+    return detail::make_node<op::square, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("square", E);
+  }
 };
-inline constexpr auto floor = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
+inline constexpr auto floor = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::floor, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("floor", E);
+  }
 };
-inline constexpr auto ceil = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
+inline constexpr auto ceil = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::ceil, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("ceil", E);
+  }
 };
-inline constexpr auto round = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
+inline constexpr auto round = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::round, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("round", E);
+  }
 };
 
 }  // namespace tagma
@@ -4049,53 +4209,101 @@ struct relu : elementwise {
 }  // namespace op
 
 /// Elementary functions, element by element. Raise TAGMA-E014 for an element type that is not floating.
-inline constexpr auto exp = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
+inline constexpr auto exp = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::exp, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("exp", E);
+  }
 };
-inline constexpr auto log = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
+inline constexpr auto log = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::log, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("log", E);
+  }
 };
-inline constexpr auto log1p = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
+inline constexpr auto log1p = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::log1p, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("log1p", E);
+  }
 };
-inline constexpr auto expm1 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
+inline constexpr auto expm1 = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::expm1, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("expm1", E);
+  }
 };
-inline constexpr auto sqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
+inline constexpr auto sqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::sqrt, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("sqrt", E);
+  }
 };
-inline constexpr auto rsqrt = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
+inline constexpr auto rsqrt = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::rsqrt, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("rsqrt", E);
+  }
 };
-inline constexpr auto tanh = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
+inline constexpr auto tanh = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::tanh, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("tanh", E);
+  }
 };
-inline constexpr auto sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
+inline constexpr auto sigmoid = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::sigmoid, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("sigmoid", E);
+  }
 };
-inline constexpr auto softplus = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
+inline constexpr auto softplus = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::softplus, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("softplus", E);
+  }
 };
-inline constexpr auto erf = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
+inline constexpr auto erf = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::erf, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("erf", E);
+  }
 };
-inline constexpr auto sin = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
+inline constexpr auto sin = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::sin, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("sin", E);
+  }
 };
-inline constexpr auto cos = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
+inline constexpr auto cos = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::cos, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("cos", E);
+  }
 };
 inline constexpr auto power =
     []<class A, class B, class Place = TAGMA_FRESH_TYPE(A)>(const A& a, const B& b) requires detail::operands<A, B> {
@@ -4105,9 +4313,13 @@ inline constexpr auto power =
 };
 
 /// max(x, 0).
-inline constexpr auto relu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto relu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    return detail::make_node<op::relu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("relu", E);
+  }
 };
 
 }  // namespace tagma
@@ -4266,12 +4478,13 @@ struct argmin : argmax {
 template <class Graph>
 constexpr ir::node_id unbroadcast(Graph& g, ir::node_id value, const shape& target) {
   const shape& from = g.spec(value).dims;
+  if (from == target) return value;
   const int lead = from.rank - target.rank;
   ir::attribute mask = 0, keep = 0;
   for (int i = 0; i < from.rank; ++i) {
     if (i < lead)
       mask |= 1 << i;
-    else if (target[i - lead] == 1 && from[i] != 1)
+    else if (target.extents[i - lead] == 1 && from.extents[i] != 1)
       mask |= 1 << i, keep |= 1 << i;
   }
   if (mask == 0) return value;
@@ -4289,6 +4502,13 @@ struct keep_dims_tag {};
 inline constexpr keep_dims_tag keep_dims{};
 
 namespace detail {
+
+/// Axes in braces, where none are taken.
+struct run_time_axes {
+  run_time_axes(int);
+  run_time_axes(int, int);
+  run_time_axes(int, int, int);
+};
 
 /// The mask of the axes, of all axes if none are named; axes that do not exist are left out.
 template <int Rank, int... Axes>
@@ -4309,6 +4529,20 @@ template <class Op, bool Keep, class Place, int... Axes, class E>
 
 }  // namespace detail
 
+namespace diagnose {
+/// Behind the operand of a reduction stands nothing but `keep_dims`: the compiler knows the axes.
+template <class Keep>
+inline constexpr bool axes_are_template_arguments = std::is_same_v<Keep, keep_dims_tag>;
+}  // namespace diagnose
+
+#define TAGMA_NEEDS_KEEP_DIMS(Who, Keep)                                                                 \
+  static_assert(diagnose::axes_are_template_arguments<Keep>,                                             \
+                "TAGMA-E178 " Who ": axes are template arguments: tagma::" Who "<0>(x), and tagma::" Who \
+                "<0>(x, tagma::keep_dims)")
+#define TAGMA_REFUSES_AXES(Who, E)                        \
+  static_assert(diagnose::axes_are_template_arguments<E>, \
+                "TAGMA-E178 " Who ": its axes are template arguments: tagma::" Who "<0>(x); nothing stands behind x")
+
 /// Reductions. Without axes, over all of them. Axes count from the front, or from the back if negative.
 /// `sum<0, 1>(x)` drops the axes, `sum<0>(x, tagma::keep_dims)` keeps them with extent 1. Raises TAGMA-E020.
 /// @{
@@ -4318,8 +4552,9 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::sum, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto sum(const E& e, keep_dims_tag) {
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto sum(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("sum", Keep);
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::sum, true, Place, Axes...>(e);
@@ -4336,8 +4571,9 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto reduce_max(const E& e, keep_dims_tag) {
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto reduce_max(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("reduce_max", Keep);
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::reduce_max, true, Place, Axes...>(e);
@@ -4367,8 +4603,9 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::mean, false, Place, Axes...>(e);
 }
-template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
-[[nodiscard]] constexpr auto mean(const E& e, keep_dims_tag) {
+template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+[[nodiscard]] constexpr auto mean(const E& e, const Keep&) {
+  TAGMA_NEEDS_KEEP_DIMS("mean", Keep);
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
   TAGMA_NEEDS_AXES(typename E::spec_type, Axes...);
   return detail::make_reduction<op::mean, true, Place, Axes...>(e);
@@ -4389,9 +4626,39 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }
 /// @}
 
+/// These drop the axis: TAGMA-E178.
+/// @{
+template <int... Axes, expression E, class Keep = detail::run_time_axes>
+auto product(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("product", E);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes>
+auto reduce_min(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("reduce_min", E);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes>
+auto all(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("all", E);
+}
+template <int... Axes, expression E, class Keep = detail::run_time_axes>
+auto any(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("any", E);
+}
+template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
+auto argmax(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("argmax", E);
+}
+template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
+auto argmin(const E&, const Keep&) {
+  TAGMA_REFUSES_AXES("argmin", E);
+}
+/// @}
+
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_AXES
+#undef TAGMA_REFUSES_AXES
+#undef TAGMA_NEEDS_KEEP_DIMS
 
 // ---- tagma/expr/op/matmul.hpp
 
@@ -4581,19 +4848,41 @@ struct sparse_softmax_cross_entropy {
   }
 };
 
+/// -sum(p * log_softmax(logits)), row by row.
+struct softmax_cross_entropy : composition<4> {
+  static constexpr const char* name = "softmax_cross_entropy";
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
+    return nullptr;
+  }
+  static constexpr void expand(auto& e) {
+    const ir::node_id weighted = e.emit(multiply{}, e.in(1), e.emit(log_softmax{}, e.in(0)));
+    const ir::attribute last = ir::attribute{1} << (e.in_spec(0).dims.rank - 1);
+    e.result = e.emit(negate{}, e.emit_with(sum{}, ir::pack_attributes(last, ir::attribute{0}), weighted));
+  }
+};
+
 }  // namespace op
 
 /// exp(x) / sum(exp(x)) over the last axis. Raises TAGMA-E014 for an element type that is not floating.
-inline constexpr auto softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (E::rank > 0) return detail::make_node<op::softmax, ir::attributes<0>{}, Place>(e);
+inline constexpr auto softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    static_assert(E::rank > 0, "TAGMA-E025 softmax: needs at least one axis");
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (E::rank > 0) return detail::make_node<op::softmax, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("softmax", E);
+  }
 };
 /// The logarithm of softmax, without overflow.
-inline constexpr auto log_softmax = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (E::rank > 0) return detail::make_node<op::log_softmax, ir::attributes<0>{}, Place>(e);
+inline constexpr auto log_softmax = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    static_assert(E::rank > 0, "TAGMA-E025 log_softmax: needs at least one axis");
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (E::rank > 0) return detail::make_node<op::log_softmax, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("log_softmax", E);
+  }
 };
 
 /// The cross entropy of each row of logits with the class that its label names.
@@ -4627,12 +4916,8 @@ template <expression L, expression P, class Place = TAGMA_FRESH_TYPE(L)>
   static_assert(L::rank > 0, "TAGMA-E025 softmax_cross_entropy: needs at least one axis");
   TAGMA_NEEDS_FLOATS(x);
   if constexpr (diagnose::same_shape<x, y> && diagnose::same_element_type<x, y> && L::rank > 0 &&
-                diagnose::is_floating_point<x>) {
-    const auto logs = detail::make_node<op::log_softmax, ir::attributes<0>{}, detail::part<Place, 0>>(logits);
-    const auto weighted = detail::make_binary<op::multiply, detail::part<Place, 1>>(probabilities, logs);
-    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 2>, -1>(weighted);
-    return detail::make_node<op::negate, ir::attributes<0>{}, detail::part<Place, 3>>(total);
-  }
+                diagnose::is_floating_point<x>)
+    return detail::make_node<op::softmax_cross_entropy, ir::attributes<0>{}, Place>(logits, probabilities);
 }
 
 }  // namespace tagma
@@ -5932,7 +6217,7 @@ struct after_definition {
 
 /// A node without value that is done when all its operands are: the usual fetch of several updates.
 template <expression... E, class Place = TAGMA_FRESH_TYPE(E...)>
-[[nodiscard]] constexpr auto group(const E&... e) {
+[[nodiscard]] TAGMA_INLINE constexpr auto group(const E&... e) {
   using definition =
       detail::node_definition<op::group, ir::attributes<0>{}, detail::id_list<>, detail::id_list<typename E::id...>>;
   return detail::make_handle<definition, Place>(e...);
@@ -5962,7 +6247,7 @@ struct after_all {
 /// Control dependencies: `after(a, b)(e)` is `e`, computed once `a` and `b` are done. Only the node `e` waits, not the
 /// nodes it is made of.
 template <expression... Before, class Place = TAGMA_FRESH_TYPE(Before...)>
-[[nodiscard]] constexpr auto after(const Before&... before) {
+[[nodiscard]] TAGMA_INLINE constexpr auto after(const Before&... before) {
   return detail::after_all<Place, Before...>{{before...}};
 }
 
@@ -6350,7 +6635,7 @@ template <expression Y, expression X, class Place = TAGMA_FRESH_TYPE(Y)>
 
 /// The gradients of `y` by several tensors, as a tuple in their order.
 template <expression Y, expression... X>
-[[nodiscard]] constexpr auto gradients(const Y& y, const X&... x) {
+[[nodiscard]] TAGMA_INLINE constexpr auto gradients(const Y& y, const X&... x) {
   return std::make_tuple(gradient(y, x)...);
 }
 
@@ -6543,17 +6828,25 @@ template <window Size, pool_options Options = pool_options{}, expression X, clas
 /// The mean of every channel over height and width. Raises TAGMA-E120 for a wrong rank.
 /// @param x [batch, height, width, channels], floating
 /// @return [batch, channels]
-inline constexpr auto global_average_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
-  TAGMA_NEEDS_IMAGES(typename X::spec_type);
-  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
-    return detail::make_reduction<op::mean, false, Place, 1, 2>(x);
+inline constexpr auto global_average_pool = []<class X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
+  if constexpr (expression<X>) {
+    TAGMA_NEEDS_IMAGES(typename X::spec_type);
+    if constexpr (diagnose::is_image_batch<typename X::spec_type>)
+      return detail::make_reduction<op::mean, false, Place, 1, 2>(x);
+  } else {
+    TAGMA_REFUSES_OPERAND("global_average_pool", X);
+  }
 };
 
 /// The largest element of every channel over height and width; the gradient is shared by equal maxima.
-inline constexpr auto global_max_pool = []<expression X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
-  TAGMA_NEEDS_IMAGES(typename X::spec_type);
-  if constexpr (diagnose::is_image_batch<typename X::spec_type>)
-    return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);
+inline constexpr auto global_max_pool = []<class X, class Place = TAGMA_FRESH_TYPE(X)>(const X& x) {
+  if constexpr (expression<X>) {
+    TAGMA_NEEDS_IMAGES(typename X::spec_type);
+    if constexpr (diagnose::is_image_batch<typename X::spec_type>)
+      return detail::make_reduction<op::reduce_max, false, Place, 1, 2>(x);
+  } else {
+    TAGMA_REFUSES_OPERAND("global_max_pool", X);
+  }
 };
 
 }  // namespace tagma
@@ -6828,6 +7121,21 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto operator!(const E& e) {
   TAGMA_NEEDS_BOOLEANS(typename E::spec_type);
   return detail::make_node<op::logical_not, ir::attributes<0>{}, Place>(e);
+}
+
+namespace diagnose {
+/// It has a value when it is written.
+template <class T>
+inline constexpr bool can_be_printed = !expression<T>;
+}  // namespace diagnose
+
+/// What has no value yet is not printed: TAGMA-E171.
+template <class Stream, expression E>
+Stream& operator<<(Stream& stream, const E&) {
+  static_assert(
+      diagnose::can_be_printed<E>,
+      "TAGMA-E171 <<: an expression has no value before a run: print session.run(e), or tagma::explain(program)");
+  return stream;
 }
 
 }  // namespace tagma
@@ -7166,71 +7474,103 @@ struct default_slope {};
 /// @{
 
 /// x where it is positive, else exp(x) - 1. Clevert, Unterthiner, Hochreiter 2015, with alpha = 1.
-inline constexpr auto elu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::elu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto elu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::elu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("elu", E);
+  }
 };
 
 /// scale * (x where it is positive, else alpha * (exp(x) - 1)), with the numbers that keep mean 0 and variance 1 from
 /// layer to layer. Klambauer et al. 2017.
-inline constexpr auto selu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::selu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto selu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::selu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("selu", E);
+  }
 };
 
 /// x * Phi(x), where Phi is the normal distribution function: x / 2 * (1 + erf(x / sqrt(2))).
 /// Hendrycks and Gimpel 2016.
-inline constexpr auto gelu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::gelu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto gelu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::gelu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("gelu", E);
+  }
 };
 
 /// x * sigmoid(x). Elfwing, Uchibe, Doya 2017.
-inline constexpr auto silu = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::silu, ir::attributes<0>{}, Place>(e);
+inline constexpr auto silu = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::silu, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("silu", E);
+  }
 };
 /// The name that Ramachandran, Zoph and Le 2017 gave `silu`.
 inline constexpr const auto& swish = silu;
 
 /// min(max(x, 0), 6). Krizhevsky 2010.
-inline constexpr auto relu6 = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::relu6, ir::attributes<0>{}, Place>(e);
+inline constexpr auto relu6 = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::relu6, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("relu6", E);
+  }
 };
 
 /// The sigmoid as three straight lines: x / 5 + 1 / 2, kept between 0 and 1. Keras 2.
-inline constexpr auto hard_sigmoid = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::hard_sigmoid, ir::attributes<0>{}, Place>(e);
+inline constexpr auto hard_sigmoid = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::hard_sigmoid, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("hard_sigmoid", E);
+  }
 };
 
 /// x / (1 + |x|).
-inline constexpr auto softsign = []<expression E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
-    return detail::make_node<op::softsign, ir::attributes<0>{}, Place>(e);
+inline constexpr auto softsign = []<class E, class Place = TAGMA_FRESH_TYPE(E)>(const E& e) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+      return detail::make_node<op::softsign, ir::attributes<0>{}, Place>(e);
+  } else {
+    TAGMA_REFUSES_OPERAND("softsign", E);
+  }
 };
 
 /// x where it is positive, else alpha * x. Maas, Hannun, Ng 2013.
 /// @param alpha a number, by default TensorFlow's 0.2
-inline constexpr auto leaky_relu = []<expression E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE(E)>(
-    const E& e, const A& alpha = {}) {
-  using T = typename E::element_type;
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
-    if constexpr (std::is_same_v<A, detail::default_slope>)
-      return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
-          e, detail::make_constant<T, detail::bits_of(0.2)>());
-    else
-      return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
-          e, detail::as_expression<T, detail::part<Place, 0>, 0>(alpha));
+inline constexpr auto leaky_relu =
+    []<class E, class A = detail::default_slope, class Place = TAGMA_FRESH_TYPE(E)>(const E& e, const A& alpha = {}) {
+  if constexpr (expression<E>) {
+    using T = typename E::element_type;
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
+      if constexpr (std::is_same_v<A, detail::default_slope>)
+        return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
+            e, detail::make_constant<T, detail::bits_of(0.2)>());
+      else
+        return detail::make_node<op::leaky_relu, ir::attributes<0>{}, Place>(
+            e, detail::as_expression<T, detail::part<Place, 0>, 0>(alpha));
+    }
+  } else {
+    TAGMA_REFUSES_OPERAND("leaky_relu", E);
   }
 };
 /// @}
@@ -7348,7 +7688,8 @@ template <class... Pairs, class... Tower, class Place = TAGMA_FRESH_TYPE(Pairs..
 // ---- tagma/nn/clip.hpp
 
 /// @file
-/// Keeps values, mostly gradients, within bounds. Pascanu, Mikolov, Bengio 2013.
+/// Keeps values, mostly gradients, within bounds. Pascanu, Mikolov, Bengio 2013. Without a tensor, a call of these
+/// functions is an option of `minimize` and `apply_gradients`: all gradients are clipped by the graph compiler.
 
 #include <tuple>
 
@@ -7361,7 +7702,7 @@ inline constexpr bool norm_has_one_type = (true && ... &&
                                            std::is_same_v<typename First::element_type, typename More::element_type>);
 /// A bound is a number, or an expression of rank 0 and of the element type of what it bounds.
 template <class Value, class Bound>
-inline constexpr bool is_bound = true;
+inline constexpr bool is_bound = std::is_convertible_v<Bound, double>;
 template <class Value, expression Bound>
 inline constexpr bool is_bound<Value, Bound> =
     Bound::rank == 0 && std::is_same_v<typename Value::element_type, typename Bound::element_type>;
@@ -7411,17 +7752,66 @@ struct global_norm_scale : composition<16> {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
-  static constexpr void expand(auto& e) {
-    const ir::node_id norm = global_norm::of(e, e.inputs.subspan(1));
-    const ir::node_id ratio = e.emit(divide{}, e.in(0), e.emit(maximum{}, norm, e.in(0)));
+  static constexpr ir::node_id of(auto& e, ir::node_id bound, array_view<const ir::node_id> tensors) {
+    const ir::node_id norm = global_norm::of(e, tensors);
+    const ir::node_id ratio = e.emit(divide{}, bound, e.emit(maximum{}, norm, bound));
     // 0 for a norm that is a number, else not a number: one infinite gradient must not look like many that vanish.
-    e.result = e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
+    return e.emit(add{}, ratio, e.emit(subtract{}, norm, norm));
+  }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.inputs.subspan(1)); }
+};
+
+/// How the gradients of an optimizer are clipped: changes them where they stand in `pairs`. The bounds are the first
+/// inputs of the expansion, of the type of the loss; norms are formed in that type.
+struct clip_gradients {
+  static constexpr ir::node_id to(auto& e, ir::node_id value, dtype type) {
+    return e.g.spec(value).type == type ? value : e.emit_with(cast{}, ir::pack_attributes(type), value);
+  }
+};
+struct clip_gradients_by_value : clip_gradients {
+  static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
+    for (ir::variable_gradient& pair : pairs) {
+      const dtype type = e.g.spec(pair.gradient).type;
+      const ir::node_id above = e.emit(maximum{}, pair.gradient, to(e, e.in(0), type));
+      pair.gradient = e.emit(minimum{}, above, to(e, e.in(1), type));
+    }
+  }
+};
+struct clip_gradients_by_norm : clip_gradients {
+  static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
+    for (ir::variable_gradient& pair : pairs) {
+      const ir::node_id value = to(e, pair.gradient, e.in_spec(0).type);
+      const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, {&value, 1}), e.in(0));
+      const ir::node_id clipped = e.emit(divide{}, e.emit(multiply{}, value, e.in(0)), larger);
+      pair.gradient = to(e, clipped, e.g.spec(pair.gradient).type);
+    }
+  }
+};
+struct clip_gradients_by_global_norm : clip_gradients {
+  static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
+    scratch_array<ir::node_id, 64> values(pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) values[i] = to(e, pairs[i].gradient, e.in_spec(0).type);
+    const ir::node_id scale = global_norm_scale::of(e, e.in(0), values.view());
+    for (ir::variable_gradient& pair : pairs)
+      pair.gradient = e.emit(multiply{}, pair.gradient, to(e, scale, e.g.spec(pair.gradient).type));
   }
 };
 
 }  // namespace op
 
 namespace detail {
+
+/// True for what can bound all gradients: a number or a scalar expression.
+template <class Bound>
+inline constexpr bool bounds_all = std::is_convertible_v<Bound, double>;
+template <expression Bound>
+inline constexpr bool bounds_all<Bound> = Bound::rank == 0;
+
+/// An option of `minimize`: a way to clip, and its bounds.
+template <class Clip, class... Bound>
+struct clip_option {
+  std::tuple<Bound...> bounds;
+};
 
 template <class Bound, class First, class... E>
 inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&
@@ -7499,6 +7889,31 @@ template <class Bound, expression... E, class Place = TAGMA_FRESH_TYPE(Bound)>
   }
 }
 
+/// Options of `minimize` and `apply_gradients`: the gradients are clipped by value, each by its own norm, or all by
+/// their global norm, before they update variables. They are as if clipped by the functions above, at a fraction of
+/// what these cost the compiler; norms of 16-bit gradients are formed in the type of the loss.
+/// @param low,high,bound numbers, or scalar expressions of the type of the loss
+/// `minimize` raises TAGMA-E143 for other bounds.
+/// @{
+template <class Low, class High>
+  requires detail::bounds_all<Low> && detail::bounds_all<High>
+[[nodiscard]] constexpr detail::clip_option<op::clip_gradients_by_value, Low, High> clip_by_value(const Low& low,
+                                                                                                  const High& high) {
+  return {{low, high}};
+}
+template <class Bound>
+  requires detail::bounds_all<Bound>
+[[nodiscard]] constexpr detail::clip_option<op::clip_gradients_by_norm, Bound> clip_by_norm(const Bound& bound) {
+  return {{bound}};
+}
+template <class Bound>
+  requires detail::bounds_all<Bound>
+[[nodiscard]] constexpr detail::clip_option<op::clip_gradients_by_global_norm, Bound> clip_by_global_norm(
+    const Bound& bound) {
+  return {{bound}};
+}
+/// @}
+
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_BOUND
@@ -7562,37 +7977,85 @@ namespace tagma {
 /// No activation: the value itself.
 inline constexpr auto linear = []<expression E>(const E& e) { return e; };
 
+namespace diagnose {
+/// A layer has all of its template arguments.
+template <class Input>
+inline constexpr bool has_name_and_sizes = false;
+/// An activation is called with an expression: a function or an object of a class, but neither initializer nor
+/// expression.
+template <class Activation>
+inline constexpr bool is_activation = std::is_class_v<Activation> || std::is_function_v<Activation> ||
+                                      std::is_function_v<std::remove_pointer_t<Activation>>;
+template <initializer_kind Kind>
+inline constexpr bool is_activation<static_initializer<Kind>> = false;
+template <>
+inline constexpr bool is_activation<carried_initializer> = false;
+template <class Spec, class Id, bool Carries>
+inline constexpr bool is_activation<expr<Spec, Id, Carries>> = false;
+}  // namespace diagnose
+
+/// What a layer gets behind its input.
+#define TAGMA_HAS_ACTIVATION(T, Activation, Initial)                    \
+  (::tagma::diagnose::is_activation<std::remove_const_t<Activation>> && \
+   ::tagma::diagnose::is_initial_value<T, std::remove_const_t<Initial>>)
+#define TAGMA_NEEDS_ACTIVATION(Who, T, Activation, Initial)                           \
+  static_assert(::tagma::diagnose::is_activation<std::remove_const_t<Activation>>,    \
+                "TAGMA-E177 " Who                                                     \
+                ": behind the input stands an activation, such as tagma::relu; "      \
+                "an initializer comes behind that");                                  \
+  static_assert(::tagma::diagnose::is_initial_value<T, std::remove_const_t<Initial>>, \
+                "TAGMA-E157 " Who                                                     \
+                ": the kernel begins with an initializer, a number, or a tensor of its element type")
+
+/// Who has a name and sizes takes them in angle brackets.
+#define TAGMA_NEEDS_SIZES(Who, Example, ...)                        \
+  static_assert(::tagma::diagnose::has_name_and_sizes<__VA_ARGS__>, \
+                "TAGMA-E181 " Who ": name and sizes are template arguments: tagma::" Who Example)
+
 /// A fully connected layer: activation(x * kernel + bias), with variables "<Name>/kernel" and "<Name>/bias".
 /// @tparam Units outputs of the layer
 /// @param x [..., features], features static
 /// @param activation called with the sum; `linear` if there is none
 /// @param initial initializer of the kernel
 /// @return [..., Units]
-template <fixed_string Name, extent Units, expression E, class Activation = decltype(linear),
+/// Raises TAGMA-E003 and E026 for an input of another shape, TAGMA-E157 and E177 for what is no initializer or
+/// activation.
+template <fixed_string Name, extent Units, class E, class Activation = decltype(linear),
           class Initial = decltype(glorot_uniform), class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto dense(const E& x, const Activation& activation = linear,
                                    const Initial& initial = glorot_uniform) {
-  TAGMA_NEEDS_NAME("dense", Name);
-  static_assert(E::rank >= 2,
-                "TAGMA-E026 dense: needs a batch axis and a feature axis; use tagma::flatten or expand_dims");
-  constexpr extent features = E::rank > 0 ? E::spec.dims[E::rank - 1] : 1;
-  static_assert(features != dyn, "TAGMA-E003 dense: the number of features must be static");
-  TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (E::rank >= 2 && features != dyn) {
+  if constexpr (expression<E>) {
+    TAGMA_NEEDS_NAME("dense", Name);
+    static_assert(E::rank >= 2,
+                  "TAGMA-E026 dense: needs a batch axis and a feature axis; use tagma::flatten or expand_dims");
+    constexpr extent features = E::rank > 0 ? E::spec.dims[E::rank - 1] : 1;
+    static_assert(features != dyn, "TAGMA-E003 dense: the number of features must be static");
+    TAGMA_NEEDS_FLOATS(typename E::spec_type);
+    static_assert(Units >= 0, "TAGMA-E002 dense: the number of units is static and not negative");
     using T = typename E::element_type;
-    const auto kernel = variable<Name / "kernel", T, features, Units>(initial);
-    const auto bias = variable<Name / "bias", T, Units>(zeros);
-    const auto product = matmul<false, false, E, decltype(kernel), detail::part<Place, 0>>(x, kernel);
-    return activation(detail::make_binary<op::add, detail::part<Place, 1>>(product, bias));
+    TAGMA_NEEDS_ACTIVATION("dense", T, Activation, Initial);
+    if constexpr (E::rank >= 2 && features != dyn && Units >= 0 && TAGMA_HAS_ACTIVATION(T, Activation, Initial)) {
+      const auto kernel = variable<Name / "kernel", T, features, Units>(initial);
+      const auto bias = variable<Name / "bias", T, Units>(zeros);
+      const auto product = matmul<false, false, E, decltype(kernel), detail::part<Place, 0>>(x, kernel);
+      return activation(detail::make_binary<op::add, detail::part<Place, 1>>(product, bias));
+    }
+  } else {
+    TAGMA_REFUSES_OPERAND("dense", E);
   }
+}
+/// Without a name: TAGMA-E181.
+template <extent... Units, expression E, class... Rest>
+auto dense(const E&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("dense", "<\"name\", 10>(x)", E);
 }
 
 }  // namespace tagma
 // ---- tagma/nn/losses.hpp
 
 /// @file
-/// Losses composed of elementary functions. Predictions come first, then labels of the same shape and element type.
-/// The cross entropies over classes are operations of their own, in expr/op/softmax.hpp.
+/// Losses composed of elementary functions: one handle each. Predictions come first, then labels of the same shape and
+/// element type. The cross entropies over classes are operations of their own, in expr/op/softmax.hpp.
 
 namespace tagma {
 
@@ -7601,6 +8064,125 @@ namespace diagnose {
 template <class Predictions>
 inline constexpr bool has_last_axis = Predictions::value.dims.rank > 0;
 }  // namespace diagnose
+
+namespace op {
+
+// One node a statement: the order of operands in a call is the compiler's, and the fingerprint would depend on it.
+
+/// Base of the losses whose result is one number.
+struct mean_loss : composition<8> {
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, {}};
+    return nullptr;
+  }
+  static constexpr ir::attribute all_axes(auto& e, ir::node_id value) {
+    return (ir::attribute{1} << e.g.spec(value).dims.rank) - 1;
+  }
+  static constexpr ir::node_id sum_of_all(auto& e, ir::node_id value) {
+    return e.emit_with(sum{}, ir::pack_attributes(all_axes(e, value), 0), value);
+  }
+  static constexpr ir::node_id mean_of_all(auto& e, ir::node_id value) {
+    return mean::of(e, value, all_axes(e, value), 0);
+  }
+};
+/// Base of the losses that sum over the last axis.
+struct row_loss : composition<8> {
+  static constexpr const char* infer(ir::infer_args& a) {
+    a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
+    return nullptr;
+  }
+  static constexpr ir::node_id sum_of_rows(auto& e, ir::node_id value) {
+    const ir::attribute last = ir::attribute{1} << (e.g.spec(value).dims.rank - 1);
+    return e.emit_with(sum{}, ir::pack_attributes(last, ir::attribute{0}), value);
+  }
+};
+
+struct mean_squared_error : mean_loss {
+  static constexpr const char* name = "mean_squared_error";
+  static constexpr void expand(auto& e) {
+    e.result = mean_of_all(e, e.emit(square{}, e.emit(subtract{}, e.in(0), e.in(1))));
+  }
+};
+struct mean_absolute_error : mean_loss {
+  static constexpr const char* name = "mean_absolute_error";
+  static constexpr void expand(auto& e) {
+    e.result = mean_of_all(e, e.emit(abs{}, e.emit(subtract{}, e.in(0), e.in(1))));
+  }
+};
+/// Input 2, if there is one, is delta.
+struct huber_loss : mean_loss {
+  static constexpr const char* name = "huber_loss";
+  static constexpr void expand(auto& e) {
+    const ir::node_id delta = e.inputs.size() == 2 ? e.constant(1) : e.in(2);
+    const ir::node_id size = e.emit(abs{}, e.emit(subtract{}, e.in(0), e.in(1)));
+    const ir::node_id near = e.emit(minimum{}, size, delta);
+    const ir::node_id far = e.emit(subtract{}, size, near);
+    const ir::node_id half = e.constant(0.5);
+    const ir::node_id curved = e.emit(multiply{}, half, e.emit(square{}, near));
+    e.result = mean_of_all(e, e.emit(add{}, curved, e.emit(multiply{}, delta, far)));
+  }
+};
+struct hinge_loss : mean_loss {
+  static constexpr const char* name = "hinge_loss";
+  static constexpr void expand(auto& e) {
+    const ir::node_id one = e.constant(1);
+    const ir::node_id side = e.emit(subtract{}, e.emit(multiply{}, e.constant(2), e.in(1)), one);
+    const ir::node_id margin = e.emit(multiply{}, side, e.in(0));
+    e.result = mean_of_all(e, e.emit(relu{}, e.emit(subtract{}, one, margin)));
+  }
+};
+struct log_loss : mean_loss {
+  static constexpr const char* name = "log_loss";
+  static constexpr void expand(auto& e) {
+    const ir::node_id one = e.constant(1);
+    const ir::node_id tiny = e.constant(1e-7);
+    const ir::node_id yes = e.emit(log{}, e.emit(add{}, e.in(0), tiny));
+    const ir::node_id other = e.emit(add{}, e.emit(subtract{}, one, e.in(0)), tiny);
+    const ir::node_id no = e.emit(log{}, other);
+    const ir::node_id present = e.emit(multiply{}, e.in(1), yes);
+    const ir::node_id absent = e.emit(multiply{}, e.emit(subtract{}, one, e.in(1)), no);
+    e.result = e.emit(negate{}, mean_of_all(e, e.emit(add{}, present, absent)));
+  }
+};
+struct cosine_distance : mean_loss {
+  static constexpr const char* name = "cosine_distance";
+  static constexpr void expand(auto& e) {
+    const ir::node_id cosine = row_loss::sum_of_rows(e, e.emit(multiply{}, e.in(0), e.in(1)));
+    e.result = mean_of_all(e, e.emit(subtract{}, e.constant(1), cosine));
+  }
+};
+struct l2_loss : mean_loss {
+  static constexpr const char* name = "l2_loss";
+  static constexpr void expand(auto& e) {
+    const ir::node_id half = e.constant(0.5);
+    e.result = e.emit(multiply{}, half, sum_of_all(e, e.emit(square{}, e.in(0))));
+  }
+};
+struct sigmoid_cross_entropy : elementwise_composition<9> {
+  static constexpr const char* name = "sigmoid_cross_entropy";
+  static constexpr void expand(auto& e) {
+    // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
+    const ir::node_id zero = e.constant(0);
+    const ir::node_id positive = e.emit(greater_equal{}, e.in(0), zero);
+    const ir::node_id above = e.emit(select{}, positive, e.in(0), zero);
+    const ir::node_id minus_size = e.emit(select{}, positive, e.emit(negate{}, e.in(0)), e.in(0));
+    const ir::node_id rest = e.emit(log1p{}, e.emit(exp{}, minus_size));
+    const ir::node_id linear_part = e.emit(subtract{}, above, e.emit(multiply{}, e.in(0), e.in(1)));
+    e.result = e.emit(add{}, linear_part, rest);
+  }
+};
+struct kl_divergence : row_loss {
+  static constexpr const char* name = "kl_divergence";
+  static constexpr void expand(auto& e) {
+    const ir::node_id tiny = e.constant(1e-7);
+    const ir::node_id q = e.emit(maximum{}, e.in(0), tiny);
+    const ir::node_id p = e.emit(maximum{}, e.in(1), tiny);
+    const ir::node_id ratio = e.emit(log{}, e.emit(divide{}, p, q));
+    e.result = sum_of_rows(e, e.emit(multiply{}, p, ratio));
+  }
+};
+
+}  // namespace op
 
 namespace detail {
 
@@ -7611,26 +8193,8 @@ inline constexpr bool is_loss = diagnose::is_floating_point<operand<P>>&&
 template <class P, class L>
 inline constexpr bool is_row_loss = diagnose::has_last_axis<operand<P>>&& is_loss<P, L>;
 
-/// The mean of all elements; takes the parts 60 to 62 of `Place`.
-template <class Place, class E>
-[[nodiscard]] constexpr auto mean_of_all(const E& e) {
-  constexpr auto mask = ir::pack_attributes(axis_mask<E::rank>);
-  const auto total = make_reduction<op::sum, false, part<Place, 60>>(e);
-  return step<op::multiply, Place, 62>(total, make_node<op::fraction, mask, part<Place, 61>>(e));
-}
-
 /// Stands for a parameter that is not given.
 struct default_delta {};
-
-template <class Place, class P, class L, class D>
-[[nodiscard]] constexpr auto huber_elements(const P& predictions, const L& labels, const D& delta) {
-  const auto size = step<op::abs, Place, 1>(step<op::subtract, Place, 0>(predictions, labels));
-  const auto near = step<op::minimum, Place, 2>(size, delta);
-  const auto far = step<op::subtract, Place, 3>(size, near);
-  const auto half = make_constant<typename P::element_type, bits_of(0.5)>();
-  const auto curved = step<op::multiply, Place, 5>(half, step<op::square, Place, 4>(near));
-  return step<op::add, Place, 7>(curved, step<op::multiply, Place, 6>(delta, far));
-}
 
 }  // namespace detail
 
@@ -7655,20 +8219,16 @@ template <class Place, class P, class L, class D>
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto mean_squared_error(const P& predictions, const L& labels) {
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
-    return detail::mean_of_all<Place>(detail::step<op::square, Place, 1>(difference));
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::mean_squared_error, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// mean(|p - y|).
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto mean_absolute_error(const P& predictions, const L& labels) {
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    const auto difference = detail::step<op::subtract, Place, 0>(predictions, labels);
-    return detail::mean_of_all<Place>(detail::step<op::abs, Place, 1>(difference));
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::mean_absolute_error, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// d^2 / 2 where d = |p - y| is at most delta, else delta * (d - delta / 2); the mean of it. Huber 1964.
@@ -7679,59 +8239,36 @@ template <expression P, expression L, class D = detail::default_delta, class Pla
   TAGMA_NEEDS_LABELS(P, L);
   if constexpr (detail::is_loss<P, L>) {
     if constexpr (std::is_same_v<D, detail::default_delta>)
-      return detail::mean_of_all<Place>(
-          detail::huber_elements<Place>(predictions, labels, detail::make_constant<T, detail::bits_of(1)>()));
+      return detail::make_node<op::huber_loss, ir::attributes<0>{}, Place>(predictions, labels);
     else
-      return detail::mean_of_all<Place>(detail::huber_elements<Place>(
-          predictions, labels, detail::as_expression<T, detail::part<Place, 8>, 0>(delta)));
+      return detail::make_node<op::huber_loss, ir::attributes<0>{}, Place>(
+          predictions, labels, detail::as_expression<T, detail::part<Place, 8>, 0>(delta));
   }
 }
 
 /// mean(max(0, 1 - s * p)), where s is -1 for label 0 and 1 for label 1.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto hinge_loss(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    const auto one = detail::make_constant<T, detail::bits_of(1)>();
-    const auto two = detail::make_constant<T, detail::bits_of(2)>();
-    const auto side = detail::step<op::subtract, Place, 1>(detail::step<op::multiply, Place, 0>(two, labels), one);
-    const auto margin = detail::step<op::multiply, Place, 2>(side, predictions);
-    return detail::mean_of_all<Place>(
-        detail::step<op::relu, Place, 4>(detail::step<op::subtract, Place, 3>(one, margin)));
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::hinge_loss, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// mean(-y * log(p + e) - (1 - y) * log(1 - p + e)) with e = 1e-7; p are probabilities.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto log_loss(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    const auto one = detail::make_constant<T, detail::bits_of(1)>();
-    const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
-    const auto yes = detail::step<op::log, Place, 1>(detail::step<op::add, Place, 0>(predictions, tiny));
-    const auto other = detail::step<op::add, Place, 3>(detail::step<op::subtract, Place, 2>(one, predictions), tiny);
-    const auto no = detail::step<op::log, Place, 4>(other);
-    const auto absent = detail::step<op::subtract, Place, 5>(one, labels);
-    const auto both = detail::step<op::add, Place, 8>(detail::step<op::multiply, Place, 6>(labels, yes),
-                                                      detail::step<op::multiply, Place, 7>(absent, no));
-    return detail::step<op::negate, Place, 9>(detail::mean_of_all<Place>(both));
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::log_loss, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// mean(1 - sum(p * y)), summed over the last axis, along which both are taken to have length 1.
 /// Raises TAGMA-E141 for tensors without axes.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto cosine_distance(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELLED_ROWS(P, L);
-  if constexpr (detail::is_row_loss<P, L>) {
-    const auto product = detail::step<op::multiply, Place, 0>(predictions, labels);
-    const auto cosine = detail::make_reduction<op::sum, false, detail::part<Place, 1>, -1>(product);
-    return detail::mean_of_all<Place>(
-        detail::step<op::subtract, Place, 2>(detail::make_constant<T, detail::bits_of(1)>(), cosine));
-  }
+  if constexpr (detail::is_row_loss<P, L>)
+    return detail::make_node<op::cosine_distance, ir::attributes<0>{}, Place>(predictions, labels);
 }
 /// @}
 
@@ -7743,20 +8280,9 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto sigmoid_cross_entropy(const P& logits, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELS(P, L);
-  if constexpr (detail::is_loss<P, L>) {
-    // One condition for both selections: at 0 the two halves of the gradient then add up to sigmoid(0) - z.
-    const auto zero = detail::make_constant<T, detail::bits_of(0)>();
-    const auto positive = detail::step<op::greater_equal, Place, 0>(logits, zero);
-    const auto above = detail::step<op::select, Place, 1>(positive, logits, zero);
-    const auto minus_size =
-        detail::step<op::select, Place, 3>(positive, detail::step<op::negate, Place, 2>(logits), logits);
-    const auto rest = detail::step<op::log1p, Place, 5>(detail::step<op::exp, Place, 4>(minus_size));
-    const auto linear_part =
-        detail::step<op::subtract, Place, 7>(above, detail::step<op::multiply, Place, 6>(logits, labels));
-    return detail::step<op::add, Place, 8>(linear_part, rest);
-  }
+  if constexpr (detail::is_loss<P, L>)
+    return detail::make_node<op::sigmoid_cross_entropy, ir::attributes<0>{}, Place>(logits, labels);
 }
 
 /// The divergence of each row of predicted probabilities q from its row of labels p: sum(p * log(p / q)) over the last
@@ -7765,28 +8291,17 @@ template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 /// Raises TAGMA-E010, TAGMA-E014, TAGMA-E140, TAGMA-E141.
 template <expression P, expression L, class Place = TAGMA_FRESH_TYPE(P)>
 [[nodiscard]] constexpr auto kl_divergence(const P& predictions, const L& labels) {
-  using T = typename P::element_type;
   TAGMA_NEEDS_LABELLED_ROWS(P, L);
-  if constexpr (detail::is_row_loss<P, L>) {
-    const auto tiny = detail::make_constant<T, detail::bits_of(1e-7)>();
-    const auto q = detail::step<op::maximum, Place, 0>(predictions, tiny);
-    const auto p = detail::step<op::maximum, Place, 1>(labels, tiny);
-    const auto ratio = detail::step<op::log, Place, 3>(detail::step<op::divide, Place, 2>(p, q));
-    return detail::make_reduction<op::sum, false, detail::part<Place, 5>, -1>(
-        detail::step<op::multiply, Place, 4>(p, ratio));
-  }
+  if constexpr (detail::is_row_loss<P, L>)
+    return detail::make_node<op::kl_divergence, ir::attributes<0>{}, Place>(predictions, labels);
 }
 
 /// sum(x^2) / 2, for weight decay.
 template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
 [[nodiscard]] constexpr auto l2_loss(const E& e) {
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
-  if constexpr (diagnose::is_floating_point<typename E::spec_type>) {
-    const auto half = detail::make_constant<typename E::element_type, detail::bits_of(0.5)>();
-    const auto squares = detail::step<op::square, Place, 0>(e);
-    const auto total = detail::make_reduction<op::sum, false, detail::part<Place, 1>>(squares);
-    return detail::step<op::multiply, Place, 2>(half, total);
-  }
+  if constexpr (diagnose::is_floating_point<typename E::spec_type>)
+    return detail::make_node<op::l2_loss, ir::attributes<0>{}, Place>(e);
 }
 
 }  // namespace tagma
@@ -7806,6 +8321,9 @@ namespace diagnose {
 template <class Spec>
 inline constexpr bool channels_are_static =
     Spec::value.dims.rank >= 2 && Spec::value.dims[Spec::value.dims.rank - 1] != dyn;
+/// A layer says whether it is for training.
+template <class Input>
+inline constexpr bool has_phase = false;
 /// The groups divide channels and filters.
 template <class Spec, extent Filters, int Groups>
 inline constexpr bool groups_divide =
@@ -7823,30 +8341,47 @@ inline constexpr bool groups_divide =
 /// @return [batch, positions down, positions across, Filters]
 /// Raises TAGMA-E003 for dynamic channels, TAGMA-E121 if the groups do not divide channels and filters, and what the
 /// operation `conv2d` raises.
-template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, expression X,
+template <fixed_string Name, extent Filters, window Kernel, conv_options Options = conv_options{}, class X,
           class Activation = decltype(linear), class Initial = decltype(glorot_uniform),
           class Place = TAGMA_FRESH_TYPE(X)>
 [[nodiscard]] constexpr auto conv2d(const X& x, const Activation& activation = linear,
                                     const Initial& initial = glorot_uniform) {
-  using s = typename X::spec_type;
-  TAGMA_NEEDS_NAME("conv2d", Name);
-  static_assert(diagnose::is_image_batch<s>,
-                "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
-  if constexpr (diagnose::is_image_batch<s>) {
-    static_assert(diagnose::channels_are_static<s>, "TAGMA-E003 conv2d: the number of channels must be static");
-    static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
-                  "TAGMA-E121 conv2d: the groups must divide channels and filters");
-    if constexpr (diagnose::channels_are_static<s> && diagnose::groups_divide<s, Filters, Options.groups>) {
-      using T = typename X::element_type;
-      constexpr extent channels = X::spec.dims[3] / Options.groups;
-      using filter = spec<T, Kernel.height, Kernel.width, channels, Filters>;
-      TAGMA_NEEDS_CONVOLUTION(s, filter, Options);
-      const auto kernel = variable<Name / "kernel", T, Kernel.height, Kernel.width, channels, Filters>(initial);
-      const auto bias = variable<Name / "bias", T, Filters>(zeros);
-      return conv2d<Options, X, decltype(kernel), decltype(bias), Activation, Place>(x, kernel, bias, activation);
+  if constexpr (expression<X>) {
+    using s = typename X::spec_type;
+    using T = typename X::element_type;
+    TAGMA_NEEDS_NAME("conv2d", Name);
+    TAGMA_NEEDS_ACTIVATION("conv2d", T, Activation, Initial);
+    static_assert(diagnose::is_image_batch<s>,
+                  "TAGMA-E120 conv2d: images need the axes [batch, height, width, channels]");
+    if constexpr (diagnose::is_image_batch<s> && TAGMA_HAS_ACTIVATION(T, Activation, Initial)) {
+      static_assert(diagnose::channels_are_static<s>, "TAGMA-E003 conv2d: the number of channels must be static");
+      static_assert(diagnose::groups_divide<s, Filters, Options.groups>,
+                    "TAGMA-E121 conv2d: the groups must divide channels and filters");
+      if constexpr (diagnose::channels_are_static<s> && diagnose::groups_divide<s, Filters, Options.groups>) {
+        constexpr extent channels = X::spec.dims[3] / Options.groups;
+        using filter = spec<T, Kernel.height, Kernel.width, channels, Filters>;
+        TAGMA_NEEDS_CONVOLUTION(s, filter, Options);
+        const auto kernel = variable<Name / "kernel", T, Kernel.height, Kernel.width, channels, Filters>(initial);
+        const auto bias = variable<Name / "bias", T, Filters>(zeros);
+        return conv2d<Options, X, decltype(kernel), decltype(bias), Activation, Place>(x, kernel, bias, activation);
+      }
     }
+  } else {
+    TAGMA_REFUSES_OPERAND("conv2d", X);
   }
 }
+/// Without a name or a size: TAGMA-E181.
+/// @{
+template <fixed_string Name, extent... Filters, class X, class... Rest>
+  requires(sizeof...(Filters) < 2)
+auto conv2d(const X&, const Rest&...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+}
+template <extent... Sizes, expression X, detail::scalar... Rest>
+auto conv2d(const X&, Rest...) {
+  TAGMA_NEEDS_SIZES("conv2d", "<\"name\", 32, 3>(x), for 32 filters of 3 x 3", X);
+}
+/// @}
 
 namespace op {
 
@@ -7915,6 +8450,27 @@ template <fixed_string Name, phase Phase, expression X, class Place = TAGMA_FRES
   }
 }
 
+/// A phase is missing: TAGMA-E179. A name is missing: TAGMA-E181.
+/// @{
+#define TAGMA_NEEDS_PHASE(...)          \
+  static_assert(                        \
+      diagnose::has_phase<__VA_ARGS__>, \
+      "TAGMA-E179 batch_norm: is for training or inference: batch_norm<\"name\", tagma::phase::training>(x)")
+template <fixed_string Name, class X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_PHASE(X);
+}
+template <fixed_string Name, bool Training, class X, class... Rest>
+auto batch_norm(const X&, const Rest&...) {
+  TAGMA_NEEDS_PHASE(X);
+}
+#undef TAGMA_NEEDS_PHASE
+template <expression X>
+auto batch_norm(const X&) {
+  TAGMA_NEEDS_SIZES("batch_norm", "<\"name\", tagma::phase::training>(x)", X);
+}
+/// @}
+
 /// Layer normalisation with variables "<Name>/gamma" and "<Name>/beta".
 /// @param x [..., features], floating, features static
 /// @param epsilon added to the variance
@@ -7935,6 +8491,10 @@ template <fixed_string Name, expression X, class Place = TAGMA_FRESH_TYPE(X)>
 }
 
 }  // namespace tagma
+
+#undef TAGMA_HAS_ACTIVATION
+#undef TAGMA_NEEDS_ACTIVATION
+#undef TAGMA_NEEDS_SIZES
 // ---- tagma/nn/optimizers.hpp
 
 /// @file
@@ -8390,8 +8950,9 @@ struct sparse_gradient {
 };
 
 /// The node that the graph compiler replaces by one `Update` for each variable, and by a count of the steps.
-/// Inputs of the expansion: the learning rate, the step, the other numbers.
-template <class Update>
+/// Inputs of the expansion: the bounds of `Clip`, the learning rate, the step, the other numbers.
+/// @tparam Clip how gradients are clipped before, as `clip_gradients_by_norm`, or void
+template <class Update, class Clip = void, int Bounds = 0>
 struct optimizer {
   static constexpr std::string_view name = Update::name;
   static constexpr ir::op_kind kind = ir::op_kind::optimizer;
@@ -8401,6 +8962,20 @@ struct optimizer {
   }
 
   static constexpr void expand(ir::expand_args& e) {
+    if constexpr (Bounds > 0) {
+      scratch_array<ir::variable_gradient, 64> clipped(e.gradients.size());
+      for (std::size_t i = 0; i < e.gradients.size(); ++i) clipped[i] = e.gradients[i];
+      Clip::apply(e, clipped.view());
+      ir::expand_args rest{{e.g}, e.inputs.subspan(Bounds), e.attributes, clipped.view()};
+      optimizer<Update>::expand(rest);
+      e.result = rest.result;
+    } else {
+      update_all(e);
+    }
+  }
+
+ private:
+  static constexpr void update_all(ir::expand_args& e) {
     scratch_array<ir::node_id, 64> updates(e.gradients.size());
     std::size_t count = 0;
     for (const ir::variable_gradient& pair : e.gradients) {
@@ -8445,6 +9020,10 @@ namespace detail {
 /// What the graph compiler needs to know of an optimizer: its update, and its numbers beside the learning rate.
 template <class Optimizer>
 struct optimizer_traits;
+template <class Optimizer>
+concept optimizer = requires {
+  sizeof(optimizer_traits<Optimizer>);
+};
 
 template <>
 struct optimizer_traits<sgd> {
@@ -8503,12 +9082,14 @@ struct optimizer_traits<ftrl> {
   }
 };
 
-template <class Place, class Optimizer, int Pairs, class... E, std::size_t... I>
-[[nodiscard]] auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
+/// @tparam Clip,Bounds as of `op::optimizer`
+/// @param operands the loss, or variables and gradients by turns; then the bounds
+template <class Place, class Optimizer, int Pairs, class Clip = void, int Bounds = 0, class... E, std::size_t... I>
+[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
   using traits = optimizer_traits<Optimizer>;
   const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
   [[maybe_unused]] const auto numbers = traits::numbers(o);
-  return make_node<op::optimizer<typename traits::update>, ir::pack_attributes(Pairs), part<Place, 0>>(
+  return make_node<op::optimizer<typename traits::update, Clip, Bounds>, ir::pack_attributes(Pairs), part<Place, 0>>(
       operands..., make_rate<part<Place, 1>>(step, o.learning_rate), step,
       literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
 }
@@ -8517,25 +9098,74 @@ template <class Optimizer>
 using number_sequence =
     std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
 
+/// The same where gradients are clipped: their bounds, of element type `T`, are operands behind the others.
+template <class Place, class Optimizer, int Pairs, class T, class Clip, class... Bound, class... E>
+[[nodiscard]] TAGMA_INLINE auto make_clipping_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
+                                                        const E&... operands) {
+  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    return make_optimizer<Place, Optimizer, Pairs, Clip, static_cast<int>(sizeof...(Bound))>(
+        o, number_sequence<Optimizer>{}, operands...,
+        as_expression<T, part<Place, 3 + I>, 0>(std::get<static_cast<std::size_t>(I)>(clip.bounds))...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
+}
+
+/// The operands of an optimizer, from pairs of variable and gradient: the even ones are variables.
+template <std::size_t I, class Pairs>
+[[nodiscard]] TAGMA_INLINE constexpr const auto& operand_of(const Pairs& pairs) {
+  if constexpr (I % 2 == 0)
+    return std::get<I / 2>(pairs).first;
+  else
+    return std::get<I / 2>(pairs).second;
+}
+
 }  // namespace detail
+
+namespace diagnose {
+/// The graph compiler knows how it updates variables.
+template <class Optimizer>
+inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
+}  // namespace diagnose
+
+/// Who trains needs an optimizer.
+#define TAGMA_NEEDS_OPTIMIZER(Who, Optimizer)      \
+  static_assert(diagnose::is_optimizer<Optimizer>, \
+                "TAGMA-E175 " Who ": needs an optimizer, such as tagma::sgd{.learning_rate = 0.01} or tagma::adam{}")
 
 /// One step of training: updates every trainable variable that the loss depends on, then counts the step in the
 /// variable
 /// "<optimizer>/step".
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
-/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar; when compiled, TAGMA-E061 and TAGMA-E063.
+/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no
+/// optimizer; when compiled, TAGMA-E061 and TAGMA-E063.
 template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE(L)>
 [[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
   static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
                 "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  if constexpr (diagnose::is_scalar_loss<typename L::spec_type>)
+  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer>)
     return detail::make_optimizer<Place, Optimizer, 0>(optimizer, detail::number_sequence<Optimizer>{}, loss);
+}
+
+/// The same with clipped gradients: `minimize(loss, adam{}, clip_by_global_norm(1.0))`.
+/// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the loss.
+template <expression L, class Optimizer, class Clip, class... Bound, class Place = TAGMA_FRESH_TYPE(L)>
+[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer,
+                            const detail::clip_option<Clip, Bound...>& clip) {
+  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
+                "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
+  static_assert((true && ... && diagnose::is_bound<L, Bound>),
+                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss");
+  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
+  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer> &&
+                (true && ... && diagnose::is_bound<L, Bound>))
+    return detail::make_clipping_optimizer<Place, Optimizer, 0, typename L::element_type>(optimizer, clip, loss);
 }
 
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
 template <expression L, expression... V>
-[[nodiscard]] constexpr auto compute_gradients(const L& loss, const V&... variables) {
+[[nodiscard]] TAGMA_INLINE constexpr auto compute_gradients(const L& loss, const V&... variables) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 compute_gradients: the operands must be variables");
   return std::make_tuple(std::make_pair(variables, gradient(loss, variables))...);
@@ -8544,22 +9174,43 @@ template <expression L, expression... V>
 /// Updates variables with given gradients.
 /// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
 template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE(Optimizer)>
-[[nodiscard]] auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs) {
+[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer,
+                                                const std::tuple<std::pair<V, G>...>& pairs) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  return std::apply(
-      [&](const auto&... pair) {
-        return std::apply(
-            [&](const auto&... operand) {
-              return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
-                  optimizer, detail::number_sequence<Optimizer>{}, operand...);
-            },
-            std::tuple_cat(std::make_tuple(pair.first, pair.second)...));
-      },
-      pairs);
+  TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
+  if constexpr (diagnose::is_optimizer<Optimizer>)
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
+          optimizer, detail::number_sequence<Optimizer>{}, detail::operand_of<I>(pairs)...);
+    }
+  (std::make_index_sequence<2 * sizeof...(V)>{});
+}
+
+/// The same with clipped gradients.
+/// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the first gradient.
+template <class Optimizer, expression First, expression... V, expression G, expression... More, class Clip,
+          class... Bound, class Place = TAGMA_FRESH_TYPE(Optimizer)>
+[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer,
+                                                const std::tuple<std::pair<First, G>, std::pair<V, More>...>& pairs,
+                                                const detail::clip_option<Clip, Bound...>& clip) {
+  static_assert((diagnose::is_variable<First> && ... && diagnose::is_variable<V>),
+                "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
+  static_assert((true && ... && diagnose::is_bound<G, Bound>),
+                "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the gradients");
+  TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
+  if constexpr (diagnose::is_optimizer<Optimizer> && (true && ... && diagnose::is_bound<G, Bound>))
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      return detail::make_clipping_optimizer<Place, Optimizer, static_cast<int>(1 + sizeof...(V)),
+                                             typename G::element_type>(optimizer, clip,
+                                                                       detail::operand_of<I>(pairs)...);
+    }
+  (std::make_index_sequence<2 * (1 + sizeof...(V))>{});
 }
 
 }  // namespace tagma
+
+#undef TAGMA_NEEDS_OPTIMIZER
 // ---- tagma/nn/partitioned_variable.hpp
 
 /// @file
@@ -8846,6 +9497,7 @@ template <fixed_string Name, extent Units, expression E, bool AllSteps = false,
 /// The compiled program: a whole graph as constants of a short-named type, and the run-time values it carries.
 
 #include <tuple>
+#include <utility>
 
 // ---- tagma/graph/local_devices.hpp
 
@@ -8895,7 +9547,8 @@ namespace tagma::ir {
 /// What can go wrong while a graph is built; the program turns it into a sentence.
 enum class build_problem : std::uint8_t {
   none,
-  name_clash,
+  name_clash,      ///< one name, two types; `text` is the name
+  two_beginnings,  ///< one name and type, two initializers
   no_gradient,
   independent,
   nothing_to_train,
@@ -8904,6 +9557,8 @@ enum class build_problem : std::uint8_t {
   oversized,         ///< a tensor has more bytes than can be addressed
 };
 
+struct record;
+
 /// A problem and the things it is about.
 struct build_status {
   build_problem problem = build_problem::none;
@@ -8911,6 +9566,7 @@ struct build_status {
   tensor_spec first;
   tensor_spec second;
   std::string_view text{};
+  const record *one = nullptr, *other = nullptr;  ///< the variables of one name
 
   [[nodiscard]] constexpr bool good() const { return problem == build_problem::none; }
 };
@@ -8933,11 +9589,11 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
   for (const node_id x : xs)
     if (x <= y) wanted[x] = true;
   for (node_id i = 0; i <= y; ++i) {
-    if (g[i].op->stops_gradient || !is_floating(g.spec(i).type)) continue;
-    const auto skipped = g.info(i).shape_only;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      if (!((skipped >> k++) & 1) && wanted[in]) wanted[i] = true;
+    const node& n = g[i];
+    if (n.op->stops_gradient || !is_floating(n.spec.type)) continue;
+    const node_id* const in = g.inputs(i).data();
+    for (int k = 0; k < n.inputs && !wanted[i]; ++k)
+      if (wanted[in[k]]) wanted[i] = !n.op->info->ignores_elements(k);
   }
   if (!wanted[y]) return;
 
@@ -8952,22 +9608,24 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
     const node_id upstream = adjoint[i];
     if (upstream == no_node || g[i].op->stops_gradient) continue;
     const int count = g[i].inputs;
+    const op_rules& op = *g[i].op;
+    const node_id* const inputs = g.inputs(i).data();
     bool flows = false;
-    for (int k = 0; k < count; ++k) flows = flows || (wanted[g.input(i, k)] && !g.info(i).ignores_elements(k));
+    for (int k = 0; k < count && !flows; ++k) flows = wanted[inputs[k]] && !op.info->ignores_elements(k);
     if (!flows) continue;
-    if (g[i].op->gradient == nullptr) {
-      status = {build_problem::no_gradient, g[i].op->info, g.spec(i), {}};
+    if (op.gradient == nullptr) {
+      status = {build_problem::no_gradient, op.info, g.spec(i), {}};
       return;
     }
-    scratch_array<node_id, 8> scratch_parts(static_cast<std::size_t>(count));
-    const array_view<node_id> parts = scratch_parts.view();
-    for (node_id& part : parts) part = no_node;
+    scratch_array<node_id, 4> room(static_cast<std::size_t>(count));
+    node_id* const parts = room.data();
+    for (int k = 0; k < count; ++k) parts[k] = no_node;
     g.follow(i);
-    gradient_args args{{g}, i, upstream, parts};
-    g[i].op->gradient(args);
-    const bool broadcasts = g.info(i).is(op_kind::elementwise);
+    gradient_args args{{g}, i, upstream, room.view()};
+    op.gradient(args);
+    const bool broadcasts = op.info->is(op_kind::elementwise);
     for (int k = 0; k < count; ++k) {
-      const node_id in = g.input(i, k);
+      const node_id in = inputs[k];
       node_id part = parts[k];
       if (part == no_node || !wanted[in]) continue;
       if (broadcasts) part = op::unbroadcast(g, part, g.spec(in).dims);
@@ -9292,6 +9950,9 @@ class surveyor {
       return static_cast<std::int32_t>(found.places++);
     } else {
       take(r.inputs), take(r.controls);
+      for (const std::int32_t at : taken_.view())
+        if (value_place& p = places[static_cast<std::size_t>(at)]; p.count == 0 && p.result == nullptr)
+          p.reader = info.name, p.result = &r.spec;
     }
     return join_taken();
   }
@@ -9604,6 +10265,13 @@ class graph_builder {
 
   [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
   [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
+  /// True if two variables of one name and type are one. Those called like the step of an optimizer are looked at when
+  /// the steps are known (names.hpp).
+  [[nodiscard]] static constexpr bool begin_alike(const record& a, const record& b) {
+    for (std::size_t i = 0; i < a.attributes.size(); ++i)
+      if (a.attributes[i] != b.attributes[i]) return a.spec.type == dtype::int64 && a.name.ends_with("/step");
+    return true;
+  }
   [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }
 
   [[nodiscard]] constexpr reached reach(const pending& p) {
@@ -9677,8 +10345,12 @@ class graph_builder {
       case op_kind::placeholder:
       case op_kind::variable: {
         const record& owner = memo_.owner_of_name(r);
-        if (&owner != &r && !(owner.spec == r.spec && owner.op == r.op))
-          status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, {}};
+        if (&owner != &r) {
+          if (!(owner.spec == r.spec && owner.op == r.op))
+            status_ = {build_problem::name_clash, r.op->info, owner.spec, r.spec, r.name, &owner, &r};
+          else if (!begin_alike(owner, r))
+            status_ = {build_problem::two_beginnings, r.op->info, owner.spec, r.spec, r.name, &owner, &r};
+        }
         [[fallthrough]];
       }
       default:
@@ -9849,22 +10521,26 @@ enum class need : std::uint8_t { nothing, extents, value };
 /// Marks what the fetched nodes need. A node whose elements nobody reads, only its extents, is not computed.
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<need, N> prune(const graph_view& g, array_view<const node_id> fetches) {
-  fixed_array<need, N> needs{};
-  const auto raise = [&needs](node_id id, need n) {
-    need& known = needs[id];
-    if (known < n) known = n;
-  };
-  for (const node_id f : fetches) raise(f, need::value);
+  fixed_array<need, N> result{};
+  need* const needs = result.data();
+  const node* const nodes = g.nodes.data();
+  for (const node_id f : fetches) needs[f] = need::value;
   for (node_id i = g.size(); i-- > 0;) {
-    const need n = needs[i];
-    if (n == need::nothing) continue;
-    int k = 0;
-    for (const node_id in : g.inputs(i))
-      raise(in, n == need::extents || g.info(i).ignores_elements(k++) ? need::extents : need::value);
-    if (wants_value(n))
-      for (const node_id c : g.controls(i)) raise(c, need::value);
+    const int own = static_cast<int>(needs[i]);
+    if (own == 0) continue;
+    const node& n = nodes[i];
+    const node_id* const in = g.edges.data() + n.first_edge;
+    const bool computed = own == static_cast<int>(need::value);
+    const std::uint64_t ignored = n.op->info->shape_only;
+    for (int k = 0; k < n.inputs; ++k)
+      if (computed && (k >= 64 || ((ignored >> k) & 1) == 0))
+        needs[in[k]] = need::value;
+      else if (static_cast<int>(needs[in[k]]) == 0)
+        needs[in[k]] = need::extents;
+    if (computed)
+      for (int k = n.inputs; k < n.inputs + n.controls; ++k) needs[in[k]] = need::value;
   }
-  return needs;
+  return result;
 }
 
 }  // namespace tagma::ir
@@ -9874,15 +10550,18 @@ namespace tagma::ir {
 /// True for each node that is ordered behind `u`, itself included.
 template <std::size_t N>
 [[nodiscard]] constexpr fixed_array<bool, N> nodes_behind(const graph_view& g, node_id u) {
-  fixed_array<bool, N> behind{};
+  fixed_array<bool, N> result{};
+  bool* const behind = result.data();
+  const node* const nodes = g.nodes.data();
+  const int size = g.size();
   behind[u] = true;
-  for (node_id i = u + 1; i < g.size(); ++i) {
-    bool b = false;
-    for (const node_id in : g.inputs(i)) b = b || behind[in];
-    for (const node_id c : g.controls(i)) b = b || behind[c];
-    behind[i] = b;
+  for (node_id i = u + 1; i < size; ++i) {
+    const node_id* const in = g.edges.data() + nodes[i].first_edge;
+    const int count = nodes[i].inputs + nodes[i].controls;
+    for (int k = 0; k < count; ++k)
+      if (behind[in[k]]) behind[i] = true;
   }
-  return behind;
+  return result;
 }
 
 /// Variables, the nodes that share their bytes, and their updates, in the order in which they run.
@@ -9898,9 +10577,10 @@ struct variable_versions {
 
   /// True if node `i` reads elements of input `k` from a variable that a run updates.
   [[nodiscard]] constexpr bool reads_updated(const graph_view& g, node_id i, int k) const {
-    if (g.info(i).ignores_elements(k) || g.info(i).is(op_kind::view)) return false;
-    const node_id v = base_of(g.inputs(i)[k]);
-    return v != no_node && first(v) != no_node && !(k == 0 && g.info(i).is(op_kind::update));
+    const node_id v = base.values[g.edges.data()[g.nodes.data()[i].first_edge + k]];
+    if (v == no_node || first_update.values[v] == no_node) return false;
+    const op_info& info = g.info(i);
+    return !info.ignores_elements(k) && !info.is(op_kind::view) && !(k == 0 && info.is(op_kind::update));
   }
 
   /// The first update of `variable` that must wait for a read by node `i`, or `no_node`.
@@ -9915,22 +10595,22 @@ struct variable_versions {
 template <std::size_t N>
 [[nodiscard]] constexpr variable_versions<N> find_versions(const graph_view& g, const fixed_array<need, N>& needs) {
   variable_versions<N> v;
-  fixed_array<node_id, N> last{};
-  for (std::size_t i = 0; i < N; ++i) v.base[i] = v.first_update[i] = v.next_update[i] = last[i] = no_node;
-  for (node_id i = 0; i < g.size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
+  node_id *const base = v.base.data(), *const first = v.first_update.data(), *const next = v.next_update.data();
+  fixed_array<node_id, N> last_of{};
+  node_id* const last = last_of.data();
+  for (std::size_t i = 0; i < N; ++i) base[i] = first[i] = next[i] = last[i] = no_node;
+  const int size = g.size();
+  for (node_id i = 0; i < size; ++i) {
     const op_info& info = g.info(i);
-    if (info.is(op_kind::variable))
-      v.base[at] = i;
-    else if (info.shares_bytes())
-      v.base[at] = v.base_of(g.inputs(i)[0]);
-    if (!info.is(op_kind::update) || !wants_value(needs[at]) || v.base[at] == no_node) continue;
-    const auto variable = static_cast<std::size_t>(v.base[at]);
-    if (last[variable] == no_node)
-      v.first_update[variable] = i;
-    else
-      v.next_update[last[variable]] = i;
-    last[variable] = i;
+    const bool updates = info.is(op_kind::update);
+    if (updates || info.is(op_kind::view))
+      base[i] = base[g.edges.data()[g.nodes.data()[i].first_edge]];
+    else if (info.is(op_kind::variable))
+      base[i] = i;
+    if (!updates || !wants_value(needs[i]) || base[i] == no_node) continue;
+    node_id& before = last[base[i]];
+    (before == no_node ? first[base[i]] : next[before]) = i;
+    before = i;
   }
   return v;
 }
@@ -10662,38 +11342,48 @@ template <std::size_t N>
                                        array_view<const node_id> fetches, array_view<const std::int16_t> device = {},
                                        array_view<const bool> begins = {}) {
   fusion<N> f;
-  fixed_array<node_id, N> reader{};  // the group of all readers so far, or no_node
-  fixed_array<fusion_reason, N> obstacle{};
-  fixed_array<std::int8_t, N> loads{};
+  node_id* const group = f.group.data();
+  std::int8_t* const size = f.size.data();
+  const node* const nodes = g.nodes.data();
+  // Of each node: the group of all readers so far, or no_node, and why it can be in no group.
+  fixed_array<node_id, N> reader_of{};
+  fixed_array<fusion_reason, N> obstacle_of{};
+  fixed_array<std::int8_t, N> loads_of{};
   fixed_array<bool, N> begun{};  // of each group: a kernel goes before its loop
-  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, f.group[i] = static_cast<node_id>(i), f.size[i] = 1;
+  node_id* const reader = reader_of.data();
+  fusion_reason* const obstacle = obstacle_of.data();
+  std::int8_t* const loads = loads_of.data();
+  for (std::size_t i = 0; i < N; ++i) reader[i] = no_node, group[i] = static_cast<node_id>(i), size[i] = 1;
   for (const node_id i : fetches) obstacle[i] = fusion_reason::fetched;
 
   // A node reads a variable before some update; its reader may have to run behind that update.
   const auto versions = find_versions<N>(g, needs);
   const auto parted_by_update = [&](node_id i, node_id r) {
-    for (int k = 0; k < g[i].inputs; ++k) {
+    for (int k = 0; k < nodes[i].inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
       if (versions.update_after(g, variable, i) != versions.update_after(g, variable, r)) return true;
     }
     return false;
   };
+  constexpr int none = static_cast<int>(fusion_reason::not_elementwise);
 
   for (node_id i = g.size(); i-- > 0;) {
-    if (!wants_value(needs[i])) continue;
-    const bool elementwise = g.info(i).is(op_kind::elementwise);
-    const bool kernel = !begins.empty() && begins[i] && g.info(i).is(op_kind::compute);
+    if (!wants_value(needs.values[i])) continue;
+    const node& n = nodes[i];
+    const op_info& info = *n.op->info;
+    const bool elementwise = info.is(op_kind::elementwise);
+    const bool kernel = !elementwise && !begins.empty() && begins[i] && info.is(op_kind::compute);
     if (elementwise || kernel) {
       fusion_reason why = obstacle[i];
       const node_id r = reader[i];
-      if (why == fusion_reason::not_elementwise && g[i].controls > 0) why = fusion_reason::ordered;
-      if (why == fusion_reason::not_elementwise && r != no_node) {
-        if (!(g[i].spec.dims == g[r].spec.dims))
+      if (static_cast<int>(why) == none && n.controls > 0) why = fusion_reason::ordered;
+      if (static_cast<int>(why) == none && r != no_node) {
+        if (!(n.spec.dims == nodes[r].spec.dims))
           why = fusion_reason::other_shape;
-        else if (kernel && (begun[r] || g[i].spec.type != g[r].spec.type))
+        else if (kernel && (begun[r] || n.spec.type != nodes[r].spec.type))
           why = fusion_reason::read_by_other_kernel;
-        else if (f.size[r] >= max_group || loads[r] + g[i].inputs > max_group_loads)
+        else if (size[r] >= max_group || loads[r] + n.inputs > max_group_loads)
           why = fusion_reason::group_full;
         else if (!device.empty() && device[i] != device[r])
           why = fusion_reason::other_device;
@@ -10701,29 +11391,31 @@ template <std::size_t N>
           why = fusion_reason::ordered;
         else {
           why = fusion_reason::fused;
-          f.group[i] = r;
-          begun[r] = begun[r] || kernel;
-          f.size[r] = static_cast<std::int8_t>(f.size[r] + (kernel ? 0 : 1));
-          loads[r] = static_cast<std::int8_t>(loads[r] + g[i].inputs - 1);
+          group[i] = r;
+          if (kernel)
+            begun[r] = true;
+          else
+            size[r] = static_cast<std::int8_t>(size[r] + 1);
+          loads[r] = static_cast<std::int8_t>(loads[r] + n.inputs - 1);
         }
       }
       f.reason[i] = why;
-      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(g[i].inputs);
+      if (elementwise && why != fusion_reason::fused) loads[i] = static_cast<std::int8_t>(n.inputs);
     }
-    const node_id mine = f.group[i];
-    int k = 0;
-    for (const node_id in : g.inputs(i)) {
-      if (g.info(i).ignores_elements(k++)) continue;
-      fusion_reason& why = obstacle[in];
-      if (why != fusion_reason::not_elementwise) continue;
+    const node_id mine = group[i];
+    const node_id* const in = g.edges.data() + n.first_edge;
+    for (int k = 0; k < n.inputs; ++k) {
+      fusion_reason& why = obstacle[in[k]];
+      if (static_cast<int>(why) != none || info.ignores_elements(k)) continue;
+      node_id& known = reader[in[k]];
       if (!elementwise)
         why = fusion_reason::read_by_other_kernel;
-      else if (reader[in] == no_node)
-        reader[in] = mine;
-      else if (reader[in] != mine)
+      else if (known == no_node)
+        known = mine;
+      else if (known != mine)
         why = fusion_reason::read_by_many;
     }
-    for (const node_id c : g.controls(i)) obstacle[c] = fusion_reason::ordered;
+    for (int k = n.inputs; k < n.inputs + n.controls; ++k) obstacle[in[k]] = fusion_reason::ordered;
   }
   return f;
 }
@@ -10750,20 +11442,22 @@ template <std::size_t N>
 class ready_queue {
  public:
   constexpr void push(std::int32_t key) {
+    std::int32_t* const heap = heap_.data();
     std::size_t i = size_++;
-    for (; i > 0 && heap_[(i - 1) / 2] > key; i = (i - 1) / 2) heap_[i] = heap_[(i - 1) / 2];
-    heap_[i] = key;
+    for (; i > 0 && heap[(i - 1) / 2] > key; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+    heap[i] = key;
   }
   constexpr std::int32_t pop() {
-    const std::int32_t top = heap_[0], last = heap_[--size_];
+    std::int32_t* const heap = heap_.data();
+    const std::int32_t top = heap[0], last = heap[--size_];
     std::size_t i = 0;
     for (std::size_t child = 1; child < size_; child = 2 * i + 1) {
-      if (child + 1 < size_ && heap_[child + 1] < heap_[child]) ++child;
-      if (last <= heap_[child]) break;
-      heap_[i] = heap_[child];
+      if (child + 1 < size_ && heap[child + 1] < heap[child]) ++child;
+      if (last <= heap[child]) break;
+      heap[i] = heap[child];
       i = child;
     }
-    heap_[i] = last;
+    heap[i] = last;
     return top;
   }
   [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
@@ -10791,16 +11485,18 @@ template <std::size_t N, std::size_t E>
 constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<need, N>& needs) {
   wait_list<N, E> list;
   const auto versions = ir::find_versions<N>(g, needs);
-  for (node_id i = 0; i < g.size(); ++i) {
-    if (!wants_value(needs[i])) continue;
-    for (int k = 0; k < g[i].inputs; ++k) {
+  const int size = g.size();
+  for (node_id i = 0; i < size; ++i) {
+    if (!wants_value(needs.values[i])) continue;
+    const ir::node& n = g.nodes.data()[i];
+    for (int k = 0; k < n.inputs; ++k) {
       if (!versions.reads_updated(g, i, k)) continue;
       const node_id variable = versions.base_of(g.inputs(i)[k]);
       if (versions.base_of(i) == variable) continue;  // an update that reads what it writes
       const node_id update = versions.update_after(g, variable, i);
       if (update != ir::no_node) list.waits[list.count++] = {i, update};
     }
-    if (g.info(i).is(op_kind::update) && versions.next(i) != ir::no_node)
+    if (n.op->info->is(op_kind::update) && versions.next(i) != ir::no_node)
       list.waits[list.count++] = {i, versions.next(i)};
   }
   return list;
@@ -10812,48 +11508,54 @@ constexpr wait_list<N, E> variable_waits(const graph_view& g, const fixed_array<
 template <std::size_t N, std::size_t E>
 [[nodiscard]] constexpr schedule_result<N> schedule(const graph_view& g, const fixed_array<need, N>& needs,
                                                     const ir::fusion<N>& fusion) {
-  const auto item = [&](node_id i) { return fusion.group[i]; };
   const auto waits = detail::variable_waits<N, E>(g, needs);
+  const node_id* const item = fusion.group.data();
+  const ir::node* const nodes = g.nodes.data();
+  const int size = g.size();
 
-  const auto for_each_edge = [&](auto edge) {
-    for (node_id i = 0; i < g.size(); ++i) {
-      if (!wants_value(needs[i])) continue;
-      int k = 0;
-      for (const node_id in : g.inputs(i))
-        if (!g.info(i).ignores_elements(k++) && item(in) != item(i)) edge(item(in), item(i));
-      for (const node_id c : g.controls(i)) edge(item(c), item(i));
-    }
-    for (std::size_t i = 0; i < waits.count; ++i)
-      if (item(waits.waits[i].before) != item(waits.waits[i].after))
-        edge(item(waits.waits[i].before), item(waits.waits[i].after));
-  };
-
-  fixed_array<std::int32_t, N> pending{}, head{};
-  fixed_array<std::int32_t, 2 * E + 1> next{};
-  fixed_array<node_id, 2 * E + 1> target{};
+  // Items that wait for an item, as a list of its own.
+  fixed_array<std::int32_t, N> pending_of{}, head_of{};
+  fixed_array<std::int32_t, 2 * E + 1> next_of{};
+  fixed_array<node_id, 2 * E + 1> target_of{};
+  std::int32_t *const pending = pending_of.data(), *const head = head_of.data(), *const next = next_of.data();
+  node_id* const target = target_of.data();
   std::int32_t edges = 1;
-  for_each_edge([&](node_id before, node_id after) {
+  const auto edge = [&](node_id before, node_id after) {
     ++pending[after];
     target[edges] = after;
     next[edges] = head[before];
     head[before] = edges++;
-  });
+  };
+  for (node_id i = 0; i < size; ++i) {
+    if (!wants_value(needs.values[i])) continue;
+    const ir::node& n = nodes[i];
+    const node_id* const in = g.edges.data() + n.first_edge;
+    const node_id after = item[i];
+    for (int k = 0; k < n.inputs; ++k)
+      if (item[in[k]] != after && !n.op->info->ignores_elements(k)) edge(item[in[k]], after);
+    for (int k = n.inputs; k < n.inputs + n.controls; ++k) edge(item[in[k]], after);
+  }
+  for (std::size_t i = 0; i < waits.count; ++i) {
+    const detail::wait& w = waits.waits.values[i];
+    if (item[w.before] != item[w.after]) edge(item[w.before], item[w.after]);
+  }
 
   schedule_result<N> result;
   detail::ready_queue<N> ready;
-  const auto key = [&](node_id i) { return g.info(i).is(op_kind::update) ? i : i + static_cast<std::int32_t>(N); };
+  constexpr auto ordinary = static_cast<std::int32_t>(N);  // updates go first
+  const auto push = [&](node_id i) { ready.push(nodes[i].op->info->is(op_kind::update) ? i : i + ordinary); };
   int items = 0;
-  for (node_id i = 0; i < g.size(); ++i)
-    if (wants_value(needs[i]) && item(i) == i) {
+  for (node_id i = 0; i < size; ++i)
+    if (item[i] == i && wants_value(needs.values[i])) {
       ++items;
-      if (pending[i] == 0) ready.push(key(i));
+      if (pending[i] == 0) push(i);
     }
   while (!ready.empty()) {
     const std::int32_t k = ready.pop();
-    const node_id i = k >= static_cast<std::int32_t>(N) ? k - static_cast<std::int32_t>(N) : k;
-    result.order[result.count++] = i;
+    const node_id i = k >= ordinary ? k - ordinary : k;
+    result.order.values[result.count++] = i;
     for (std::int32_t e = head[i]; e != 0; e = next[e])
-      if (--pending[target[e]] == 0) ready.push(key(target[e]));
+      if (--pending[target[e]] == 0) push(target[e]);
   }
   result.contradictory = result.count != items;
   return result;
@@ -10942,13 +11644,20 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   raw_plan<N, E, A, F> p;
   p.contradictory = order.contradictory;
   if (p.contradictory) return p;
+  const ir::node* const graph_nodes = g.nodes.data();
+  plan_node* const nodes = p.nodes.data();
+  plan_sizes& sizes = p.sizes;
 
   // Nodes, renumbered; a feed's slot is its rank among the placeholders of the program.
-  fixed_array<node_id, N> renumbered{};
+  fixed_array<node_id, N> renumbered_of{};
+  node_id* const renumbered = renumbered_of.data();
+  node_id* const inputs = p.inputs.data();
+  attribute* const attributes = p.attributes.data();
   std::int32_t literals = 0, placeholders = 0, variables = 0;
-  for (node_id i = 0; i < g.size(); ++i) {
-    const ir::node& n = g[i];
-    const ir::op_info& info = g.info(i);
+  const int size = g.size();
+  for (node_id i = 0; i < size; ++i) {
+    const ir::node& n = graph_nodes[i];
+    const ir::op_info& info = *n.op->info;
     storage_kind storage = storage_kind::none;
     std::int32_t slot = 0;
     switch (info.kind) {
@@ -10967,13 +11676,14 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       default:
         break;
     }
-    if (needs[i] == need::nothing) continue;
-    renumbered[i] = static_cast<node_id>(p.sizes.nodes);
-    plan_node& out = p.nodes[p.sizes.nodes++];
-    out = {g[i].op->info,
+    const need wanted = needs.values[i];
+    if (static_cast<int>(wanted) == 0) continue;
+    renumbered[i] = static_cast<node_id>(sizes.nodes);
+    plan_node& out = nodes[sizes.nodes++];
+    out = {n.op->info,
            n.spec,
-           static_cast<std::int32_t>(p.sizes.inputs),
-           static_cast<std::int32_t>(p.sizes.attributes),
+           static_cast<std::int32_t>(sizes.inputs),
+           static_cast<std::int32_t>(sizes.attributes),
            i,
            n.inputs,
            n.attribute_count,
@@ -10982,103 +11692,118 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
            n.name,
            n.suffix,
            n.value};
-    for (const node_id in : g.inputs(i)) p.inputs[p.sizes.inputs++] = renumbered[in];
-    if (wants_value(needs[i]))
-      for (const node_id c : g.controls(i)) p.inputs[p.sizes.inputs++] = renumbered[c], ++out.controls;
-    for (const attribute a : g.attributes(i)) p.attributes[p.sizes.attributes++] = a;
+    const node_id* const in = g.edges.data() + n.first_edge;
+    for (int k = 0; k < n.inputs; ++k) inputs[sizes.inputs++] = renumbered[in[k]];
+    if (n.controls > 0 && wants_value(wanted)) {
+      for (int k = 0; k < n.controls; ++k) inputs[sizes.inputs++] = renumbered[in[n.inputs + k]];
+      out.controls = n.controls;
+    }
+    for (const attribute a : g.attributes(i)) attributes[sizes.attributes++] = a;
     const bool fed = info.is(op_kind::placeholder);
     p.feeds += fed;
     literals += info.is_number();
     // Bytes are where they are written: those of a view with its input, those of a feed with the client.
-    if (!device.empty() && !fed)
-      out.device = info.shares_bytes() ? p.nodes[p.inputs[out.first_input]].device : device[i];
+    if (!device.empty() && !fed) out.device = info.shares_bytes() ? nodes[inputs[out.first_input]].device : device[i];
   }
 
   // Members of each loop, in order.
-  fixed_array<node_id, N> first_member{}, next_member{}, kernel_before{};
-  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before[i] = ir::no_node;
-  for (node_id i = g.size(); i-- > 0;) {
-    if (!wants_value(needs[i])) continue;
-    const node_id root = fusion.group[i];
-    if (!g.info(i).is(op_kind::elementwise)) {
-      if (root != i) kernel_before[root] = i;
-      continue;
+  const node_id* const group = fusion.group.data();
+  fixed_array<bool, N> looped{};  // element-wise, and computed
+  fixed_array<node_id, N> first_member_of{}, next_member_of{}, kernel_before{};
+  node_id *const first_member = first_member_of.data(), *const next_member = next_member_of.data();
+  for (std::size_t i = 0; i < N; ++i) first_member[i] = kernel_before.values[i] = ir::no_node;
+  for (node_id i = size; i-- > 0;) {
+    if (!wants_value(needs.values[i])) continue;
+    const node_id root = group[i];
+    if (graph_nodes[i].op->info->is(op_kind::elementwise)) {
+      looped.values[i] = true;
+      next_member[i] = first_member[root];
+      first_member[root] = i;
+    } else if (root != i) {
+      kernel_before.values[root] = i;
     }
-    next_member[i] = first_member[root];
-    first_member[root] = i;
   }
 
   // Steps and their operands.
-  fixed_array<std::int16_t, N> position{};  // of a value inside the loop under construction
-  fixed_array<node_id, N> position_owner{};
+  node_id* const operands = p.operands.data();
+  fixed_array<std::int16_t, N> position_of{};  // of a value inside the loop under construction
+  fixed_array<node_id, N> position_owner_of{};
+  std::int16_t* const position = position_of.data();
+  node_id* const position_owner = position_owner_of.data();
   for (std::size_t i = 0; i < N; ++i) position_owner[i] = ir::no_node;
   for (int o = 0; o < order.count; ++o) {
-    const node_id i = order.order[o];
-    const ir::op_info& info = g.info(i);
+    const node_id i = order.order.values[o];
+    const ir::node& n = graph_nodes[i];
+    const ir::op_info& info = *n.op->info;
     if (!info.has_step()) continue;
     p.writes_variables = p.writes_variables || info.is(op_kind::update);
-    const std::size_t s = p.sizes.steps++;
-    plan_step& step = p.steps[s];
-    step = {renumbered[i], static_cast<std::int32_t>(p.sizes.operands), 0, info.is(op_kind::elementwise)};
-    p.first_operation[s] = static_cast<std::int32_t>(p.sizes.operations);
+    const std::size_t s = sizes.steps++;
+    plan_step& step = p.steps.values[s];
+    step = {renumbered[i], static_cast<std::int32_t>(sizes.operands), 0, info.is(op_kind::elementwise)};
+    p.first_operation.values[s] = static_cast<std::int32_t>(sizes.operations);
     if (!step.fused) {
-      p.nodes[step.node].step = static_cast<std::int32_t>(s);
-      for (const node_id in : g.inputs(i)) p.operands[p.sizes.operands++] = renumbered[in];
-      step.operands = g[i].inputs;
+      nodes[step.node].step = static_cast<std::int32_t>(s);
+      const node_id* const in = g.edges.data() + n.first_edge;
+      for (int k = 0; k < n.inputs; ++k) operands[sizes.operands++] = renumbered[in[k]];
+      step.operands = n.inputs;
       continue;
     }
     // First all loads, so that operations are numbered after them.
     std::int16_t loads = 0, inputs_before = 0;
-    if (const node_id b = kernel_before[i]; b != ir::no_node) {
+    if (const node_id b = kernel_before.values[i]; b != ir::no_node) {
       step.before = renumbered[b];
-      p.nodes[step.before].step = static_cast<std::int32_t>(s);
-      for (const node_id in : g.inputs(b)) p.operands[p.sizes.operands++] = renumbered[in];
-      p.loads[p.sizes.operands - 1] = {b, g[b].spec.type, true};
+      nodes[step.before].step = static_cast<std::int32_t>(s);
+      for (const node_id in : g.inputs(b)) operands[sizes.operands++] = renumbered[in];
+      p.loads[sizes.operands - 1] = {b, g[b].spec.type, true};
       inputs_before = static_cast<std::int16_t>(g[b].inputs - 1);
       position_owner[b] = i;
       position[b] = loads++;
     }
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
-      int k = 0;
-      for (const node_id in : g.inputs(m)) {
-        if (g.info(m).ignores_elements(k++)) continue;
-        const bool inside = fusion.group[in] == i && g.info(in).is(op_kind::elementwise);
-        if (inside || position_owner[in] == i) continue;
-        position_owner[in] = i;
-        position[in] = loads++;
-        p.operands[p.sizes.operands] = renumbered[in];
-        p.loads[p.sizes.operands++] = {in, g[in].spec.type, true};
+      const ir::node& member = graph_nodes[m];
+      const node_id* const in = g.edges.data() + member.first_edge;
+      for (int k = 0; k < member.inputs; ++k) {
+        const node_id from = in[k];
+        if (position_owner[from] == i || (group[from] == i && looped.values[from]) ||
+            member.op->info->ignores_elements(k))
+          continue;
+        position_owner[from] = i;
+        position[from] = loads++;
+        operands[sizes.operands] = renumbered[from];
+        p.loads.values[sizes.operands++] = {from, graph_nodes[from].spec.type, true};
       }
     }
     step.operands = static_cast<std::int16_t>(inputs_before + loads);
-    const auto first = static_cast<std::size_t>(step.first_operand + inputs_before);
-    const shape& out = g[i].spec.dims;
-    const auto stretched = [&](std::size_t l, int axis) {
-      return detail::is_stretched(g[p.loads[first + l].node].spec.dims, out, axis);
-    };
-    const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
-    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
-      bool contiguous = true;
-      for (int axis = out.rank - joined; axis < out.rank; ++axis)
-        if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
-      p.loads[first + l].contiguous = contiguous;
+    loop_load* const load = p.loads.data() + step.first_operand + inputs_before;
+    const shape& out = n.spec.dims;
+    bool all_full = true;
+    for (int l = 0; l < loads; ++l) all_full = all_full && graph_nodes[load[l].node].spec.dims == out;
+    if (!all_full) {
+      const auto stretched = [&](std::size_t l, int axis) {
+        return detail::is_stretched(graph_nodes[load[l].node].spec.dims, out, axis);
+      };
+      const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
+      for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
+        bool contiguous = true;
+        for (int axis = out.rank - joined; axis < out.rank; ++axis)
+          if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
+        load[l].contiguous = contiguous;
+      }
     }
     std::int16_t values = loads;
     for (node_id m = first_member[i]; m != ir::no_node; m = next_member[m]) {
-      loop_operation& operation = p.operations[p.sizes.operations++];
-      operation = {g[m].op->info, g[m].spec.type, {}};
-      p.nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
-      int k = 0;
-      for (const node_id in : g.inputs(m)) {
-        if (!g.info(m).ignores_elements(k)) operation.operand[k] = position[in];
-        ++k;
-      }
+      const ir::node& member = graph_nodes[m];
+      const node_id* const in = g.edges.data() + member.first_edge;
+      loop_operation& operation = p.operations.values[sizes.operations++];
+      operation = {member.op->info, member.spec.type, {}};
+      nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
+      for (int k = 0; k < member.inputs; ++k)
+        if (!member.op->info->ignores_elements(k)) operation.operand[k] = position[in[k]];
       position_owner[m] = i;
       position[m] = values++;
     }
-    p.operation_count[s] = static_cast<std::int32_t>(p.sizes.operations) - p.first_operation[s];
-    for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l)
-      p.loads[first + l].node = renumbered[p.loads[first + l].node];
+    p.operation_count.values[s] = static_cast<std::int32_t>(sizes.operations) - p.first_operation.values[s];
+    for (int l = 0; l < loads; ++l) load[l].node = renumbered[load[l].node];
   }
 
   const auto versions = ir::find_versions<N>(g, needs);
@@ -11099,58 +11824,58 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
 [[nodiscard]] constexpr raw_plan<N, E, A, F> assign_storage(const raw_plan<N, E, A, F>& tables) {
   raw_plan<N, E, A, F> p = tables;
   if (p.contradictory) return p;
-  fixed_array<node_id, N> owner{};          // the node whose bytes a node shares
-  fixed_array<std::int32_t, N> last_use{};  // of each owner, as a step
-  for (std::size_t i = 0; i < p.sizes.nodes; ++i) {
-    const plan_node& n = p.nodes[i];
-    const bool shares = n.op->shares_bytes();
-    owner[i] = shares ? owner[p.inputs[n.first_input]] : static_cast<node_id>(i);
+  plan_node* const nodes = p.nodes.data();
+  const node_id* const operands = p.operands.data();
+  const auto count = static_cast<node_id>(p.sizes.nodes);
+  const auto steps = static_cast<std::int32_t>(p.sizes.steps);
+  fixed_array<node_id, N> owner_of{};          // the node whose bytes a node shares
+  fixed_array<std::int32_t, N> last_use_of{};  // of each owner, as a step
+  node_id* const owner = owner_of.data();
+  std::int32_t* const last_use = last_use_of.data();
+  for (node_id i = 0; i < count; ++i) {
+    owner[i] = nodes[i].op->shares_bytes() ? owner[p.inputs.values[nodes[i].first_input]] : i;
     last_use[i] = -1;
   }
-  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
-    const plan_step& step = p.steps[s];
-    for (int k = 0; k < step.operands; ++k)
-      last_use[owner[p.operands[step.first_operand + k]]] = static_cast<std::int32_t>(s);
+  for (std::int32_t s = 0; s < steps; ++s) {
+    const plan_step& step = p.steps.values[s];
+    for (int k = step.first_operand; k < step.first_operand + step.operands; ++k) last_use[owner[operands[k]]] = s;
   }
-  for (const node_id f : p.fetches) last_use[owner[f]] = static_cast<std::int32_t>(p.sizes.steps);
-  fixed_array<node_id, N> block_holder{};  // the owner that a block serves now
-  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
-    const plan_step& step = p.steps[s];
-    plan_node& n = p.nodes[step.node];
+  for (const node_id f : p.fetches) last_use[owner[f]] = steps;
+  fixed_array<node_id, N> block_holder_of{};  // the owner that a block serves now
+  node_id* const block_holder = block_holder_of.data();
+  for (std::int32_t s = 0; s < steps; ++s) {
+    const plan_step& step = p.steps.values[s];
+    const node_id self = step.node;
+    plan_node& n = nodes[self];
     if (n.op->is(op_kind::update)) continue;
     n.storage = storage_kind::arena;
-    const auto self = step.node;
-    const std::int32_t last =
-        last_use[self] < static_cast<std::int32_t>(s) ? static_cast<std::int32_t>(s) : last_use[self];
+    const std::int32_t last = last_use[self] < s ? s : last_use[self];
+    const node_id* const in = operands + step.first_operand;
     bool reused = false;
     for (int k = 0; k < step.operands && !reused && step.before == ir::no_node; ++k) {
-      if (!step.fused && !n.op->writes_over(k)) continue;
-      const node_id in = p.operands[step.first_operand + k];
-      const node_id from = owner[in];
-      const plan_node& source = p.nodes[from];
-      if (!source.is_in(storage_kind::arena) || last_use[from] != static_cast<std::int32_t>(s)) continue;
-      if (block_holder[source.slot] != from) continue;
-      bool fits = size_of(p.nodes[in].spec.type) == size_of(n.spec.type);
-      for (int j = 0; j < step.operands; ++j) {
-        const node_id other = p.operands[step.first_operand + j];
-        if (owner[other] == from && !(p.nodes[other].spec.dims == n.spec.dims)) fits = false;
-      }
+      const node_id from = owner[in[k]];
+      if (last_use[from] != s || (!step.fused && !n.op->writes_over(k))) continue;
+      const plan_node& source = nodes[from];
+      if (!source.is_in(storage_kind::arena) || block_holder[source.slot] != from) continue;
+      bool fits = size_of(nodes[in[k]].spec.type) == size_of(n.spec.type);
+      for (int j = 0; j < step.operands && fits; ++j)
+        if (owner[in[j]] == from && !(nodes[in[j]].spec.dims == n.spec.dims)) fits = false;
       if (!fits) continue;
       n.slot = source.slot;
-      p.blocks[n.slot].last = last;
+      p.blocks.values[n.slot].last = last;
       block_holder[n.slot] = self;
       reused = true;
     }
     if (!reused) {
       n.slot = static_cast<std::int32_t>(p.sizes.blocks);
-      block_holder[p.sizes.blocks] = self;
-      p.blocks[p.sizes.blocks++] = {self, static_cast<std::int32_t>(s), last, n.device};
+      block_holder[n.slot] = self;
+      p.blocks.values[p.sizes.blocks++] = {self, s, last, n.device};
     }
   }
-  for (std::size_t i = 0; i < p.sizes.nodes; ++i)
-    if (owner[i] != static_cast<node_id>(i)) {
-      p.nodes[i].storage = p.nodes[owner[i]].storage;
-      p.nodes[i].slot = p.nodes[owner[i]].slot;
+  for (node_id i = 0; i < count; ++i)
+    if (owner[i] != i) {
+      nodes[i].storage = nodes[owner[i]].storage;
+      nodes[i].slot = nodes[owner[i]].slot;
     }
   return p;
 }
@@ -11358,16 +12083,34 @@ struct scoped_outputs<Named, output_list<E...>> {
   }
 };
 
-/// Names the results of a program: tensors, and updates such as the result of `minimize`.
+namespace diagnose {
+/// Stands for a result that was refused: nothing more is said about it.
+struct refused {};
+}  // namespace diagnose
+
+/// Names the results of a program: tensors, and updates such as the result of `minimize`. Raises TAGMA-E173.
 template <expression... E>
-[[nodiscard]] constexpr output_list<E...> outputs(const E&... e) {
+[[nodiscard]] TAGMA_INLINE constexpr output_list<E...> outputs(const E&... e) {
   return {{e...}};
+}
+template <class... E>
+  requires(!diagnose::are_expressions<E...>)
+auto outputs(const E&...) {
+  static_assert(diagnose::are_expressions<E...>,
+                "TAGMA-E173 outputs: takes expressions, such as what a layer, a loss or tagma::minimize returns");
+  return diagnose::refused{};
 }
 
 namespace diagnose {
 /// A graph was built without a problem of this kind; the other arguments are what the problem is about.
-template <ir::build_problem Problem, class First, class Second>
+template <ir::build_problem Problem, class Name, class First, class Second>
 inline constexpr bool one_type_per_name = Problem != ir::build_problem::name_clash;
+template <ir::build_problem Problem, class Name, class First, class Second>
+inline constexpr bool one_beginning_per_name = Problem != ir::build_problem::two_beginnings;
+/// How a variable begins, and whether optimizers train it.
+template <class Initializer, class Training>
+struct begins_with {};
+struct trainable {};
 template <ir::build_problem Problem, class Operation>
 inline constexpr bool has_gradient = Problem != ir::build_problem::no_gradient;
 template <ir::build_problem Problem, class Y, class X>
@@ -11382,6 +12125,17 @@ inline constexpr bool tensors_are_addressable = Problem != ir::build_problem::ov
 /// What a device function returned for `Operation` is the name of a device.
 template <ir::build_problem Problem, class Operation, class Text>
 inline constexpr bool function_names_a_device = Problem != ir::build_problem::malformed_device;
+/// A program is text.
+template <class Closure>
+inline constexpr bool is_closure_printed = false;
+/// What is compiled is called without arguments.
+template <class Closure>
+inline constexpr bool is_closure = requires(const Closure& closure) {
+  closure();
+};
+/// It returns the outputs of a program, or something that was refused before.
+template <class Result>
+inline constexpr bool returns_outputs = std::is_same_v<Result, refused>;
 /// There is no name that two variables have.
 template <class Text>
 inline constexpr bool names_are_of_one_variable = std::is_void_v<Text>;
@@ -11412,16 +12166,20 @@ struct output_traits<output_list<E...>> {
 
   /// What the handles carry.
   template <class Closure>
-  static carried values(const Closure& closure) {
-    return joined(std::apply([](const E&... e) { return join_values(e...); }, closure().handles));
+  TAGMA_INLINE static carried values(const Closure& closure) {
+    const auto list = closure();
+    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      return joined(join_values(std::get<I>(list.handles)...));
+    }
+    (std::index_sequence_for<E...>{});
   }
-  static carried joined(carried values) { return values; }
-  static carried joined(no_values) { return {}; }
+  TAGMA_INLINE static carried joined(carried values) { return values; }
+  TAGMA_INLINE static carried joined(no_values) { return {}; }
 };
 template <expression E>
 struct output_traits<E> : output_traits<output_list<E>> {
   template <class Closure>
-  static carried values(const Closure& closure) {
+  TAGMA_INLINE static carried values(const Closure& closure) {
     return output_traits<output_list<E>>::joined(join_values(closure()));
   }
 };
@@ -11432,7 +12190,7 @@ struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
   static constexpr const auto& named = output_traits<Named>::records;
 
   template <class Closure>
-  static carried values(const Closure& closure) {
+  TAGMA_INLINE static carried values(const Closure& closure) {
     return output_traits<Named>::values([&closure] { return closure().outputs; });
   }
 };
@@ -11447,6 +12205,27 @@ struct no_operation {
 template <const std::string_view* Name>
 constexpr auto find_operation_name() {
   if constexpr (!Name->empty()) return spelled<fixed_copy<Name>()>{};
+}
+
+/// How the variable of a record begins, as a type.
+template <ir::attribute Kind, bool Trainable>
+using beginning = diagnose::begins_with<std::conditional_t<Kind == carried_kind, carried_initializer,
+                                                           static_initializer<static_cast<initializer_kind>(Kind)>>,
+                                        std::conditional_t<Trainable, diagnose::trainable, not_trainable_tag>>;
+
+/// One of the two things that a problem of a graph is about, as a type.
+template <const ir::build_status* Status, bool Second>
+auto find_subject() {
+  constexpr const ir::record *one = Second ? Status->other : Status->one, *other = Second ? Status->one : Status->other;
+  if constexpr (Status->problem == ir::build_problem::two_beginnings) {
+    return beginning<one->attributes[0], one->attributes[1] != 0>{};
+  } else if constexpr (one != nullptr && one->op->info != other->op->info && one->spec == other->spec) {
+    static constexpr std::string_view name = one->op->info->name;
+    return spelled<fixed_copy<&name>()>{};
+  } else {
+    static constexpr tensor_spec spec = Second ? Status->second : Status->first;
+    return spec_of<spec>{};
+  }
 }
 
 /// A closure whose program is placed softly.
@@ -11480,19 +12259,17 @@ struct compiled_graph {
   static constexpr value_places places{surveyed.places, surveyed.parts, surveyed.root, survey.values};
 
   template <std::size_t Capacity>
-  static constexpr auto built_at = ir::build_graph<Capacity, output_count, survey.scoped>(traits::records,
-                                                                                          surveyed.owners,
-                                                                                          surveyed.gradients);
+  static constexpr auto built_at =  // clang is out of steps? -fconstexpr-steps=2000000000, docs/compile_time.md
+      ir::build_graph<Capacity, output_count, survey.scoped>(traits::records, surveyed.owners, surveyed.gradients);
+  /// Built anew with twice the room where there was too little; not where the compiler gave up.
+  template <std::size_t Capacity,
+            bool Full = Capacity<TAGMA_MAX_NODES &&
+                                 built_at<Capacity>.status.problem == ir::build_problem::too_large> struct with_room {
+    static constexpr const auto& built = built_at<Capacity>;
+  };
   template <std::size_t Capacity>
-  static constexpr std::size_t choose_capacity() {
-    if constexpr (Capacity < TAGMA_MAX_NODES && built_at<Capacity>.status.problem == ir::build_problem::too_large)
-      return choose_capacity<2 * Capacity>();
-    else
-      return Capacity;
-  }
-  static constexpr std::size_t expected = ir::expected_nodes(survey, TAGMA_MAX_NODES);
-  static constexpr std::size_t capacity = choose_capacity<expected>();
-  static constexpr const auto& built = built_at<capacity>;
+  struct with_room<Capacity, true> : with_room<2 * Capacity> {};
+  static constexpr const auto& built = with_room<ir::expected_nodes(survey, TAGMA_MAX_NODES)>::built;
 
   static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
   static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
@@ -11503,17 +12280,45 @@ struct compiled_graph {
 
   static constexpr ir::build_status status = status_of(built.status, view);
   static constexpr ir::build_problem problem = status.problem;
-  static constexpr tensor_spec first_spec = status.first, second_spec = status.second;
   static constexpr std::string_view operation = status.op == nullptr ? std::string_view{} : status.op->name;
   using operation_type = decltype(find_operation_name<&operation>());
   static constexpr std::string_view text = status.text;
-  using first_type = spec_of<first_spec>;
-  using second_type = spec_of<second_spec>;
+  using first_type = decltype(find_subject<&status, false>());
+  using second_type = decltype(find_subject<&status, true>());
   using text_type = decltype(find_operation_name<&text>());
 
   static constexpr std::string_view shared_name = ir::find_shared_name(view);
   using shared_name_type = decltype(find_operation_name<&shared_name>());
 };
+
+/// What a closure returns.
+template <class Closure>
+using closure_result = std::remove_cvref_t<decltype(std::declval<const Closure&>()())>;
+/// True for a closure whose result has outputs.
+template <class Closure>
+concept closure_of_outputs = requires {
+  sizeof(output_traits<closure_result<Closure>>);
+};
+
+/// Stands for the graph of what is no closure of outputs.
+template <class Result>
+struct no_graph {
+  static constexpr ir::build_problem problem = ir::build_problem::none;
+  using operation_type = void;
+  using first_type = Result;
+  using second_type = void;
+  using text_type = void;
+  using shared_name_type = void;
+};
+template <class Closure>
+constexpr auto choose_graph() {
+  if constexpr (closure_of_outputs<Closure>)
+    return std::type_identity<compiled_graph<Closure>>{};
+  else if constexpr (diagnose::is_closure<Closure>)
+    return std::type_identity<no_graph<closure_result<Closure>>>{};
+  else
+    return std::type_identity<no_graph<void>>{};
+}
 
 /// Where the nodes of a program run, worked out when the first run or its session asks.
 template <class Graph>
@@ -11702,17 +12507,36 @@ class program {
   carried values_;
 };
 
+/// A program is printed by <tagma/explain.hpp>: TAGMA-E171.
+template <class Stream, class Closure>
+Stream& operator<<(Stream& stream, const program<Closure>&) {
+  static_assert(diagnose::is_closure_printed<Closure>,
+                "TAGMA-E171 <<: what prints a program is tagma::explain(program), of <tagma/explain.hpp>");
+  return stream;
+}
+
+/// What is compiled has no outputs.
+#define TAGMA_REFUSES_CLOSURE(Closure)                                                                               \
+  static_assert(diagnose::is_closure<Closure>,                                                                       \
+                "TAGMA-E172 compile: takes a closure: tagma::compile([=] { return tagma::outputs(loss, train); })"); \
+  if constexpr (diagnose::is_closure<Closure>)                                                                       \
+  static_assert(diagnose::returns_outputs<detail::closure_result<Closure>>,                                          \
+                "TAGMA-E172 compile: the closure must return tagma::outputs(...)")
+
 /// Compiles a graph: everything about it is checked and planned here, by the C++ compiler.
 /// @param closure returns `outputs(...)`; a closure, so that no long type appears in the name of the program
 /// The other template arguments are worked out: what a message is about.
-/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146 and E161.
-template <class Closure, class Graph = detail::compiled_graph<Closure>,
+/// Raises TAGMA-E060, E061, E063, E064, E080, E081, E146, E161 and E172.
+template <class Closure, class Graph = typename decltype(detail::choose_graph<Closure>())::type,
           class Operation = typename Graph::operation_type, class First = typename Graph::first_type,
           class Second = typename Graph::second_type, class Text = typename Graph::text_type,
           class Shared = typename Graph::shared_name_type>
 [[nodiscard]] auto compile(const Closure& closure) {
-  static_assert(diagnose::one_type_per_name<Graph::problem, First, Second>,
+  static_assert(diagnose::one_type_per_name<Graph::problem, Text, First, Second>,
                 "TAGMA-E060 compile: two variables or placeholders of one name have different types");
+  static_assert(
+      diagnose::one_beginning_per_name<Graph::problem, Text, First, Second>,
+      "TAGMA-E060 compile: two variables of one name begin in different ways, or only one of them is trained");
   static_assert(diagnose::has_gradient<Graph::problem, Operation>,
                 "TAGMA-E061 gradient: an operation between the loss and a variable has no gradient");
   static_assert(diagnose::trains_something<Graph::problem>,
@@ -11728,7 +12552,11 @@ template <class Closure, class Graph = detail::compiled_graph<Closure>,
   static_assert(
       diagnose::names_are_of_one_variable<Shared>,
       "TAGMA-E161 compile: two variables have one name, which is that of a slot or of the step of an optimizer");
-  if constexpr (Graph::problem == ir::build_problem::none && std::is_void_v<Shared>) return program<Closure>(closure);
+  if constexpr (!detail::closure_of_outputs<Closure>) {
+    TAGMA_REFUSES_CLOSURE(Closure);
+  } else if constexpr (Graph::problem == ir::build_problem::none && std::is_void_v<Shared>) {
+    return program<Closure>(closure);
+  }
 }
 
 /// An option of `compile`.
@@ -11739,10 +12567,16 @@ inline constexpr soft_placement_option soft_placement{};
 /// that the program does not know: type and number are dropped, job, replica and task hold.
 template <class Closure>
 [[nodiscard]] auto compile(const Closure& closure, soft_placement_option) {
-  return compile(detail::placed_softly<Closure>{closure});
+  if constexpr (detail::closure_of_outputs<Closure>) {
+    return compile(detail::placed_softly<Closure>{closure});
+  } else {
+    TAGMA_REFUSES_CLOSURE(Closure);
+  }
 }
 
 }  // namespace tagma
+
+#undef TAGMA_REFUSES_CLOSURE
 
 // ---- tagma/runtime/run_check.hpp
 
@@ -11759,8 +12593,14 @@ template <class Closure>
 
 namespace tagma {
 
+struct run_limits;
+
 /// What can be wrong with a feed: types whose names tell what it is about.
 namespace diagnose {
+template <class... Output>
+struct second_output {};
+template <class... Argument>
+struct no_feed {};
 template <class Spec>
 struct not_in_program {};
 template <class Operation, class Spec>
@@ -11904,12 +12744,29 @@ struct fed_graph : Graph {
 template <class Graph, ir::node_id... Fed>
 struct placed_graph<fed_graph<Graph, Fed...>> : placed_graph<Graph> {};
 
+/// What is wrong with an argument of a run that is neither feed nor limit.
+template <class Argument>
+constexpr auto no_feed() {
+  if constexpr (std::is_same_v<Argument, refused_feed>)
+    return diagnose::refused{};
+  else if constexpr (expression<Argument>)
+    return diagnose::second_output<Argument>{};
+  else
+    return diagnose::no_feed<Argument>{};
+}
+
 /// What a feed is for.
 template <class Graph, class Argument>
 struct feed_traits {
   static constexpr fixed_array<ir::node_id, 0> nodes{};
   static constexpr bool replaces = false;
-  static constexpr auto fault() {}  // a limit
+  static constexpr auto fault() { return no_feed<Argument>(); }
+};
+template <class Graph>
+struct feed_traits<Graph, run_limits> {
+  static constexpr fixed_array<ir::node_id, 0> nodes{};
+  static constexpr bool replaces = false;
+  static constexpr auto fault() {}
 };
 template <class Graph, class Id, class Value>
 struct feed_traits<Graph, feed<Id, Value>> {
@@ -13172,9 +14029,17 @@ template <expression... E>
 [[nodiscard]] constexpr fetch_list<E...> fetch(const E&...) {
   return {};
 }
+template <class... E>
+  requires(!diagnose::are_expressions<E...>)
+auto fetch(const E&...) {
+  static_assert(diagnose::are_expressions<E...>, "TAGMA-E173 fetch: takes expressions that are outputs of the program");
+  return diagnose::refused{};
+}
 
 /// What can be wrong with a run: types whose names tell what it is about.
 namespace diagnose {
+template <class... What>
+struct no_fetch {};
 template <class Spec>
 struct no_output {};
 template <class Name, class Placeholder>
@@ -13191,9 +14056,21 @@ struct no_common_device {};
 
 /// A run has no fault of this kind. `Fault` is the first one that it has, or void.
 template <class Fault>
+inline constexpr bool fetches_expressions = true;
+template <class... What>
+inline constexpr bool fetches_expressions<no_fetch<What...>> = false;
+template <class Fault>
 inline constexpr bool fetches_outputs = true;
 template <class Spec>
 inline constexpr bool fetches_outputs<no_output<Spec>> = false;
+template <class Fault>
+inline constexpr bool takes_feeds_behind_one_output = true;
+template <class... Output>
+inline constexpr bool takes_feeds_behind_one_output<second_output<Output...>> = false;
+template <class Fault>
+inline constexpr bool takes_feeds_and_limits = true;
+template <class... Argument>
+inline constexpr bool takes_feeds_and_limits<no_feed<Argument...>> = false;
 template <class Fault>
 inline constexpr bool feeds_tensors_of_the_program = true;
 template <class Spec>
@@ -13254,6 +14131,19 @@ template <class... E>
 [[nodiscard]] constexpr fetch_list<E...> as_list(const fetch_list<E...>& list) {
   return list;
 }
+/// What cannot be fetched; it counts as an empty list.
+template <class What>
+struct no_list : fetch_list<> {};
+template <class What>
+  requires(!expression<What>)
+[[nodiscard]] constexpr no_list<What> as_list(const What&) { return {}; }
+
+/// Two or more things in braces, of whatever types.
+struct braced_list {
+  template <class First, class Second, class... Rest>
+  braced_list(const First&, const Second&, const Rest&...);
+};
+
 /// The first placeholder that a plan needs and the feeds lack, as a node of the plan; -1 if there is none.
 template <class Plan, class... Traits>
 [[nodiscard]] constexpr int first_missing() {
@@ -13315,6 +14205,10 @@ struct run_check {
       return find_in_plan<compiled_plan<graph_of_run<Graph, Arguments...>, fetch_traits<Graph, E>::position...>>();
     else
       return arguments{};
+  }
+  template <class What>
+  static auto find(no_list<What>) {
+    return std::conditional_t<std::is_same_v<What, diagnose::refused>, What, diagnose::no_fetch<What>>{};
   }
   template <class Plan>
   static auto find_in_plan() {
@@ -16361,9 +17255,22 @@ template <class What, class Results>
 
 }  // namespace detail
 
-/// Nothing is wrong with a run.
+/// Nothing is wrong with what a run fetches; with what it feeds; with all of it.
+#define TAGMA_NEEDS_A_FETCH(...)                            \
+  static_assert(diagnose::fetches_expressions<__VA_ARGS__>, \
+                "TAGMA-E174 run: takes an output of the program, or several as tagma::fetch(loss, accuracy)")
+#define TAGMA_NEEDS_FEEDS(...)                                                                                \
+  static_assert(                                                                                              \
+      diagnose::takes_feeds_behind_one_output<__VA_ARGS__>,                                                   \
+      "TAGMA-E174 run: several outputs are one list: session.run(tagma::fetch(loss, accuracy), x = images)"); \
+  static_assert(                                                                                              \
+      diagnose::takes_feeds_and_limits<__VA_ARGS__>,                                                          \
+      "TAGMA-E174 run: behind what is fetched stand feeds, x = images, y = labels, and limits, timeout(500ms)")
+
 #define TAGMA_NEEDS_A_SOUND_RUN(Fault)                                                                                \
+  TAGMA_NEEDS_A_FETCH(Fault);                                                                                         \
   static_assert(diagnose::fetches_outputs<Fault>, "TAGMA-E050 run: what is fetched is no output of this program");    \
+  TAGMA_NEEDS_FEEDS(Fault);                                                                                           \
   static_assert(diagnose::feeds_tensors_of_the_program<Fault>,                                                        \
                 "TAGMA-E054 run: what is fed is no part of this program");                                            \
   static_assert(diagnose::feeds_what_is_computed<Fault>,                                                              \
@@ -16409,8 +17316,9 @@ class session {
   /// any order. Of several timeouts the shortest counts, of several tokens any one stops the run. Errors name the line
   /// of the call.
   /// @return a number if its rank is 0, else a tensor; `no_value` for updates grouped together; a tuple for a list
-  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071 and E147 to E151 when compiled; throws InvalidArgument if a
-  /// feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel reports.
+  /// Raises TAGMA-E050 to TAGMA-E054, TAGMA-E067, E071, E147 to E151 and E174 when compiled; throws InvalidArgument if
+  /// a feed's extents do not fit, DeadlineExceeded, Cancelled, also if the session was closed, or what a kernel
+  /// reports.
   /// @{
   template <class What, class Fault = check<What>>
   auto run(const What& what, source_line at = source_line::here()) {
@@ -16421,6 +17329,29 @@ class session {
   auto run(const What& what, located<First> first, const Rest&... rest) {
     TAGMA_NEEDS_A_SOUND_RUN(Fault);
     return detail::unwrap<What>(run_all<Fault>(detail::as_list(what), first.at(), first.value(), rest...));
+  }
+  /// @}
+
+  /// What is no run: TAGMA-E174.
+  /// @{
+  template <class What, class First, class... Rest>
+    requires(!std::is_base_of_v<located<First>, First> && !std::is_same_v<First, source_line>)
+  auto run(const What&, const First&, const Rest&...) {
+    using fault = decltype(detail::no_feed<First>());
+    TAGMA_NEEDS_FEEDS(fault);
+  }
+  template <class... Nothing>
+  auto run() {
+    TAGMA_NEEDS_A_FETCH(diagnose::no_fetch<Nothing...>);
+  }
+  template <class... Rest>
+  auto run(detail::braced_list, const Rest&...) {
+    TAGMA_NEEDS_FEEDS(diagnose::second_output<Rest...>);
+  }
+  template <class What, class... Rest>
+  auto run(const What&, detail::braced_list, const Rest&...) {
+    using fault = diagnose::no_feed<What, Rest...>;
+    TAGMA_NEEDS_FEEDS(fault);
   }
   /// @}
 
@@ -16491,6 +17422,8 @@ class session {
 }  // namespace tagma
 
 #undef TAGMA_NEEDS_A_SOUND_RUN
+#undef TAGMA_NEEDS_A_FETCH
+#undef TAGMA_NEEDS_FEEDS
 
 // ---- tagma/device/cpu/executor.hpp
 
@@ -22613,7 +23546,9 @@ struct kernel_table {
 #undef TAGMA_NEEDS_FLOATS
 #undef TAGMA_NEEDS_NUMBERS
 #undef TAGMA_NEEDS_BOOLEANS
+#undef TAGMA_NEEDS_HANDLES
 #undef TAGMA_NEEDS_OPERANDS
+#undef TAGMA_REFUSES_OPERAND
 #undef TAGMA_NEEDS_COMPARABLE
 #undef TAGMA_NEEDS_FILTER
 #undef TAGMA_NEEDS_CONVOLUTION

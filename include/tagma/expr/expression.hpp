@@ -100,13 +100,6 @@ template <class Id, class Value>
 using feed_of = std::conditional_t<expression<Value>, refused_feed, feed<Id, Value>>;
 }  // namespace detail
 
-/// Who takes expressions refuses what is none. Stands where only such a mistake gets, so that nothing else pays for it.
-#define TAGMA_REFUSES_OPERAND(Who, ...)                                                            \
-  static_assert(::tagma::diagnose::are_expressions<__VA_ARGS__>,                                   \
-                "TAGMA-E176 " Who                                                                  \
-                ": takes an expression: of what batch_norm returns for training that is .output, " \
-                "and a tensor is fed to a placeholder")
-
 /// A handle: the type of the tensor, the identity of the node, and the run-time values it carries, if any.
 template <class Spec, class Id, bool Carries>
 struct expr {

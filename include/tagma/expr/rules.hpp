@@ -60,6 +60,13 @@
   static_assert(::tagma::diagnose::numbers_fit<::tagma::detail::operand<A>, ::tagma::detail::operand<B>>,      \
                 "TAGMA-E015 comparison: the fraction of this number would be lost beside an integer tensor")
 
+/// Who takes expressions refuses what is none. Stands where only such a mistake gets, so that nothing else pays for it.
+#define TAGMA_REFUSES_OPERAND(Who, ...)                                                            \
+  static_assert(::tagma::diagnose::are_expressions<__VA_ARGS__>,                                   \
+                "TAGMA-E176 " Who                                                                  \
+                ": takes an expression: of what batch_norm returns for training that is .output, " \
+                "and a tensor is fed to a placeholder")
+
 /// Images and a filter, both as specs, with options.
 #define TAGMA_NEEDS_FILTER(X, Filter, Options)                                                                       \
   static_assert(::tagma::diagnose::same_element_type<X, Filter>,                                                     \
