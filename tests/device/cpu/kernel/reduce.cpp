@@ -2,6 +2,7 @@
 #include "tagma/device/cpu/kernel/reduce.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -89,13 +90,25 @@ TEST_CASE("16-bit floats are summed in float") {
   CHECK(static_cast<float>(out[0]) == 1000);
 }
 
-TEST_CASE("threads do not change the bytes") {
-  const auto in = scattered<float>({300, 1111}, -1, 1);
-  for (const tg::ir::attribute mask : {1, 2, 3}) {
-    tg::tensor<float> one(reduced(in.dims(), static_cast<unsigned>(mask))), four(one.dims());
-    tg::test::call_with<op::sum>({.threads = 1}, one, {mask, 0}, in);
-    tg::test::call_with<op::sum>({.threads = 4}, four, {mask, 0}, in);
-    CHECK(std::equal(one.span().begin(), one.span().end(), four.span().begin()));
+TEMPLATE_TEST_CASE("threads share what is large and do not change the bytes", "", float, double, std::int32_t) {
+  const tg::shape shapes[] = {{300, 1111},    {90000, 3},    {3, 90000},      {1 << 18},
+                              {7, 130, 301},  {301, 130, 7}, {40, 3, 40, 33}, {2, 3, 2, 9, 2, 701},
+                              {1000, 1, 257}, {33000, 1, 2}, {65, 1009}};
+  for (const tg::shape& dims : shapes) {
+    const auto in = scattered<TestType>(dims, -1, 1);
+    for (unsigned mask = 1; mask < 1u << dims.rank; ++mask) {
+      INFO(tg::to_string(dims) << " over axes " << mask);
+      const auto axes = static_cast<tg::ir::attribute>(mask);
+      tg::tensor<TestType> one(reduced(dims, mask));
+      tg::test::call_with<op::sum>({.threads = 1}, one, {axes, 0}, in);
+      const auto expected = naive_reduce(in, mask, TestType{}, add);
+      CHECK(distance(one, expected) < 2e-5);
+      for (const int threads : {2, 3, 7}) {
+        tg::tensor<TestType> many(one.dims());
+        tg::test::call_with<op::sum>({.threads = threads}, many, {axes, 0}, in);
+        CHECK(std::memcmp(one.data(), many.data(), one.size() * sizeof(TestType)) == 0);
+      }
+    }
   }
 }
 
