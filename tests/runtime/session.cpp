@@ -572,9 +572,9 @@ TEST_CASE("an error names the line that asked for the run") {
 }
 
 TEST_CASE("a run that updates variables waits for those who read them, and a run that reads for those who update") {
-  const auto v = tg::variable<"shared", float, 2>(tg::ones);
-  const auto read = tg::sum(v);
-  const auto update = tg::assign_add(v, v);
+  const auto shared = tg::variable<"shared", float, 2>(tg::ones);
+  const auto read = tg::sum(shared);
+  const auto update = tg::assign_add(shared, shared);
   tg::session session(tg::compile([=] { return tg::outputs(read, update); }));
   using pass = tg::runtime::session_core::pass;
   {
@@ -593,16 +593,16 @@ TEST_CASE("a run that updates variables waits for those who read them, and a run
 }
 
 TEST_CASE("every run has a number of its own, from which random operations draw") {
-  const auto x = tg::placeholder<"x", float, 1000>();
-  const auto y = tg::dropout(x, 0.5);
-  tg::session session(tg::compile([=] { return tg::outputs(y); }), {.seed = 5});
+  const auto many = tg::placeholder<"many", float, 1000>();
+  const auto dropped = tg::dropout(many, 0.5);
+  tg::session session(tg::compile([=] { return tg::outputs(dropped); }), {.seed = 5});
   tg::tensor<float> ones(tg::shape{1000});
-  for (float& v : ones.span()) v = 1;
+  for (float& one : ones.span()) one = 1;
   const std::uint64_t before = session.core().step();
-  const auto first = session.run(y, x = ones), second = session.run(y, x = ones);
+  const auto first = session.run(dropped, many = ones), second = session.run(dropped, many = ones);
   CHECK(session.core().step() == before + 2);
   CHECK_FALSE(first == second);
   session.core().set_step(before);
-  CHECK(session.run(y, x = ones) == first);
-  CHECK(session.run(y, x = ones) == second);
+  CHECK(session.run(dropped, many = ones) == first);
+  CHECK(session.run(dropped, many = ones) == second);
 }
