@@ -52,7 +52,7 @@ TEST_CASE("a variable with two initial values is an error that names both, and w
       Catch::Contains("'begun', an operand of add, float32 [], has two values, 2.0") && Catch::Contains("and 3.0"));
   const auto given = [](float value) { return variable<"given", float, 1>(tensor<float>({1}, {value})); };
   CHECK_THROWS_WITH(compile([=] { return outputs(given(2) + given(3)); }),
-                    Catch::Contains("'given', an operand of add, float32 [1], has two values: the same line"));
+                    Catch::Contains("'given', an operand of add, float32 [1], has two initial tensors: the same line"));
 }
 
 TEST_CASE("a number with a name is one node wherever it is written") {

@@ -56,6 +56,17 @@ TEST_CASE("a session has a CPU device") {
              Contains("InvalidArgument: the option cpu_devices is 0; a session has at least one"));
 }
 
+TEST_CASE("the processors are divided among the CPU devices, each has one at least") {
+  const auto program = tg::compile([] { return tg::outputs(tg::exp(x)); });
+  const int all = tg::runtime::available_threads();
+  for (const int devices : {1, 2, all + 1}) {
+    tg::session session(program, {.cpu_devices = devices});
+    CHECK(session.core().threads().threads() == (all + devices - 1) / devices);
+  }
+  tg::session given(program, {.intra_op_threads = 3, .cpu_devices = 2});
+  CHECK(given.core().threads().threads() == 3);
+}
+
 TEST_CASE("options that make no sense are told by name") {
   const auto program = tg::compile([] { return tg::outputs(tg::exp(x)); });
   const auto told = [&](const tg::session_options& options) {

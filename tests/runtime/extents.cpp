@@ -74,6 +74,13 @@ TEST_CASE("the host's lack of memory is an error that says what asks for it, and
                         Catch::Contains("; the session holds 24 bytes of 1 variable and ") &&
                         Catch::Contains(" of plans that no run uses (run at "));
 
+  // The two sums are as large as one another, and each is listed once.
+  const auto once = arena.find(", sum #"), twice = arena.find(", sum #", once + 1);
+  REQUIRE(twice != std::string::npos);
+  CHECK(arena.find(", sum #", twice + 1) == std::string::npos);
+  CHECK(arena.substr(once, arena.find(" float32", once) - once) !=
+        arena.substr(twice, arena.find(" float32", twice) - twice));
+
   const std::string fetch = text_of([&] { session.run(same, a = of({vast, 1})); });
   CHECK_THAT(fetch,
              Catch::StartsWith("ResourceExhausted: the fetch of identity #") &&

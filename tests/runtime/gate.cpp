@@ -62,10 +62,12 @@ struct visitor {
   tg::cancellation stop;
   std::atomic<int> looks{0};
   gate* opens = nullptr;  ///< which a writer leaves at the first look
+  std::int64_t timeout_ns = 0;
   std::atomic<bool> inside{false}, refused{false};
 
   [[nodiscard]] tg::run_limits limits() const {
     tg::run_limits l;
+    l.timeout_ns = timeout_ns;
     l.stop.token = this;
     l.stop.wakes = &stop;  // so nobody looks now and then
     l.stop.requested = [](const void* token) {
@@ -98,7 +100,7 @@ TEST_CASE("a gate that opens while somebody is on the way to sleep is not missed
     const bool in_time = comes([&] { return v.inside.load(); });
     if (!in_time) v.stop.cancel();  // wakes it
     entering.join();
-    CHECK(in_time);
+    REQUIRE(in_time);
     if (v.inside) g.leave(exclusive);
   }
 }
@@ -114,6 +116,23 @@ TEST_CASE("readers wait behind a writer that waits, and go on when it gives up")
   CHECK_FALSE(reader.inside);
   std::this_thread::sleep_for(20ms);  // as a rule both sleep by then
   writer.stop.cancel();
+  writing.join();
+  CHECK(writer.refused);
+  CHECK(comes([&] { return reader.inside.load(); }));
+  if (!reader.inside) reader.stop.cancel();
+  reading.join();
+  if (reader.inside) g.leave(false);
+  g.leave(false);
+}
+
+TEST_CASE("a writer that is late wakes the readers that waited behind it") {
+  gate g;
+  g.enter(false, run_guard(tg::run_limits{}));
+  visitor writer, reader;
+  writer.timeout_ns = 200'000'000;  // time for the reader to come and to sleep; nothing else wakes it
+  std::thread writing = writer.enter(g, true);
+  CHECK(comes([&] { return writer.looks > 0; }));
+  std::thread reading = reader.enter(g, false);
   writing.join();
   CHECK(writer.refused);
   CHECK(comes([&] { return reader.inside.load(); }));

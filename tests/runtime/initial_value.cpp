@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "tagma/runtime/initial_value.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <utility>
 
 namespace {
 
@@ -49,6 +51,22 @@ TEST_CASE("random numbers depend on the key alone, and keep their bounds") {
     differ = differ || x[i] != x[0];
   }
   CHECK(differ);
+}
+
+TEST_CASE("truncated normal numbers lie within two deviations, and have the variance that is asked for") {
+  constexpr tg::extent in = 100, out = 200;
+  static double x[in * out];
+  for (const auto& [kind, variance] :
+       {std::pair{initializer_kind::glorot_normal, 2.0 / (in + out)}, {initializer_kind::he_normal, 2.0 / in}}) {
+    write(x, kind, plane(in, out));
+    const double deviation = std::sqrt(variance) / 0.87962566103423978;  // before it is truncated
+    double sum = 0, squares = 0, largest = 0;
+    for (const double v : x) sum += v, squares += v * v, largest = std::max(largest, std::abs(v));
+    CHECK(largest < 2 * deviation);
+    CHECK(largest > 1.99 * deviation);
+    CHECK(std::abs(sum / (in * out)) < 0.03 * deviation);
+    CHECK(squares / (in * out) == Approx(variance).epsilon(0.03));
+  }
 }
 
 TEST_CASE("a carried initial value that is lost is an error") {

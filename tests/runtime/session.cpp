@@ -572,3 +572,39 @@ TEST_CASE("an error names the line that asked for the run") {
   const std::string here = "session.cpp:" + std::to_string(__LINE__ + 1);
   CHECK_THROWS_WITH(session.run(total, rows = wrong), Catch::Contains(here));
 }
+
+TEST_CASE("a run that updates variables waits for those who read them, and a run that reads for those who update") {
+  const auto shared = tg::variable<"shared", float, 2>(tg::ones);
+  const auto read = tg::sum(shared);
+  const auto update = tg::assign_add(shared, shared);
+  tg::session session(tg::compile([=] { return tg::outputs(read, update); }));
+  using pass = tg::runtime::session_core::pass;
+  {
+    const pass reading(session.core(), false, "");
+    CHECK(session.run(read) == 2.0f);
+    CHECK_THROWS_WITH(session.run(update, tg::timeout(std::chrono::milliseconds(20))),
+                      Catch::Contains("while it waited for the variables that it updates"));
+  }
+  {
+    const pass writing(session.core(), true, "");
+    CHECK_THROWS_WITH(session.run(read, tg::timeout(std::chrono::milliseconds(20))),
+                      Catch::Contains("while it waited for the variables that it reads"));
+  }
+  session.run(update);
+  CHECK(session.run(read) == 4.0f);
+}
+
+TEST_CASE("every run has a number of its own, from which random operations draw") {
+  const auto many = tg::placeholder<"many", float, 1000>();
+  const auto dropped = tg::dropout(many, 0.5);
+  tg::session session(tg::compile([=] { return tg::outputs(dropped); }), {.seed = 5});
+  tg::tensor<float> ones(tg::shape{1000});
+  for (float& one : ones.span()) one = 1;
+  const std::uint64_t before = session.core().step();
+  const auto first = session.run(dropped, many = ones), second = session.run(dropped, many = ones);
+  CHECK(session.core().step() == before + 2);
+  CHECK_FALSE(first == second);
+  session.core().set_step(before);
+  CHECK(session.run(dropped, many = ones) == first);
+  CHECK(session.run(dropped, many = ones) == second);
+}

@@ -55,7 +55,7 @@ TEST_CASE("a change at any moment on the way to sleep ends the sleep") {
     if (!changed.exchange(true)) word.change(false);  // it sleeps before it comes to as many points
     sleeper.join();
     INFO("after " << points << " points");
-    CHECK(left > 0);
+    REQUIRE(left > 0);
   }
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("whoever goes to sleep at any moment of a change is woken by it") {
     word.change(false);
     if (sleeper.joinable()) sleeper.join();
     INFO("after " << points << " points");
-    CHECK(left > 0);
+    REQUIRE(left > 0);
   }
 }
 

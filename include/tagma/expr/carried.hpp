@@ -112,8 +112,8 @@ struct value_place {
   std::int32_t count = 0;  ///< 0: it is a value
   std::int32_t value = 0;  ///< the number of the value
   std::string_view name{};
-  std::string_view reader{};            ///< the operation that takes a value, of those that were found the first one
-  const tensor_spec* result = nullptr;  ///< of that operation
+  std::string_view reader{};  ///< the operation that takes a value, of those that were found the first one
+  tensor_spec result{};       ///< of that operation; by value, since an address would bring all that is known of it
 };
 
 /// How the values of a program are found: the shape of what its outputs carry.
@@ -127,14 +127,12 @@ struct value_places {
 /// Throws the error of a place with two values.
 [[noreturn]] TAGMA_COLD inline void refuse_two_values(const value_place& place, const carried_value& one,
                                                       const carried_value& other) {
-  std::string what = "one place of an expression", values = "two values";
-  if (!place.name.empty()) what += ", '" + std::string(place.name) + "',";
-  if (place.result != nullptr)
-    what += (place.name.empty() ? ", an operand of " : " an operand of ") + std::string(place.reader) + ", " +
-            to_string(*place.result) + ",";
-  if (one.bytes == other.bytes) values += ", " + std::to_string(one.number) + " and " + std::to_string(other.number);
+  const bool named = !place.name.empty(), read = !place.reader.empty(), tensors = !(one.bytes == other.bytes);
   fail(status_code::invalid_argument,
-       {what, " has ", values,
+       {"one place of an expression", named ? ", '" : "", place.name, named ? "'" : "", read ? ", an operand of " : "",
+        place.reader, read ? ", " : "", read ? to_string(place.result) : std::string(), named || read ? "," : "",
+        tensors ? " has two initial tensors" : " has two values, ", tensors ? "" : std::to_string(one.number),
+        tensors ? "" : " and ", tensors ? "" : std::to_string(other.number),
         ": the same line built both expressions, or the same name stands for both, so their types are equal; give each "
         "value a name with tagma::constant<\"name\">(value), each variable its own, or write the two expressions on "
         "two lines"});

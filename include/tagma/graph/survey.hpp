@@ -140,8 +140,8 @@ class surveyor {
     } else {
       take(r.inputs), take(r.controls);
       for (const std::int32_t at : taken_.view())
-        if (value_place& p = places[static_cast<std::size_t>(at)]; p.count == 0 && p.result == nullptr)
-          p.reader = info.name, p.result = &r.spec;
+        if (value_place& p = places[static_cast<std::size_t>(at)]; p.count == 0 && p.reader.empty())
+          p.reader = info.name, p.result = r.spec;
     }
     return join_taken();
   }

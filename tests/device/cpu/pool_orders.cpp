@@ -85,7 +85,7 @@ TEST_CASE("whoever takes work back returns, whenever the last helper ends") {
     }
     taker.join();
     INFO("after " << points << " points");
-    CHECK(in_time);
+    REQUIRE(in_time);
     CHECK_FALSE(early);
   }
 }
