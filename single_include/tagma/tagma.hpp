@@ -1886,8 +1886,8 @@ struct value_place {
   std::int32_t count = 0;  ///< 0: it is a value
   std::int32_t value = 0;  ///< the number of the value
   std::string_view name{};
-  std::string_view reader{};            ///< the operation that takes a value, of those that were found the first one
-  const tensor_spec* result = nullptr;  ///< of that operation
+  std::string_view reader{};  ///< the operation that takes a value, of those that were found the first one
+  tensor_spec result{};       ///< of that operation; by value, since an address would bring all that is known of it
 };
 
 /// How the values of a program are found: the shape of what its outputs carry.
@@ -1901,14 +1901,12 @@ struct value_places {
 /// Throws the error of a place with two values.
 [[noreturn]] TAGMA_COLD inline void refuse_two_values(const value_place& place, const carried_value& one,
                                                       const carried_value& other) {
-  std::string what = "one place of an expression", values = "two values";
-  if (!place.name.empty()) what += ", '" + std::string(place.name) + "',";
-  if (place.result != nullptr)
-    what += (place.name.empty() ? ", an operand of " : " an operand of ") + std::string(place.reader) + ", " +
-            to_string(*place.result) + ",";
-  if (one.bytes == other.bytes) values += ", " + std::to_string(one.number) + " and " + std::to_string(other.number);
+  const bool named = !place.name.empty(), read = !place.reader.empty(), tensors = !(one.bytes == other.bytes);
   fail(status_code::invalid_argument,
-       {what, " has ", values,
+       {"one place of an expression", named ? ", '" : "", place.name, named ? "'" : "", read ? ", an operand of " : "",
+        place.reader, read ? ", " : "", read ? to_string(place.result) : std::string(), named || read ? "," : "",
+        tensors ? " has two initial tensors" : " has two values, ", tensors ? "" : std::to_string(one.number),
+        tensors ? "" : " and ", tensors ? "" : std::to_string(other.number),
         ": the same line built both expressions, or the same name stands for both, so their types are equal; give each "
         "value a name with tagma::constant<\"name\">(value), each variable its own, or write the two expressions on "
         "two lines"});
@@ -9951,8 +9949,8 @@ class surveyor {
     } else {
       take(r.inputs), take(r.controls);
       for (const std::int32_t at : taken_.view())
-        if (value_place& p = places[static_cast<std::size_t>(at)]; p.count == 0 && p.result == nullptr)
-          p.reader = info.name, p.result = &r.spec;
+        if (value_place& p = places[static_cast<std::size_t>(at)]; p.count == 0 && p.reader.empty())
+          p.reader = info.name, p.result = r.spec;
     }
     return join_taken();
   }
@@ -22336,29 +22334,41 @@ struct join_row {
     for (; i < n; ++i) total = Join::apply(total, static_cast<C>(from[i]));
     return total;
   }
-  TAGMA_INLINE static void run(const T* from, std::int64_t n, C* to) {
-    constexpr std::int64_t size = 4096;
-    if (n <= size || !Join::widens || !floating<C>) {
-      *to = block(from, n);
+  static constexpr std::int64_t block_size = 4096;
+  /// What partial results are joined in.
+  using W = std::conditional_t<Join::widens && floating<C>, double, C>;
+
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, W* to) {
+    if (n <= block_size || !std::is_same_v<W, double>) {
+      *to = static_cast<W>(block(from, n));
       return;
     }
-    double total = Join::template neutral<double>();
-    for (std::int64_t i = 0; i < n; i += size)
-      total = Join::apply(total, static_cast<double>(block(from + i, n - i < size ? n - i : size)));
-    *to = static_cast<C>(total);
+    W total = Join::template neutral<W>();
+    for (std::int64_t i = 0; i < n; i += block_size)
+      total = Join::apply(total, static_cast<W>(block(from + i, n - i < block_size ? n - i : block_size)));
+    *to = total;
+  }
+};
+/// The same, to the type of a result.
+template <class T, class Join>
+struct join_row_to {
+  TAGMA_INLINE static void run(const T* from, std::int64_t n, compute_t<T>* to) {
+    typename join_row<T, Join>::W total{};
+    join_row<T, Join>::run(from, n, &total);
+    *to = static_cast<compute_t<T>>(total);
   }
 };
 
-/// Joins `rows` rows of `n` neighbours into one row.
+/// Joins `rows` rows of `n` neighbours into one row. From row to row it is `stride` elements.
 template <class T, class Join>
 struct join_rows {
   using C = compute_t<T>;
-  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, C* to) {
+  TAGMA_INLINE static void run(const T* from, std::int64_t rows, std::int64_t n, std::int64_t stride, C* to) {
     std::int64_t i = 0;
     for (; i + 32 <= n; i += 32) {
       auto a = load<8>(to + i), b = load<8>(to + i + 8), c = load<8>(to + i + 16), d = load<8>(to + i + 24);
       for (std::int64_t r = 0; r < rows; ++r) {
-        const T* row = from + r * n + i;
+        const T* row = from + r * stride + i;
         a = Join::apply(a, load<8>(row));
         b = Join::apply(b, load<8>(row + 8));
         c = Join::apply(c, load<8>(row + 16));
@@ -22368,7 +22378,7 @@ struct join_rows {
     }
     for (; i < n; ++i) {
       C total = to[i];
-      for (std::int64_t r = 0; r < rows; ++r) total = Join::apply(total, static_cast<C>(from[r * n + i]));
+      for (std::int64_t r = 0; r < rows; ++r) total = Join::apply(total, static_cast<C>(from[r * stride + i]));
       to[i] = total;
     }
   }
@@ -22395,6 +22405,99 @@ struct reduced_axes {
   return axes;
 }
 
+/// About as many elements as are worth a task.
+inline constexpr std::int64_t elements_of_task = 32768;
+
+/// All elements. The parts are a matter of their number alone: of whole blocks, and 64 at most.
+template <class T, class Join>
+void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_context& context) {
+  using row = join_row<T, Join>;
+  constexpr std::int64_t most = 64;
+  if (n <= elements_of_task) {
+    dispatch<join_row_to<T, Join>>(from, n, to);
+    return;
+  }
+  const std::int64_t blocks = pieces(n, row::block_size), share = pieces(blocks, most) * row::block_size;
+  const std::int64_t part = share < elements_of_task ? elements_of_task : share, parts = pieces(n, part);
+  typename row::W partial[most];
+  context.threads->parallel_for(parts, [&](std::int64_t p) {
+    dispatch<row>(from + p * part, n - p * part < part ? n - p * part : part, partial + p);
+  });
+  typename row::W total = partial[0];
+  for (std::int64_t p = 1; p < parts; ++p) total = Join::apply(total, partial[p]);
+  *to = static_cast<compute_t<T>>(total);
+}
+
+/// Many rows of a few neighbours into one row, which has the neutral element. The parts are a matter of the extents.
+template <class T, class Join>
+void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>* to, const run_context& context) {
+  using C = compute_t<T>;
+  constexpr std::int64_t most = 16, widest = 256;
+  const std::int64_t share = pieces(rows, most), least = pieces(elements_of_task, n);
+  const std::int64_t part = share < least ? least : share, parts = pieces(rows, part);
+  C partial[most * widest];
+  const auto some = [&](std::int64_t p) {
+    C* const own = p == 0 ? to : partial + p * widest;
+    for (std::int64_t i = 0; i < n; ++i) own[i] = Join::template neutral<C>();
+    dispatch<join_rows<T, Join>>(from + p * part * n, rows - p * part < part ? rows - p * part : part, n, n, own);
+  };
+  context.threads->parallel_for(parts, some);
+  for (std::int64_t p = 1; p < parts; ++p)
+    for (std::int64_t i = 0; i < n; ++i) to[i] = Join::apply(to[i], partial[p * widest + i]);
+}
+
+/// The last two joined axes at once, those around them one by one. Results that differ along the longest axis that is
+/// kept are found by different tasks, each in the order of its elements.
+template <class T, class Join>
+void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
+  using C = compute_t<T>;
+  const int last = axes.count - 1;
+  const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
+  std::int64_t outer = 1;
+  for (int a = 0; a < last - 1; ++a) outer *= axes.extents[a];
+  std::int64_t strides[max_rank]{}, stride = 1;
+  int shared = axes.reduced[last] ? last - 1 : last;
+  for (int a = last; a >= 0; --a) {
+    strides[a] = axes.reduced[a] ? 0 : stride;
+    if (!axes.reduced[a]) stride *= axes.extents[a];
+    if (!axes.reduced[a] && axes.extents[a] > axes.extents[shared]) shared = a;
+  }
+  // Positions first to end of the shared axis, and all of the others.
+  const auto some = [&](std::int64_t first, std::int64_t end) {
+    const std::int64_t few = end - first;
+    const std::int64_t count = shared < last - 1 ? outer / axes.extents[shared] * few : outer;
+    const std::int64_t first_row = shared == last - 1 ? first : 0, end_row = shared == last - 1 ? end : m;
+    const std::int64_t column = shared == last ? first : 0, columns = shared == last ? few : n;
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t rest = i, at = 0, o = 0, scale = 1;
+      for (int a = last - 2; a >= 0; --a) {
+        const std::int64_t size = a == shared ? few : axes.extents[a];
+        const std::int64_t position = rest % size + (a == shared ? first : 0);
+        at += position * strides[a];
+        o += position * scale;
+        scale *= axes.extents[a];
+        rest /= size;
+      }
+      if (axes.reduced[last]) {
+        for (std::int64_t r = first_row; r < end_row; ++r) {
+          C value{};
+          dispatch<join_row_to<T, Join>>(from + (o * m + r) * n, n, &value);
+          C& total = to[at + r * strides[last - 1]];
+          total = Join::apply(total, value);
+        }
+      } else {
+        dispatch<join_rows<T, Join>>(from + o * m * n + column, m, columns, n, to + at + column);
+      }
+    }
+  };
+  const std::int64_t size = axes.extents[shared], each = outer * m * n / size;
+  std::int64_t per_task = pieces(elements_of_task, each + 1);
+  if (shared == last) per_task = pieces(per_task, 32) * 32;  // whole vectors
+  context.threads->parallel_for(pieces(size, per_task), [&](std::int64_t t) {
+    some(t * per_task, (t + 1) * per_task < size ? (t + 1) * per_task : size);
+  });
+}
+
 template <class T, class Join>
 void reduce(const kernel_args& args, const run_context& context) {
   using C = compute_t<T>;
@@ -22404,50 +22507,17 @@ void reduce(const kernel_args& args, const run_context& context) {
   C* const to = wide_result<T>(args);
   for (std::int64_t i = 0; i < results; ++i) to[i] = Join::template neutral<C>();
   if (args.in[0].elements() > 0) {
-    const int last = axes.count - 1;
     if (axes.count == 0) {
       to[0] = static_cast<C>(from[0]);
     } else if (axes.count == 1 && axes.reduced[0]) {
-      dispatch<join_row<T, Join>>(from, axes.extents[0], to);
+      reduce_all<T, Join>(from, axes.extents[0], to, context);
     } else if (axes.count == 1) {
       for (std::int64_t i = 0; i < results; ++i) to[i] = static_cast<C>(from[i]);
-    } else if (axes.count == 2 && axes.reduced[1]) {
-      const std::int64_t n = axes.extents[1], rows = axes.extents[0], per_task = 1 + 32768 / (n + 1);
-      const auto some = [&](std::int64_t t) {
-        for (std::int64_t r = t * per_task; r < rows && r < (t + 1) * per_task; ++r)
-          dispatch<join_row<T, Join>>(from + r * n, n, to + r);
-      };
-      if (rows <= 2 * per_task)
-        some(0), some(1);
-      else
-        context.threads->parallel_for(pieces(rows, per_task), some);
+    } else if (axes.count == 2 && axes.reduced[0] && axes.extents[1] <= 256 &&
+               axes.extents[0] * axes.extents[1] > 2 * elements_of_task) {
+      reduce_rows<T, Join>(from, axes.extents[0], axes.extents[1], to, context);
     } else {
-      // The last two joined axes at once, those around them one by one.
-      const std::int64_t n = axes.extents[last], m = axes.extents[last - 1];
-      std::int64_t outer = 1;
-      for (int a = 0; a < last - 1; ++a) outer *= axes.extents[a];
-      std::int64_t strides[max_rank]{}, stride = 1;
-      for (int a = last; a >= 0; --a) {
-        strides[a] = axes.reduced[a] ? 0 : stride;
-        if (!axes.reduced[a]) stride *= axes.extents[a];
-      }
-      for (std::int64_t o = 0; o < outer; ++o) {
-        std::int64_t rest = o, at = 0;
-        for (int a = last - 2; a >= 0; --a) {
-          at += rest % axes.extents[a] * strides[a];
-          rest /= axes.extents[a];
-        }
-        if (axes.reduced[last]) {
-          for (std::int64_t r = 0; r < m; ++r) {
-            C value{};
-            dispatch<join_row<T, Join>>(from + (o * m + r) * n, n, &value);
-            C& total = to[at + r * strides[last - 1]];
-            total = Join::apply(total, value);
-          }
-        } else {
-          dispatch<join_rows<T, Join>>(from + o * m * n, m, n, to + at);
-        }
-      }
+      reduce_axes<T, Join>(axes, from, to, context);
     }
   }
   round_result<T>(args, 0, results);
