@@ -60,8 +60,8 @@ class generator {
   std::string damaged(std::string text) {
     for (std::size_t n = 1 + below(3); n > 0 && !text.empty(); --n) {
       const std::size_t at = below(text.size());
-      const char byte =
-          below(2) == 0 ? ("{}[]\",:\\0-.eE+ntfu \x7f\x80\xc3\xed\xf4\xff"s)[below(27)] : static_cast<char>(below(256));
+      const std::string bytes = "{}[]\",:\\\0-.eE+ntfu \x7f\x80\xc3\xed\xf4\xff"s;
+      const char byte = below(2) == 0 ? bytes[below(bytes.size())] : static_cast<char>(below(256));
       if (below(3) == 0)
         text.erase(at, 1 + below(3));
       else if (below(2) == 0)
