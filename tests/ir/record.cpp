@@ -26,4 +26,27 @@ constexpr auto other_sum = x + y;
 static_assert(ir::is_one_node(sum.record(), other_sum.record()) && !ir::is_one_node(sum.record(), (y + x).record()));
 static_assert(!ir::is_one_node(sum.record(), (x - y).record()) && !ir::is_one_node(x.record(), y.record()));
 
+// Also where each of forty nodes is read twice by the next: a walk along every way would never end.
+template <int Times, expression E>
+auto doubled(const E& e) {
+  if constexpr (Times == 0)
+    return e;
+  else
+    return doubled<Times - 1>(e + e);
+}
+const auto carrying = x * 2.5f;
+const auto first = doubled<40>(carrying), second = doubled<40>(carrying);
+template <int Times, expression E>
+auto doubled_elsewhere(const E& e) {
+  if constexpr (Times == 0)
+    return e;
+  else
+    return doubled_elsewhere<Times - 1>(e + e);
+}
+const auto third = doubled_elsewhere<40>(carrying);
+static_assert(&first.record() != &third.record() && ir::is_one_node(first.record(), third.record()));
+static_assert(ir::is_one_node(first.record(), second.record()));
+const auto other = doubled_elsewhere<40>(x * 2.5f);
+static_assert(!ir::is_one_node(first.record(), other.record()));
+
 }  // namespace
