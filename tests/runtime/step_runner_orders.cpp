@@ -67,6 +67,23 @@ struct waiting final : watched::runtime::run_steps {
   std::atomic<bool> begun{false};
 };
 
+/// Helpers that come at once, so that who asks for the run does no step and takes no lock for it.
+struct helper_at_once final : watched::runtime::step_pool {
+  bool offer(watched::runtime::shared_work& w) override {
+    work = &w;
+    return true;
+  }
+  void call_helpers(int) override { work->help(); }
+  void withdraw(watched::runtime::shared_work&) override {}
+  [[nodiscard]] int step_threads() const override { return 1; }
+  watched::runtime::shared_work* work = nullptr;
+};
+
+/// A token that a run which sleeps looks at every ten milliseconds, and sees what else has changed.
+struct never_stopped {
+  [[nodiscard]] bool stop_requested() const { return false; }
+};
+
 TEST_CASE("a run does not return before whoever completed its last step is out of the runner") {
   using watched::plan::plan_node, watched::plan::plan_step;
   plan_node node;
@@ -84,7 +101,8 @@ TEST_CASE("a run does not return before whoever completed its last step is out o
     runner.set_plan(plan);
     runner.set_asynchronous(0);
     runner.set_threads(1);
-    watched::runtime::run_control control{watched::run_limits{}};
+    const never_stopped token;
+    watched::runtime::run_control control{watched::stop_with(token)};
     waiting run;
     std::atomic<bool> returned{false};
     bool visited = false, early = false;
@@ -93,12 +111,13 @@ TEST_CASE("a run does not return before whoever completed its last step is out o
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
       const tagma::test::visitor between(points, [&] {
         visited = true;
-        for (int ms = 0; ms < 20 && !returned; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        for (int ms = 0; ms < 50 && !returned; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         early = returned;
       });
       run.done.succeed();
     });
-    runner.run(control, nullptr, true, run);
+    helper_at_once helper;
+    runner.run(control, &helper, false, run);
     returned = true;
     elsewhere.join();
     CHECK_NOTHROW(control.finish());
