@@ -2659,22 +2659,71 @@ struct record {
   }
 };
 
+namespace detail {
+
+/// Compares records and what is behind them, each pair once however many ways lead to it.
+class record_comparison {
+ public:
+  constexpr record_comparison() = default;
+  record_comparison(const record_comparison&) = delete;
+  record_comparison& operator=(const record_comparison&) = delete;
+  constexpr ~record_comparison() { delete[] pairs_; }
+
+  constexpr bool are_one(const record& a, const record& b) {
+    if (&a == &b) return true;
+    if (a.hash != b.hash || a.op != b.op || a.op->info->stateful || a.valued != b.valued || a.name != b.name ||
+        !(a.spec == b.spec) || a.scopes != b.scopes || a.attributes.size() != b.attributes.size())
+      return false;
+    if (a.valued && &a.value_owner() != &b.value_owner()) return false;
+    for (std::size_t i = 0; i < a.attributes.size(); ++i)
+      if (a.attributes[i] != b.attributes[i]) return false;
+    std::int32_t& head = heads_[a.hash % buckets];
+    for (std::int32_t at = head; at != 0; at = pairs_[at].next)
+      if (pairs_[at].a == &a && pairs_[at].b == &b) return true;
+    if (!all_are_one(a.inputs, b.inputs) || !all_are_one(a.controls, b.controls) ||
+        !all_are_one(a.colocated, b.colocated))
+      return false;
+    if (count_ >= room_) grow();
+    pairs_[count_] = {&a, &b, head};
+    head = count_++;
+    return true;
+  }
+
+ private:
+  /// Two that were found to be one; `next` leads to one with the same remainder of the hash.
+  struct pair {
+    const record* a = nullptr;
+    const record* b = nullptr;
+    std::int32_t next = 0;
+  };
+  static constexpr std::size_t buckets = 256;
+
+  constexpr bool all_are_one(array_view<const record* const> x, array_view<const record* const> y) {
+    bool one = x.size() == y.size();
+    for (std::size_t i = 0; one && i < x.size(); ++i) one = are_one(*x[i], *y[i]);
+    return one;
+  }
+  constexpr void grow() {
+    room_ = 4 * room_ + 16;
+    pair* const more = new pair[static_cast<std::size_t>(room_)]();
+    for (std::int32_t i = 1; i < count_; ++i) more[i] = pairs_[i];
+    delete[] pairs_;
+    pairs_ = more;
+  }
+
+  std::int32_t heads_[buckets]{};
+  pair* pairs_ = nullptr;
+  std::int32_t room_ = 0;
+  std::int32_t count_ = 1;  // 0 ends a list
+};
+
+}  // namespace detail
+
 /// True if two records stand for one node: the same structure down to the same numbers written in place. What has an
 /// effect or draws random numbers is one node with itself alone.
 [[nodiscard]] constexpr bool is_one_node(const record& a, const record& b) {
-  if (&a == &b) return true;
-  if (a.hash != b.hash || a.op != b.op || a.op->info->stateful || a.valued != b.valued || a.name != b.name ||
-      !(a.spec == b.spec) || a.scopes != b.scopes || a.attributes.size() != b.attributes.size())
-    return false;
-  if (a.valued && &a.value_owner() != &b.value_owner()) return false;
-  for (std::size_t i = 0; i < a.attributes.size(); ++i)
-    if (a.attributes[i] != b.attributes[i]) return false;
-  const auto are_one = [](array_view<const record* const> x, array_view<const record* const> y) {
-    bool one = x.size() == y.size();
-    for (std::size_t i = 0; one && i < x.size(); ++i) one = is_one_node(*x[i], *y[i]);
-    return one;
-  };
-  return are_one(a.inputs, b.inputs) && are_one(a.controls, b.controls) && are_one(a.colocated, b.colocated);
+  detail::record_comparison comparison;
+  return comparison.are_one(a, b);
 }
 
 }  // namespace tagma::ir
