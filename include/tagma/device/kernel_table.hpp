@@ -30,63 +30,120 @@ class kernel_then_loop;
 
 namespace detail {
 
-// What the steps of a plan are read from, by itself: for each expression that reads a constant out of a table, nvcc's
-// front end copies the whole table.
-template <std::size_t Count, class T, std::size_t All>
-constexpr fixed_array<T, Count> first_entries(const fixed_array<T, All>& table) {
-  fixed_array<T, Count> first{};
-  for (std::size_t i = 0; i != Count; ++i) first[i] = table[i];
-  return first;
+// For each expression that reads a constant out of a table, nvcc's front end copies the whole table. So a few steps are
+// cut out of the tables of a plan at once, with all that they need, and each step is read from such a part.
+
+/// What the kernel of a step is picked by.
+struct step_facts {
+  plan::plan_step step;
+  const ir::op_info* op = nullptr;  ///< of its kernel, or of the result of its loop
+  dtype type = dtype::none;         ///< of the result of that operation
+  std::size_t before = 0;           ///< inputs of the kernel before its loop
+  std::size_t operation = 0;        ///< its first, of its part
+  std::size_t operations = 0;
+};
+/// Which steps, operations and operands of a plan are one part.
+struct part_range {
+  std::size_t first = 0, steps = 0, first_operation = 0, operations = 0, first_operand = 0, operands = 0;
+};
+
+template <class Raw>
+constexpr part_range range_of(const Raw& raw, std::size_t first, std::size_t most) {
+  part_range part{first, raw.sizes.steps - first, raw.sizes.operations, 0, 0, 0};
+  if (part.steps > most) part.steps = most;
+  std::size_t end = 0;
+  for (std::size_t s = first; s < first + part.steps; ++s) {
+    if (raw.operation_count[s] == 0) continue;  // a step without a loop may have any first operation
+    const auto from = static_cast<std::size_t>(raw.first_operation[s]);
+    const std::size_t to = from + static_cast<std::size_t>(raw.operation_count[s]);
+    if (from < part.first_operation) part.first_operation = from;
+    if (to > end) end = to;
+  }
+  part.operations = end > part.first_operation ? end - part.first_operation : 0;
+  const plan::plan_step& last = raw.steps[first + part.steps - 1];
+  part.first_operand = static_cast<std::size_t>(raw.steps[first].first_operand);
+  part.operands = static_cast<std::size_t>(last.first_operand + last.operands) - part.first_operand;
+  return part;
 }
-template <std::size_t Count>
-constexpr fixed_array<dtype, Count> types_of(const fixed_array<plan::plan_node, Count>& nodes) {
+template <std::size_t Count, class Raw>
+constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_range& part) {
+  fixed_array<step_facts, Count> facts{};
+  for (std::size_t i = 0; i != Count; ++i) {
+    step_facts& f = facts[i];
+    f.step = raw.steps[part.first + i];
+    const plan::plan_node& main = raw.nodes[f.step.main_node()];
+    f.op = main.op;
+    f.type = main.spec.type;
+    f.before = f.step.before == ir::no_node ? 0 : static_cast<std::size_t>(main.inputs);
+    f.operations = static_cast<std::size_t>(raw.operation_count[part.first + i]);
+    if (f.operations > 0)
+      f.operation = static_cast<std::size_t>(raw.first_operation[part.first + i]) - part.first_operation;
+  }
+  return facts;
+}
+template <std::size_t Count, class T, std::size_t All>
+constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::size_t first) {
+  fixed_array<T, Count> some{};
+  for (std::size_t i = 0; i != Count; ++i) some[i] = table[first + i];
+  return some;
+}
+template <std::size_t Count, class Raw>
+constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::size_t first) {
   fixed_array<dtype, Count> types{};
-  for (std::size_t i = 0; i != Count; ++i) types[i] = nodes[i].spec.type;
+  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[raw.operands[first + i]].spec.type;
   return types;
 }
-template <class Plan>
-inline constexpr auto node_types = types_of(Plan::nodes);
-template <class Plan>
-inline constexpr auto loads_of = first_entries<Plan::raw.sizes.operands>(Plan::raw.loads);
-template <class Plan>
-inline constexpr auto operations_of = first_entries<Plan::raw.sizes.operations>(Plan::raw.operations);
-template <class Plan>
-inline constexpr auto first_operations = first_entries<Plan::steps.size()>(Plan::raw.first_operation);
-template <class Plan>
-inline constexpr auto operation_counts = first_entries<Plan::steps.size()>(Plan::raw.operation_count);
+
+template <class Plan, std::size_t Part>
+struct plan_part {
+  static constexpr std::size_t size = 16;
+  static constexpr part_range range = range_of(Plan::raw, Part* size, size);
+  static constexpr auto facts = facts_of<range.steps>(Plan::raw, range);
+  static constexpr auto operations = entries<range.operations>(Plan::raw.operations, range.first_operation);
+  static constexpr auto loads = entries<range.operands>(Plan::raw.loads, range.first_operand);
+  static constexpr auto types = operand_types<range.operands>(Plan::raw, range.first_operand);
+};
+
+template <class Plan, std::size_t Step>
+struct step_of {
+  using part = plan_part<Plan, Step / plan_part<Plan, 0>::size>;
+  static constexpr step_facts facts = part::facts[Step % part::size];
+  static constexpr bool fused = facts.step.fused;
+  static constexpr const ir::op_info* op = facts.op;
+  static constexpr dtype type = facts.type;
+  static constexpr std::size_t operations = facts.operations, operation = facts.operation;
+  static constexpr std::size_t operands = static_cast<std::size_t>(facts.step.operands);
+  static constexpr std::size_t operand = static_cast<std::size_t>(facts.step.first_operand) - part::range.first_operand;
+  static constexpr std::size_t inputs = fused ? facts.before : operands;  ///< of its kernel
+  /// What its loop reads, behind the inputs of the kernel before it but the last.
+  static constexpr std::size_t load = operand + (inputs == 0 ? 0 : inputs - 1);
+  static constexpr std::size_t loads = operand + operands - load;
+};
 
 /// The operation of a step that there is nothing for, or nullptr.
-template <class Kernels, class Plan, std::size_t Step, std::size_t... O>
+template <class Kernels, class Step, std::size_t... O>
 constexpr const ir::op_info* find_missing(std::index_sequence<O...>) {
-  if constexpr (Plan::steps[Step].fused) {
-    constexpr const auto& operations = operations_of<Plan>;
-    constexpr auto first = static_cast<std::size_t>(first_operations<Plan>[Step]);
-    const ir::op_info* missing = nullptr;
-    if constexpr (Plan::steps[Step].before != ir::no_node) {
-      constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].before)].op;
-      if (!Kernels::template has_kernel<*op->key>) missing = op;
-    }
-    ((missing == nullptr && !Kernels::template has_loop<*operations[first + O].op->key>
-          ? void(missing = operations[first + O].op)
+  const ir::op_info* missing = nullptr;
+  if constexpr (!Step::fused || Step::inputs > 0)
+    if (!Kernels::template has_kernel<*Step::op->key>) missing = Step::op;
+  if constexpr (Step::fused) {
+    constexpr const auto& operations = Step::part::operations;
+    ((missing == nullptr && !Kernels::template has_loop<*operations[Step::operation + O].op->key>
+          ? void(missing = operations[Step::operation + O].op)
           : void()),
      ...);
-    return missing;
-  } else {
-    constexpr const ir::op_info* op = Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op;
-    return Kernels::template has_kernel<*op->key> ? nullptr : op;
   }
+  return missing;
 }
 template <class Kernels, class Plan, std::size_t Step>
-inline constexpr const ir::op_info* missing_in_step = find_missing<Kernels, Plan, Step>(
-    std::make_index_sequence<static_cast<std::size_t>(operation_counts<Plan>[Step])>{});
+inline constexpr const ir::op_info* missing_in_step =
+    find_missing<Kernels, step_of<Plan, Step>>(std::make_index_sequence<step_of<Plan, Step>::operations>{});
 
-template <class Kernels, class Plan, std::size_t Step, std::size_t... L, std::size_t... O>
+template <class Kernels, class Step, std::size_t... L, std::size_t... O>
 constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
-  constexpr const auto& loads = loads_of<Plan>;
-  constexpr const auto& operations = operations_of<Plan>;
-  constexpr auto load =
-      static_cast<std::size_t>(Plan::steps[Step].first_operand + Plan::steps[Step].operands) - sizeof...(L);
-  constexpr auto first = static_cast<std::size_t>(first_operations<Plan>[Step]);
+  constexpr const auto& loads = Step::part::loads;
+  constexpr const auto& operations = Step::part::operations;
+  constexpr std::size_t load = Step::load, first = Step::operation;
   return std::type_identity<typename Kernels::template loop<
       types<typename Kernels::template load<loads[load + L].type, loads[load + L].contiguous>...>,
       types<typename Kernels::template operation<*operations[first + O].op->key, operations[first + O].type,
@@ -95,40 +152,20 @@ constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
 }
 
 /// @tparam I the inputs of the kernel before the loop
-template <class Kernels, class Plan, std::size_t Step, std::size_t... I>
+template <class Kernels, class Step, std::size_t... I>
 constexpr runtime::kernel_entry loop_entry(std::index_sequence<I...>) {
-  using loop = typename decltype(loop_type<Kernels, Plan, Step>(
-      std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands) - sizeof...(I) +
-                               (sizeof...(I) > 0 ? 1 : 0)>{},
-      std::make_index_sequence<static_cast<std::size_t>(operation_counts<Plan>[Step])>{}))::type;
-  if constexpr (sizeof...(I) == 0) {
+  using loop = typename decltype(loop_type<Kernels, Step>(std::make_index_sequence<Step::loads>{},
+                                                          std::make_index_sequence<Step::operations>{}))::type;
+  if constexpr (sizeof...(I) == 0)
     return loop::entry;
-  } else {
-    constexpr auto node = static_cast<std::size_t>(Plan::steps[Step].before);
-    constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
-    constexpr const char* key = Plan::nodes[node].op->key;
-    return Kernels::template kernel_with_loop<
-        *key, loop, node_types<Plan>[node],
-        node_types<Plan>[static_cast<std::size_t>(Plan::operands[first + I])]...>::entry;
-  }
-}
-/// Inputs of the kernel before the loop of a step.
-template <class Plan, std::size_t Step>
-constexpr std::size_t inputs_before() {
-  constexpr auto before = Plan::steps[Step].before;
-  if constexpr (before == ir::no_node)
-    return 0;
   else
-    return static_cast<std::size_t>(Plan::nodes[static_cast<std::size_t>(before)].inputs);
+    return Kernels::template kernel_with_loop<*Step::op->key, loop, Step::type,
+                                              Step::part::types[Step::operand + I]...>::entry;
 }
 
-template <class Kernels, class Plan, std::size_t Step, std::size_t... I>
+template <class Kernels, class Step, std::size_t... I>
 constexpr runtime::kernel_entry plain_entry(std::index_sequence<I...>) {
-  constexpr auto node = static_cast<std::size_t>(Plan::steps[Step].node);
-  constexpr auto first = static_cast<std::size_t>(Plan::steps[Step].first_operand);
-  constexpr const char* key = Plan::nodes[node].op->key;
-  return Kernels::template kernel<*key>::template entry<
-      node_types<Plan>[node], node_types<Plan>[static_cast<std::size_t>(Plan::operands[first + I])]...>;
+  return Kernels::template kernel<*Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
 
 template <class Kernels, class Plan, std::size_t... Step>
@@ -150,13 +187,13 @@ inline constexpr const ir::op_info* missing_kernel =
 /// The kernel of a step; empty if there is none.
 template <class Kernels, class Plan, std::size_t Step>
 [[nodiscard]] constexpr runtime::kernel_entry step_entry() {
+  using step = detail::step_of<Plan, Step>;
   if constexpr (detail::missing_in_step<Kernels, Plan, Step> != nullptr)
     return {};
-  else if constexpr (Plan::steps[Step].fused)
-    return detail::loop_entry<Kernels, Plan, Step>(std::make_index_sequence<detail::inputs_before<Plan, Step>()>{});
+  else if constexpr (step::fused)
+    return detail::loop_entry<Kernels, step>(std::make_index_sequence<step::inputs>{});
   else
-    return detail::plain_entry<Kernels, Plan, Step>(
-        std::make_index_sequence<static_cast<std::size_t>(Plan::steps[Step].operands)>{});
+    return detail::plain_entry<Kernels, step>(std::make_index_sequence<step::inputs>{});
 }
 
 }  // namespace tagma::device

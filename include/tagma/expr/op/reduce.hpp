@@ -209,6 +209,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_reduction<op::sum, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
 [[nodiscard]] constexpr auto sum(const E& e, const Keep&) {
   TAGMA_NEEDS_KEEP_DIMS("sum", Keep);
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -228,6 +229,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_reduction<op::reduce_max, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
 [[nodiscard]] constexpr auto reduce_max(const E& e, const Keep&) {
   TAGMA_NEEDS_KEEP_DIMS("reduce_max", Keep);
   TAGMA_NEEDS_NUMBERS(typename E::spec_type);
@@ -260,6 +262,7 @@ template <int... Axes, expression E, class Place = TAGMA_FRESH_TYPE(E)>
   return detail::make_reduction<op::mean, false, Place, Axes...>(e);
 }
 template <int... Axes, expression E, class Keep = detail::run_time_axes, class Place = TAGMA_FRESH_TYPE(E)>
+  requires(!expression<Keep>)
 [[nodiscard]] constexpr auto mean(const E& e, const Keep&) {
   TAGMA_NEEDS_KEEP_DIMS("mean", Keep);
   TAGMA_NEEDS_FLOATS(typename E::spec_type);
@@ -285,29 +288,23 @@ template <int Axis = -1, expression E, class Place = TAGMA_FRESH_TYPE(E)>
 /// These drop the axis: TAGMA-E178.
 /// @{
 template <int... Axes, expression E, class Keep = detail::run_time_axes>
-auto product(const E&, const Keep&) {
-  TAGMA_REFUSES_AXES("product", E);
-}
+  requires(!expression<Keep>)
+auto product(const E&, const Keep&) { TAGMA_REFUSES_AXES("product", E); }
 template <int... Axes, expression E, class Keep = detail::run_time_axes>
-auto reduce_min(const E&, const Keep&) {
-  TAGMA_REFUSES_AXES("reduce_min", E);
-}
+  requires(!expression<Keep>)
+auto reduce_min(const E&, const Keep&) { TAGMA_REFUSES_AXES("reduce_min", E); }
 template <int... Axes, expression E, class Keep = detail::run_time_axes>
-auto all(const E&, const Keep&) {
-  TAGMA_REFUSES_AXES("all", E);
-}
+  requires(!expression<Keep>)
+auto all(const E&, const Keep&) { TAGMA_REFUSES_AXES("all", E); }
 template <int... Axes, expression E, class Keep = detail::run_time_axes>
-auto any(const E&, const Keep&) {
-  TAGMA_REFUSES_AXES("any", E);
-}
+  requires(!expression<Keep>)
+auto any(const E&, const Keep&) { TAGMA_REFUSES_AXES("any", E); }
 template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
-auto argmax(const E&, const Keep&) {
-  TAGMA_REFUSES_AXES("argmax", E);
-}
+  requires(!expression<Keep>)
+auto argmax(const E&, const Keep&) { TAGMA_REFUSES_AXES("argmax", E); }
 template <int Axis = -1, expression E, class Keep = detail::run_time_axes>
-auto argmin(const E&, const Keep&) {
-  TAGMA_REFUSES_AXES("argmin", E);
-}
+  requires(!expression<Keep>)
+auto argmin(const E&, const Keep&) { TAGMA_REFUSES_AXES("argmin", E); }
 /// @}
 
 }  // namespace tagma
