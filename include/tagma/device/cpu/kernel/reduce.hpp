@@ -212,8 +212,9 @@ void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>*
     for (std::int64_t i = 0; i < n; ++i) to[i] = Join::apply(to[i], partial[p * widest + i]);
 }
 
-/// The last two joined axes at once, those around them one by one. Results that differ along the longest axis that is
-/// kept are found by different tasks, each in the order of its elements.
+/// The last two joined axes at once, those around them one by one. Results that differ along one axis that is kept are
+/// found by different tasks, each in the order of its elements: the first axis that is long enough, or else the
+/// longest.
 template <class T, class Join>
 void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
   using C = compute_t<T>;
@@ -226,7 +227,7 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
   for (int a = last; a >= 0; --a) {
     strides[a] = axes.reduced[a] ? 0 : stride;
     if (!axes.reduced[a]) stride *= axes.extents[a];
-    if (!axes.reduced[a] && axes.extents[a] > axes.extents[shared]) shared = a;
+    if (!axes.reduced[a] && (axes.extents[a] >= 8 || axes.extents[a] > axes.extents[shared])) shared = a;
   }
   // Positions first to end of the shared axis, and all of the others.
   const auto some = [&](std::int64_t first, std::int64_t end) {
