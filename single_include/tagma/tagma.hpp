@@ -905,6 +905,8 @@ struct merged_device {
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 // ---- tagma/tensor/half.hpp
 
@@ -1006,31 +1008,108 @@ struct no_value {
   friend constexpr auto operator<=>(const no_value&, const no_value&) = default;
 };
 
+/// Everything that tells one element type from another, by id: `type`, the C++ type; `kind`, as a letter, 'f' for
+/// floating types, 'i' for integers, 'b' for bool, 's' for strings and '-' for none; `name`, as TensorFlow spells it;
+/// `code`, its name in files, empty for what no file holds. With its id, this is all that a new one needs.
+template <dtype>
+struct element_traits;
+
+namespace detail {
+template <class T, char Kind>
+struct element_of_kind {
+  using type = T;
+  static constexpr char kind = Kind;
+};
+inline constexpr std::size_t dtype_count = static_cast<std::size_t>(dtype::string) + 1;
+}  // namespace detail
+
+template <>
+struct element_traits<dtype::none> : detail::element_of_kind<no_value, '-'> {
+  static constexpr const char *name = "none", *code = "";
+};
+template <>
+struct element_traits<dtype::float64> : detail::element_of_kind<double, 'f'> {
+  static constexpr const char *name = "float64", *code = "F64";
+};
+template <>
+struct element_traits<dtype::float32> : detail::element_of_kind<float, 'f'> {
+  static constexpr const char *name = "float32", *code = "F32";
+};
+template <>
+struct element_traits<dtype::float16> : detail::element_of_kind<float16, 'f'> {
+  static constexpr const char *name = "float16", *code = "F16";
+};
+template <>
+struct element_traits<dtype::bfloat16> : detail::element_of_kind<bfloat16, 'f'> {
+  static constexpr const char *name = "bfloat16", *code = "BF16";
+};
+template <>
+struct element_traits<dtype::int64> : detail::element_of_kind<std::int64_t, 'i'> {
+  static constexpr const char *name = "int64", *code = "I64";
+};
+template <>
+struct element_traits<dtype::int32> : detail::element_of_kind<std::int32_t, 'i'> {
+  static constexpr const char *name = "int32", *code = "I32";
+};
+template <>
+struct element_traits<dtype::int16> : detail::element_of_kind<std::int16_t, 'i'> {
+  static constexpr const char *name = "int16", *code = "I16";
+};
+template <>
+struct element_traits<dtype::int8> : detail::element_of_kind<std::int8_t, 'i'> {
+  static constexpr const char *name = "int8", *code = "I8";
+};
+template <>
+struct element_traits<dtype::uint8> : detail::element_of_kind<std::uint8_t, 'i'> {
+  static constexpr const char *name = "uint8", *code = "U8";
+};
+template <>
+struct element_traits<dtype::boolean> : detail::element_of_kind<bool, 'b'> {
+  static constexpr const char *name = "bool", *code = "BOOL";
+};
+template <>
+struct element_traits<dtype::string> : detail::element_of_kind<string_element, 's'> {
+  static constexpr const char *name = "string", *code = "";
+};
+
+/// The C++ type of an id.
+template <dtype D>
+using element_of = typename element_traits<D>::type;
+
+namespace detail {
+
+/// The same as tables, for ids that are known when a program runs.
+struct element_facts {
+  const char* name;
+  const char* code;
+  std::uint8_t size;
+  char kind;
+};
+struct element_table {
+  element_facts of[dtype_count];
+};
+template <std::size_t I>
+constexpr element_facts facts_of_type() {
+  using traits = element_traits<static_cast<dtype>(I)>;
+  return {traits::name, traits::code, I == 0 ? std::uint8_t{0} : std::uint8_t{sizeof(typename traits::type)},
+          traits::kind};
+}
+template <std::size_t... I>
+constexpr element_table make_element_table(std::index_sequence<I...>) {
+  return {{facts_of_type<I>()...}};
+}
+inline constexpr element_table facts_of_types = make_element_table(std::make_index_sequence<dtype_count>{});
+
+template <class T, std::size_t... I>
+constexpr dtype find_dtype(std::index_sequence<I...>) {
+  return static_cast<dtype>((std::size_t{0} + ... + (std::is_same_v<T, element_of<static_cast<dtype>(I)>> ? I : 0)));
+}
+
+}  // namespace detail
+
 /// The id of a C++ element type; `dtype::none` for every other type.
 template <class T>
-inline constexpr dtype dtype_of = dtype::none;
-template <>
-inline constexpr dtype dtype_of<double> = dtype::float64;
-template <>
-inline constexpr dtype dtype_of<float> = dtype::float32;
-template <>
-inline constexpr dtype dtype_of<float16> = dtype::float16;
-template <>
-inline constexpr dtype dtype_of<bfloat16> = dtype::bfloat16;
-template <>
-inline constexpr dtype dtype_of<std::int64_t> = dtype::int64;
-template <>
-inline constexpr dtype dtype_of<std::int32_t> = dtype::int32;
-template <>
-inline constexpr dtype dtype_of<std::int16_t> = dtype::int16;
-template <>
-inline constexpr dtype dtype_of<std::int8_t> = dtype::int8;
-template <>
-inline constexpr dtype dtype_of<std::uint8_t> = dtype::uint8;
-template <>
-inline constexpr dtype dtype_of<bool> = dtype::boolean;
-template <>
-inline constexpr dtype dtype_of<string_element> = dtype::string;
+inline constexpr dtype dtype_of = detail::find_dtype<T>(std::make_index_sequence<detail::dtype_count>{});
 
 /// A C++ type that a tensor can hold.
 template <class T>
@@ -1038,78 +1117,45 @@ concept element = dtype_of<T>
 != dtype::none;
 
 namespace detail {
-template <dtype D>
-struct element_type {
-  using type = no_value;
-};
-template <>
-struct element_type<dtype::float64> {
-  using type = double;
-};
-template <>
-struct element_type<dtype::float32> {
-  using type = float;
-};
-template <>
-struct element_type<dtype::float16> {
-  using type = float16;
-};
-template <>
-struct element_type<dtype::bfloat16> {
-  using type = bfloat16;
-};
-template <>
-struct element_type<dtype::int64> {
-  using type = std::int64_t;
-};
-template <>
-struct element_type<dtype::int32> {
-  using type = std::int32_t;
-};
-template <>
-struct element_type<dtype::int16> {
-  using type = std::int16_t;
-};
-template <>
-struct element_type<dtype::int8> {
-  using type = std::int8_t;
-};
-template <>
-struct element_type<dtype::uint8> {
-  using type = std::uint8_t;
-};
-template <>
-struct element_type<dtype::boolean> {
-  using type = bool;
-};
-template <>
-struct element_type<dtype::string> {
-  using type = string_element;
-};
+template <std::size_t I, class F>
+constexpr void call_for(std::size_t id, const F& f) {
+  constexpr char kind = element_traits<static_cast<dtype>(I)>::kind;
+  if constexpr (kind != '-' && kind != 's')
+    if (id == I) f(element_of<static_cast<dtype>(I)>{});
+}
+template <class F, std::size_t... I>
+constexpr void call_for_one(std::size_t id, const F& f, std::index_sequence<I...>) {
+  (call_for<I>(id, f), ...);
+}
 }  // namespace detail
 
-/// The C++ type of an id.
-template <dtype D>
-using element_of = typename detail::element_type<D>::type;
+/// Calls `f(T{})` with the C++ type of an id; not for `none` and strings, where it does nothing.
+template <class F>
+constexpr void with_number_type(dtype type, const F& f) {
+  detail::call_for_one(static_cast<std::size_t>(type), f, std::make_index_sequence<detail::dtype_count>{});
+}
 
 /// Bytes of one element.
 [[nodiscard]] constexpr std::size_t size_of(dtype type) {
-  constexpr std::uint8_t sizes[] = {0, 8, 4, 2, 2, 8, 4, 2, 1, 1, 1, sizeof(string_element)};
-  return sizes[static_cast<std::size_t>(type)];
+  return detail::facts_of_types.of[static_cast<std::size_t>(type)].size;
 }
 
 /// "float32" and so on, as TensorFlow spells them.
 [[nodiscard]] constexpr std::string_view to_string(dtype type) {
-  constexpr const char* names[] = {"none",  "float64", "float32", "float16", "bfloat16", "int64",
-                                   "int32", "int16",   "int8",    "uint8",   "bool",     "string"};
-  return names[static_cast<std::size_t>(type)];
+  return detail::facts_of_types.of[static_cast<std::size_t>(type)].name;
 }
 
+namespace detail {
+[[nodiscard]] constexpr bool has_kind(dtype type, char kind) {
+  return facts_of_types.of[static_cast<std::size_t>(type)].kind == kind;
+}
+}  // namespace detail
+
 /// True for double, float, float16 and bfloat16: the types that have gradients.
-[[nodiscard]] constexpr bool is_floating(dtype type) { return type >= dtype::float64 && type <= dtype::bfloat16; }
+[[nodiscard]] constexpr bool is_floating(dtype type) { return detail::has_kind(type, 'f'); }
 
 /// True for the signed and unsigned integers, not for bool.
-[[nodiscard]] constexpr bool is_integer(dtype type) { return type >= dtype::int64 && type <= dtype::uint8; }
+[[nodiscard]] constexpr bool is_integer(dtype type) { return detail::has_kind(type, 'i'); }
 
 /// True where arithmetic has a meaning.
 [[nodiscard]] constexpr bool is_numeric(dtype type) { return is_floating(type) || is_integer(type); }
@@ -15400,32 +15446,27 @@ namespace detail {
   return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
 }
 
-TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
-  const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
-  switch (type) {
-    case dtype::float64:
-      return put(number);
-    case dtype::float32:
-      return put(static_cast<float>(number));
-    case dtype::float16:
-      return put(float16(static_cast<float>(number)));
-    case dtype::bfloat16:
-      return put(bfloat16(static_cast<float>(number)));
-    case dtype::int64:
-      return put(integer);
-    case dtype::int32:
-      return put(static_cast<std::int32_t>(integer));
-    case dtype::int16:
-      return put(static_cast<std::int16_t>(integer));
-    case dtype::int8:
-      return put(static_cast<std::int8_t>(integer));
-    case dtype::uint8:
-      return put(static_cast<std::uint8_t>(integer));
-    case dtype::boolean:
-      return put(integer != 0);
-    default:
-      return;
+/// Writes a number as an element of the type that it is called with.
+struct scalar_writer {
+  std::byte* to;
+  double number;
+  std::int64_t integer;
+
+  template <class T>
+  void operator()(const T&) const {
+    constexpr char kind = element_traits<dtype_of<T>>::kind;
+    T value{};
+    if constexpr (kind != 'f')
+      value = static_cast<T>(integer);
+    else if constexpr (sizeof(T) < sizeof(float))
+      value = T(static_cast<float>(number));
+    else
+      value = static_cast<T>(number);
+    std::memcpy(to, &value, sizeof value);
   }
+};
+TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
+  with_number_type(type, scalar_writer{to, number, integer});
 }
 
 }  // namespace detail
@@ -21003,7 +21044,8 @@ namespace tagma::device::cpu {
 namespace detail {
 
 inline void assign(const kernel_args& args, const run_context&) {
-  std::memcpy(args.out.data, args.in[1].data, static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
+  const std::size_t bytes = static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type);
+  if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
 }
 
 inline void initialize(const kernel_args& args, const run_context& context) {
@@ -22492,8 +22534,9 @@ void reduce_rows(const T* from, std::int64_t rows, std::int64_t n, compute_t<T>*
     for (std::int64_t i = 0; i < n; ++i) to[i] = Join::apply(to[i], partial[p * widest + i]);
 }
 
-/// The last two joined axes at once, those around them one by one. Results that differ along the longest axis that is
-/// kept are found by different tasks, each in the order of its elements.
+/// The last two joined axes at once, those around them one by one. Results that differ along one axis that is kept are
+/// found by different tasks, each in the order of its elements: the first axis that is long enough, or else the
+/// longest.
 template <class T, class Join>
 void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, const run_context& context) {
   using C = compute_t<T>;
@@ -22506,7 +22549,7 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
   for (int a = last; a >= 0; --a) {
     strides[a] = axes.reduced[a] ? 0 : stride;
     if (!axes.reduced[a]) stride *= axes.extents[a];
-    if (!axes.reduced[a] && axes.extents[a] > axes.extents[shared]) shared = a;
+    if (!axes.reduced[a] && (axes.extents[a] >= 8 || axes.extents[a] > axes.extents[shared])) shared = a;
   }
   // Positions first to end of the shared axis, and all of the others.
   const auto some = [&](std::int64_t first, std::int64_t end) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/errors.hpp"
+#include "support/sanitizers.hpp"
 
 namespace {
 /// How many threads the system starts from now on; below 0: any number.
@@ -23,7 +24,7 @@ std::atomic<int> threads_left{-1};
 std::atomic<int> refused{0};
 }  // namespace
 
-#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if !HAS_ADDRESS_SANITIZER && !HAS_THREAD_SANITIZER
 #define COUNTS_THREADS
 // Stands before the system's own in this program.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),

@@ -15,16 +15,11 @@
 
 #include "support/errors.hpp"
 #include "support/latches.hpp"
+#include "support/sanitizers.hpp"
 
 using tagma::test::code_of;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_OPERATORS_OF_ITS_OWN 1
-#elif defined(__has_feature)
-#define HAS_OPERATORS_OF_ITS_OWN (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define HAS_OPERATORS_OF_ITS_OWN 0
-#endif
+#define HAS_OPERATORS_OF_ITS_OWN (HAS_ADDRESS_SANITIZER || HAS_THREAD_SANITIZER)
 
 namespace {
 

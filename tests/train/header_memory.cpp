@@ -14,13 +14,14 @@
 #include <unistd.h>
 
 #include "support/errors.hpp"
+#include "support/sanitizers.hpp"
 #include "tagma/train/safetensors.hpp"
 
 namespace {
 
 std::atomic<std::size_t> in_use{0}, peak{0};
 
-#if defined(__SANITIZE_ADDRESS__)
+#if HAS_ADDRESS_SANITIZER || HAS_THREAD_SANITIZER
 constexpr bool counts = false;  // the sanitiser has operators of its own
 #else
 constexpr bool counts = true;
@@ -41,7 +42,7 @@ void forget(void* p) {
 
 }  // namespace
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !HAS_ADDRESS_SANITIZER && !HAS_THREAD_SANITIZER
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // inlined, new and free look like strangers
 void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {

@@ -37,32 +37,27 @@ namespace detail {
   return sentence({"a plan of ", plan.steps.size(), plan.steps.size() == 1 ? " step" : " steps"});
 }
 
-TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
-  const auto put = [to](auto v) { std::memcpy(to, &v, sizeof v); };
-  switch (type) {
-    case dtype::float64:
-      return put(number);
-    case dtype::float32:
-      return put(static_cast<float>(number));
-    case dtype::float16:
-      return put(float16(static_cast<float>(number)));
-    case dtype::bfloat16:
-      return put(bfloat16(static_cast<float>(number)));
-    case dtype::int64:
-      return put(integer);
-    case dtype::int32:
-      return put(static_cast<std::int32_t>(integer));
-    case dtype::int16:
-      return put(static_cast<std::int16_t>(integer));
-    case dtype::int8:
-      return put(static_cast<std::int8_t>(integer));
-    case dtype::uint8:
-      return put(static_cast<std::uint8_t>(integer));
-    case dtype::boolean:
-      return put(integer != 0);
-    default:
-      return;
+/// Writes a number as an element of the type that it is called with.
+struct scalar_writer {
+  std::byte* to;
+  double number;
+  std::int64_t integer;
+
+  template <class T>
+  void operator()(const T&) const {
+    constexpr char kind = element_traits<dtype_of<T>>::kind;
+    T value{};
+    if constexpr (kind != 'f')
+      value = static_cast<T>(integer);
+    else if constexpr (sizeof(T) < sizeof(float))
+      value = T(static_cast<float>(number));
+    else
+      value = static_cast<T>(number);
+    std::memcpy(to, &value, sizeof value);
   }
+};
+TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, std::int64_t integer) {
+  with_number_type(type, scalar_writer{to, number, integer});
 }
 
 }  // namespace detail

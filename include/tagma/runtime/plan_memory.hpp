@@ -39,7 +39,7 @@ class plan_memory final : public accelerated_memory {
   }
   void stage(array_view<const raw_view> feeds) override {
     for (std::size_t f = 0; f < feeds_.size(); ++f)
-      if (feeds_[f]) std::memcpy(feeds_[f]->data, feeds[f].data, feeds[f].bytes());
+      if (feeds_[f] && feeds[f].bytes() > 0) std::memcpy(feeds_[f]->data, feeds[f].data, feeds[f].bytes());
   }
 
  private:

@@ -68,18 +68,19 @@ struct format {
   std::string_view name;
   int bits;
   dtype type;
+
+  constexpr format(const char* own_name, int own_bits) : name(own_name), bits(own_bits), type(dtype::none) {
+    for (std::size_t i = 1; i < tagma::detail::dtype_count; ++i)
+      if (name == tagma::detail::facts_of_types.of[i].code) type = static_cast<dtype>(i);
+  }
 };
 
 /// In the order in which writers lay tensors out, widest elements first, so that each is aligned.
 inline constexpr format formats[] = {
-    {"U64", 64, dtype::none},        {"I64", 64, dtype::int64},     {"F64", 64, dtype::float64},
-    {"C64", 64, dtype::none},        {"F32", 32, dtype::float32},   {"U32", 32, dtype::none},
-    {"I32", 32, dtype::int32},       {"BF16", 16, dtype::bfloat16}, {"F16", 16, dtype::float16},
-    {"U16", 16, dtype::none},        {"I16", 16, dtype::int16},     {"F8_E5M2FNUZ", 8, dtype::none},
-    {"F8_E4M3FNUZ", 8, dtype::none}, {"F8_E8M0", 8, dtype::none},   {"F8_E4M3", 8, dtype::none},
-    {"F8_E5M2", 8, dtype::none},     {"I8", 8, dtype::int8},        {"U8", 8, dtype::uint8},
-    {"F6_E3M2", 6, dtype::none},     {"F6_E2M3", 6, dtype::none},   {"F4", 4, dtype::none},
-    {"BOOL", 8, dtype::boolean}};
+    {"U64", 64},        {"I64", 64},    {"F64", 64},    {"C64", 64},    {"F32", 32}, {"U32", 32},
+    {"I32", 32},        {"BF16", 16},   {"F16", 16},    {"U16", 16},    {"I16", 16}, {"F8_E5M2FNUZ", 8},
+    {"F8_E4M3FNUZ", 8}, {"F8_E8M0", 8}, {"F8_E4M3", 8}, {"F8_E5M2", 8}, {"I8", 8},   {"U8", 8},
+    {"F6_E3M2", 6},     {"F6_E2M3", 6}, {"F4", 4},      {"BOOL", 8}};
 
 inline const format* format_of(dtype type) {
   for (const format& f : formats)

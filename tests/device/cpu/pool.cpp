@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/sanitizers.hpp"
+
 using tagma::device::cpu::thread_pool;
 
 TEST_CASE("every task runs exactly once", "[pool]") {
@@ -246,7 +248,7 @@ TEST_CASE("what is offered first is done after what is offered later, unless it 
   }
 }
 
-#if !defined(__SANITIZE_THREAD__)
+#if !HAS_THREAD_SANITIZER
 TEST_CASE("a forked process runs its loops itself", "[pool]") {
   auto pool = std::make_unique<thread_pool>(2);
   int runs = 0;
