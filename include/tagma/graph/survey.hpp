@@ -213,10 +213,10 @@ template <std::size_t Places, std::size_t Parts, std::size_t Values, std::size_t
   for (const record* r : roots) s.visit(*r);
   for (const record* r : named) s.visit(*r);
   tables.root = s.join(named);
-  for (std::size_t i = 0; i < Places; ++i) tables.places[i] = s.places[i];
-  for (std::size_t i = 0; i < Parts; ++i) tables.parts[i] = s.parts[i];
-  for (std::size_t i = 0; i < Values; ++i) tables.owners[i] = s.owners[i];
-  for (std::size_t i = 0; i < Gradients; ++i) tables.gradients[i] = s.gradients[i];
+  for (std::size_t i = 0; i != Places; ++i) tables.places[i] = s.places[i];
+  for (std::size_t i = 0; i != Parts; ++i) tables.parts[i] = s.parts[i];
+  for (std::size_t i = 0; i != Values; ++i) tables.owners[i] = s.owners[i];
+  for (std::size_t i = 0; i != Gradients; ++i) tables.gradients[i] = s.gradients[i];
   return tables;
 }
 
