@@ -18,14 +18,14 @@
 #include "support/errors.hpp"
 #include "support/sanitizers.hpp"
 
+#if !HAS_ADDRESS_SANITIZER && !HAS_THREAD_SANITIZER
+#define COUNTS_THREADS
 namespace {
 /// How many threads the system starts from now on; below 0: any number.
 std::atomic<int> threads_left{-1};
 std::atomic<int> refused{0};
 }  // namespace
 
-#if !HAS_ADDRESS_SANITIZER && !HAS_THREAD_SANITIZER
-#define COUNTS_THREADS
 // Stands before the system's own in this program.
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                               void* argument) {
