@@ -32,9 +32,14 @@ TEST_CASE("an error for lack of memory says who asked for how much, where, and w
 }
 
 TEST_CASE("an array on the heap that finds no memory says how much it asked for") {
-  CHECK(text_of([] { tagma::heap_array<double>(std::size_t{1} << 47); }) ==
+  // Compilers leave out an allocation that nobody looks at.
+  const auto make = [](std::size_t size) {
+    const tagma::heap_array<double> array(size);
+    asm volatile("" : : "r"(array.data()) : "memory");
+  };
+  CHECK(text_of([&] { make(std::size_t{1} << 47); }) ==
         "ResourceExhausted: the host has no room for 1.0 PiB (1125899906842624 bytes), which a table asks for");
-  CHECK(text_of([] { tagma::heap_array<double>(~std::size_t{0}); }) ==
+  CHECK(text_of([&] { make(~std::size_t{0}); }) ==
         "ResourceExhausted: the host has no room for 7.9 EiB (9223372036854775807 bytes), which a table asks for");
 }
 
