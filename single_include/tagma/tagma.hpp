@@ -1971,7 +1971,7 @@ struct value_places {
   struct seen_set {
     heap_array<const void*> slots{64};
     std::size_t count = 0;
-    bool add(const void* p) {
+    TAGMA_COLD bool add(const void* p) {
       if (2 * count >= slots.size()) {
         heap_array<const void*> old(4 * slots.size());
         std::swap(old, slots);
@@ -7829,10 +7829,11 @@ struct clip_by_norm : composition<12> {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void expand(auto& e) {
-    const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, e.inputs.first(1)), e.in(1));
-    e.result = e.emit(divide{}, e.emit(multiply{}, e.in(0), e.in(1)), larger);
+  static constexpr ir::node_id of(auto& e, ir::node_id tensor, ir::node_id bound) {
+    const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, {&tensor, 1}), bound);
+    return e.emit(divide{}, e.emit(multiply{}, tensor, bound), larger);
   }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.in(1)); }
 };
 
 /// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
@@ -7870,9 +7871,7 @@ struct clip_gradients_by_value : clip_gradients {
 struct clip_gradients_by_norm : clip_gradients {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     for (ir::variable_gradient& pair : pairs) {
-      const ir::node_id value = to(e, pair.gradient, e.in_spec(0).type);
-      const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, {&value, 1}), e.in(0));
-      const ir::node_id clipped = e.emit(divide{}, e.emit(multiply{}, value, e.in(0)), larger);
+      const ir::node_id clipped = clip_by_norm::of(e, to(e, pair.gradient, e.in_spec(0).type), e.in(0));
       pair.gradient = to(e, clipped, e.g.spec(pair.gradient).type);
     }
   }
@@ -22437,16 +22436,6 @@ struct join_row {
     *to = total;
   }
 };
-/// The same, to the type of a result.
-template <class T, class Join>
-struct join_row_to {
-  TAGMA_INLINE static void run(const T* from, std::int64_t n, compute_t<T>* to) {
-    typename join_row<T, Join>::W total{};
-    join_row<T, Join>::run(from, n, &total);
-    *to = static_cast<compute_t<T>>(total);
-  }
-};
-
 /// Joins `rows` rows of `n` neighbours into one row. From row to row it is `stride` elements.
 template <class T, class Join>
 struct join_rows {
@@ -22502,7 +22491,9 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
   using row = join_row<T, Join>;
   constexpr std::int64_t most = 64;
   if (n <= elements_of_task) {
-    dispatch<join_row_to<T, Join>>(from, n, to);
+    typename row::W total{};
+    dispatch<row>(from, n, &total);
+    *to = static_cast<compute_t<T>>(total);
     return;
   }
   const std::int64_t blocks = pieces(n, row::block_size), share = pieces(blocks, most) * row::block_size;
@@ -22569,10 +22560,10 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
       }
       if (axes.reduced[last]) {
         for (std::int64_t r = first_row; r < end_row; ++r) {
-          C value{};
-          dispatch<join_row_to<T, Join>>(from + (o * m + r) * n, n, &value);
+          typename join_row<T, Join>::W value{};
+          dispatch<join_row<T, Join>>(from + (o * m + r) * n, n, &value);
           C& total = to[at + r * strides[last - 1]];
-          total = Join::apply(total, value);
+          total = Join::apply(total, static_cast<C>(value));
         }
       } else {
         dispatch<join_rows<T, Join>>(from + o * m * n + column, m, columns, n, to + at + column);

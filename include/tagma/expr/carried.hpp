@@ -151,7 +151,7 @@ struct value_places {
   struct seen_set {
     heap_array<const void*> slots{64};
     std::size_t count = 0;
-    bool add(const void* p) {
+    TAGMA_COLD bool add(const void* p) {
       if (2 * count >= slots.size()) {
         heap_array<const void*> old(4 * slots.size());
         std::swap(old, slots);

@@ -58,10 +58,11 @@ struct clip_by_norm : composition<12> {
     a.out = a.in[0];
     return nullptr;
   }
-  static constexpr void expand(auto& e) {
-    const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, e.inputs.first(1)), e.in(1));
-    e.result = e.emit(divide{}, e.emit(multiply{}, e.in(0), e.in(1)), larger);
+  static constexpr ir::node_id of(auto& e, ir::node_id tensor, ir::node_id bound) {
+    const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, {&tensor, 1}), bound);
+    return e.emit(divide{}, e.emit(multiply{}, tensor, bound), larger);
   }
+  static constexpr void expand(auto& e) { e.result = of(e, e.in(0), e.in(1)); }
 };
 
 /// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
@@ -99,9 +100,7 @@ struct clip_gradients_by_value : clip_gradients {
 struct clip_gradients_by_norm : clip_gradients {
   static constexpr void apply(auto& e, array_view<ir::variable_gradient> pairs) {
     for (ir::variable_gradient& pair : pairs) {
-      const ir::node_id value = to(e, pair.gradient, e.in_spec(0).type);
-      const ir::node_id larger = e.emit(maximum{}, global_norm::of(e, {&value, 1}), e.in(0));
-      const ir::node_id clipped = e.emit(divide{}, e.emit(multiply{}, value, e.in(0)), larger);
+      const ir::node_id clipped = clip_by_norm::of(e, to(e, pair.gradient, e.in_spec(0).type), e.in(0));
       pair.gradient = to(e, clipped, e.g.spec(pair.gradient).type);
     }
   }

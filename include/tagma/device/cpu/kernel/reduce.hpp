@@ -115,16 +115,6 @@ struct join_row {
     *to = total;
   }
 };
-/// The same, to the type of a result.
-template <class T, class Join>
-struct join_row_to {
-  TAGMA_INLINE static void run(const T* from, std::int64_t n, compute_t<T>* to) {
-    typename join_row<T, Join>::W total{};
-    join_row<T, Join>::run(from, n, &total);
-    *to = static_cast<compute_t<T>>(total);
-  }
-};
-
 /// Joins `rows` rows of `n` neighbours into one row. From row to row it is `stride` elements.
 template <class T, class Join>
 struct join_rows {
@@ -180,7 +170,9 @@ void reduce_all(const T* from, std::int64_t n, compute_t<T>* to, const run_conte
   using row = join_row<T, Join>;
   constexpr std::int64_t most = 64;
   if (n <= elements_of_task) {
-    dispatch<join_row_to<T, Join>>(from, n, to);
+    typename row::W total{};
+    dispatch<row>(from, n, &total);
+    *to = static_cast<compute_t<T>>(total);
     return;
   }
   const std::int64_t blocks = pieces(n, row::block_size), share = pieces(blocks, most) * row::block_size;
@@ -247,10 +239,10 @@ void reduce_axes(const reduced_axes& axes, const T* from, compute_t<T>* to, cons
       }
       if (axes.reduced[last]) {
         for (std::int64_t r = first_row; r < end_row; ++r) {
-          C value{};
-          dispatch<join_row_to<T, Join>>(from + (o * m + r) * n, n, &value);
+          typename join_row<T, Join>::W value{};
+          dispatch<join_row<T, Join>>(from + (o * m + r) * n, n, &value);
           C& total = to[at + r * strides[last - 1]];
-          total = Join::apply(total, value);
+          total = Join::apply(total, static_cast<C>(value));
         }
       } else {
         dispatch<join_rows<T, Join>>(from + o * m * n + column, m, columns, n, to + at + column);
