@@ -17,7 +17,10 @@ class heap_array {
  public:
   heap_array() = default;
   /// Throws `no_memory`.
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
+  /// @param size an integer of any type; one below 0 is more than there is
+  template <class Count>
+  explicit heap_array(Count size)
+      : data_(size == 0 ? nullptr : make(static_cast<std::size_t>(size))), size_(static_cast<std::size_t>(size)) {}
   heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
     other.size_ = 0;
@@ -35,7 +38,10 @@ class heap_array {
   heap_array& operator=(const heap_array&) = delete;
   ~heap_array() { delete[] data_; }
 
-  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
+  template <class Index>
+  [[nodiscard]] T& operator[](Index i) const {
+    return data_[i];
+  }
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] T* begin() const { return data_; }

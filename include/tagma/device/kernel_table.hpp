@@ -38,59 +38,59 @@ struct step_facts {
   plan::plan_step step;
   const ir::op_info* op = nullptr;  ///< of its kernel, or of the result of its loop
   dtype type = dtype::none;         ///< of the result of that operation
-  std::size_t before = 0;           ///< inputs of the kernel before its loop
-  std::size_t operation = 0;        ///< its first, of its part
-  std::size_t operations = 0;
+  std::int32_t before = 0;          ///< inputs of the kernel before its loop
+  std::int32_t operation = 0;       ///< its first, of its part
+  std::int32_t operations = 0;
 };
 /// Which steps, operations and operands of a plan are one part.
 struct part_range {
-  std::size_t first = 0, steps = 0, first_operation = 0, operations = 0, first_operand = 0, operands = 0;
+  std::int32_t first = 0, steps = 0, first_operation = 0, operations = 0, first_operand = 0, operands = 0;
 };
 
 template <class Raw>
-constexpr part_range range_of(const Raw& raw, std::size_t first, std::size_t most) {
+constexpr part_range range_of(const Raw& raw, std::int32_t first, std::int32_t most) {
   part_range part{first, raw.sizes.steps - first, raw.sizes.operations, 0, 0, 0};
   if (part.steps > most) part.steps = most;
-  std::size_t end = 0;
-  for (std::size_t s = first; s < first + part.steps; ++s) {
+  std::int32_t end = 0;
+  for (std::int32_t s = first; s < first + part.steps; ++s) {
     if (raw.operation_count[s] == 0) continue;  // a step without a loop may have any first operation
-    const auto from = static_cast<std::size_t>(raw.first_operation[s]);
-    const std::size_t to = from + static_cast<std::size_t>(raw.operation_count[s]);
+    const std::int32_t from = raw.first_operation[s], to = from + raw.operation_count[s];
     if (from < part.first_operation) part.first_operation = from;
     if (to > end) end = to;
   }
   part.operations = end > part.first_operation ? end - part.first_operation : 0;
   const plan::plan_step& last = raw.steps[first + part.steps - 1];
-  part.first_operand = static_cast<std::size_t>(raw.steps[first].first_operand);
-  part.operands = static_cast<std::size_t>(last.first_operand + last.operands) - part.first_operand;
+  part.first_operand = raw.steps[first].first_operand;
+  part.operands = last.first_operand + last.operands - part.first_operand;
   return part;
 }
 template <std::size_t Count, class Raw>
 constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_range& part) {
   fixed_array<step_facts, Count> facts{};
-  for (std::size_t i = 0; i != Count; ++i) {
+  for (std::int32_t i = 0; i < part.steps; ++i) {
     step_facts& f = facts[i];
     f.step = raw.steps[part.first + i];
     const plan::plan_node& main = raw.nodes[f.step.main_node()];
     f.op = main.op;
     f.type = main.spec.type;
-    f.before = f.step.before == ir::no_node ? 0 : static_cast<std::size_t>(main.inputs);
-    f.operations = static_cast<std::size_t>(raw.operation_count[part.first + i]);
-    if (f.operations > 0)
-      f.operation = static_cast<std::size_t>(raw.first_operation[part.first + i]) - part.first_operation;
+    f.before = f.step.before == ir::no_node ? 0 : main.inputs;
+    f.operations = raw.operation_count[part.first + i];
+    if (f.operations > 0) f.operation = raw.first_operation[part.first + i] - part.first_operation;
   }
   return facts;
 }
 template <std::size_t Count, class T, std::size_t All>
-constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::size_t first) {
+constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {
+  const T* const from = table.data() + first;
   fixed_array<T, Count> some{};
-  for (std::size_t i = 0; i != Count; ++i) some[i] = table[first + i];
+  for (std::size_t i = 0; i != Count; ++i) some[i] = from[i];
   return some;
 }
 template <std::size_t Count, class Raw>
-constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::size_t first) {
+constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::int32_t first) {
+  const ir::node_id* const from = raw.operands.data() + first;
   fixed_array<dtype, Count> types{};
-  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[raw.operands[first + i]].spec.type;
+  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[from[i]].spec.type;
   return types;
 }
 
@@ -112,8 +112,8 @@ struct step_of {
   static constexpr const ir::op_info* op = facts.op;
   static constexpr dtype type = facts.type;
   static constexpr std::size_t operations = facts.operations, operation = facts.operation;
-  static constexpr std::size_t operands = static_cast<std::size_t>(facts.step.operands);
-  static constexpr std::size_t operand = static_cast<std::size_t>(facts.step.first_operand) - part::range.first_operand;
+  static constexpr std::size_t operands = facts.step.operands;
+  static constexpr std::size_t operand = facts.step.first_operand - part::range.first_operand;
   static constexpr std::size_t inputs = fused ? facts.before : operands;  ///< of its kernel
   /// What its loop reads, behind the inputs of the kernel before it but the last.
   static constexpr std::size_t load = operand + (inputs == 0 ? 0 : inputs - 1);

@@ -183,7 +183,7 @@ struct value_places {
         fail(status_code::internal, "an expression lacks its numbers: was a handle moved out of its closure?");
       if (!seen.add(now.what->identity())) continue;
       if (place.count == 0) {
-        const carried*& known = found[static_cast<std::size_t>(place.value)];
+        const carried*& known = found[place.value];
         if (!known->empty() && !(known->value() == now.what->value()))
           refuse_two_values(place, known->value(), now.what->value());
         known = now.what;

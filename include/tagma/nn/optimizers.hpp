@@ -235,7 +235,7 @@ struct optimizer {
         const bool given = s.input >= 0;
         const auto attributes = ir::pack_attributes(
             given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
-        const std::int32_t value = given ? e.g[e.inputs[static_cast<std::size_t>(s.input)]].value : -1;
+        const std::int32_t value = given ? e.g[e.inputs[s.input]].value : -1;
         inputs[n++] = e.g.emit_as(*ir::rules_for<variable, Update>, spec, {}, attributes.list(),
                                   {{}, e.g[pair.variable].name, s.suffix, value, {}});
       }

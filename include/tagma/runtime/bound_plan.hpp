@@ -139,7 +139,7 @@ class bound_plan {
   [[nodiscard]] const session_device& source_of(std::size_t s) const {
     return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
   }
-  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[d]; }
   [[nodiscard]] const kernel_entry& kernel(std::size_t s) const { return kernels_[s]; }
   [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
   /// Which step waits for which.
@@ -195,12 +195,12 @@ class bound_plan {
 
   /// Where the value of fetch `f` is after a run.
   [[nodiscard]] raw_view fetched(std::size_t f) const {
-    const auto id = static_cast<std::size_t>(plan_.fetches[f]);
+    const ir::node_id id = plan_.fetches[f];
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]});
+    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[id]});
   }
   /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
   [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
@@ -222,7 +222,7 @@ class bound_plan {
       before = bytes_of(id);
       before_at = best;
       text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n)});
-      append_spec(text, " ", n.spec.type, dims_[static_cast<std::size_t>(id)]);
+      append_spec(text, " ", n.spec.type, dims_[id]);
       text += sentence({" ", before, " bytes"});
     }
     return text.empty() ? text : sentence({text, ")"});
@@ -252,15 +252,14 @@ class bound_plan {
 
   struct patch_place {
     std::byte** where = nullptr;
-    std::size_t feed = 0;
+    std::int32_t feed = 0;
   };
 
   [[nodiscard]] array_view<const ir::node_id> inputs_of(const plan::plan_node& n) const {
-    return plan_.inputs.subspan(static_cast<std::size_t>(n.first_input), static_cast<std::size_t>(n.inputs));
+    return plan_.inputs.subspan(n.first_input, n.inputs);
   }
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
-    return plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
-                                    static_cast<std::size_t>(n.attribute_count));
+    return plan_.attributes.subspan(n.first_attribute, n.attribute_count);
   }
 
   /// What kinds of step there are.
@@ -278,7 +277,7 @@ class bound_plan {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
       if (n.op->is(ir::op_kind::placeholder)) {
-        const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
+        const raw_view& fed = feeds[n.slot];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
         if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
@@ -303,8 +302,7 @@ class bound_plan {
   [[nodiscard]] TAGMA_COLD shape infer(const plan::plan_node& n) const {
     const auto inputs = inputs_of(n);
     const heap_array<tensor_spec> in(inputs.size());
-    for (std::size_t k = 0; k < in.size(); ++k)
-      in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
+    for (std::size_t k = 0; k < in.size(); ++k) in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
     if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
@@ -324,8 +322,8 @@ class bound_plan {
     int k = 0;
     for (const auto i : inputs_of(n)) {
       if (n.op->ignores_elements(k++)) continue;
-      const shape& declared = plan_.nodes[static_cast<std::size_t>(i)].spec.dims;
-      const shape& actual = dims_[static_cast<std::size_t>(i)];
+      const shape& declared = plan_.nodes[i].spec.dims;
+      const shape& actual = dims_[i];
       for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
         if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
           fail(status_code::invalid_argument, extents_text(n, "a dynamic extent does not stretch"));
@@ -341,7 +339,7 @@ class bound_plan {
     std::string text = sentence({detail::describe(n), ": ", problem, "; its inputs are"});
     const char* before = " ";
     for (const auto i : inputs_of(n)) {
-      append_spec(text, before, plan_.nodes[i].spec.type, dims_[static_cast<std::size_t>(i)]);
+      append_spec(text, before, plan_.nodes[i].spec.type, dims_[i]);
       before = " and ";
     }
     return text;
@@ -361,9 +359,8 @@ class bound_plan {
     if (n.op->work != nullptr) {
       const auto inputs = inputs_of(n);
       const heap_array<tensor_spec> in(inputs.size());
-      for (std::size_t k = 0; k < in.size(); ++k)
-        in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
-      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.main_node())]}});
+      for (std::size_t k = 0; k < in.size(); ++k) in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
+      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[step.main_node()]}});
     }
     return 200 + moved / 8 + products / 20;
   }
@@ -418,8 +415,7 @@ class bound_plan {
       begins[d] = arenas_[d].data();
     }
     block_address_ = heap_array<std::byte*>(count);
-    for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = begins[static_cast<std::size_t>(plan_.blocks[b].device)] + offsets[b];
+    for (std::size_t b = 0; b < count; ++b) block_address_[b] = begins[plan_.blocks[b].device] + offsets[b];
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
@@ -443,15 +439,14 @@ class bound_plan {
   /// @param d the device that reads or writes it
   [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
                                               std::int16_t d) {
-    const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena:
-        return block_address_[slot];
+        return block_address_[n.slot];
       case plan::storage_kind::variable:
-        return variables[slot];
+        return variables[n.slot];
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * slot;
+        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * n.slot;
       default:
         return nullptr;
     }
@@ -464,37 +459,35 @@ class bound_plan {
     fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
     patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size());
     const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
-      const auto i = static_cast<std::size_t>(id);
-      const plan::plan_node& n = plan_.nodes[i];
-      o = {address(n, variables, device), n.spec.type, dims_[i]};
+      const plan::plan_node& n = plan_.nodes[id];
+      o = {address(n, variables, device), n.spec.type, dims_[id]};
       if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
       else
-        patches_[patch_count_++] = {&o.data, static_cast<std::size_t>(n.slot)};
+        patches_[patch_count_++] = {&o.data, n.slot};
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const plan::plan_step& step = plan_.steps[s];
-      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(step.node)];
-      const auto first = static_cast<std::size_t>(step.first_operand), count = static_cast<std::size_t>(step.operands);
-      for (std::size_t k = first; k < first + count; ++k) {
+      const plan::plan_node& n = plan_.nodes[step.node];
+      const std::int32_t first = step.first_operand, count = step.operands;
+      for (std::int32_t k = first; k < first + count; ++k) {
         fill(operands_[k], plan_.operands[k], n.device);
-        declared_[k] = plan_.nodes[static_cast<std::size_t>(plan_.operands[k])].spec.dims;
+        declared_[k] = plan_.nodes[plan_.operands[k]].spec.dims;
       }
       kernel_args& call = calls_[s];
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
-      call.attributes = attributes_of(plan_.nodes[static_cast<std::size_t>(step.main_node())]);
+      call.attributes = attributes_of(plan_.nodes[step.main_node()]);
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
       call.value = values.find(n.value);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
-      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
+      const plan::plan_node& n = plan_.nodes[plan_.fetches[f]];
       fetch_address_[f] = address(n, variables, 0);
-      if (n.is_in(plan::storage_kind::feed))
-        patches_[patch_count_++] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
+      if (n.is_in(plan::storage_kind::feed)) patches_[patch_count_++] = {&fetch_address_[f], n.slot};
     }
   }
 

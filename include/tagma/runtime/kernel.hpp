@@ -25,6 +25,7 @@ struct operand {
     return reinterpret_cast<T*>(data);
   }
   [[nodiscard]] extent elements() const { return dims.elements(); }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(type); }
 };
 
 /// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.

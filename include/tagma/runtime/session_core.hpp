@@ -376,23 +376,24 @@ class session_core {
     for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
-      if (n.is_in(plan::storage_kind::variable) && !ready[static_cast<std::size_t>(n.slot)])
+      if (n.is_in(plan::storage_kind::variable) && !ready[n.slot])
         fail(status_code::failed_precondition,
              {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
     };
-    for (std::size_t s = 0; s <= plan.steps.size(); ++s) {
+    const auto steps = static_cast<std::int32_t>(plan.steps.size());
+    for (std::int32_t s = 0; s <= steps; ++s) {
       for (std::size_t f = 0; f < plan.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) read(plan.fetches[f]);
-      if (s == plan.steps.size()) break;
+        if (plan.fetch_steps[f] == s) read(plan.fetches[f]);
+      if (s == steps) break;
       const plan::plan_step& step = plan.steps[s];
       const plan::plan_node& n = plan.nodes[step.node];
       for (int k = n.op->overwrites ? 1 : 0; k < step.operands; ++k) read(plan.operands[step.first_operand + k]);
-      if (n.op->overwrites) ready[static_cast<std::size_t>(n.slot)] = true;
+      if (n.op->overwrites) ready[n.slot] = true;
     }
   }
   TAGMA_COLD void mark_overwritten(const plan::plan_view& plan) {
     for (const plan::plan_step& step : plan.steps)
-      if (plan.nodes[step.node].op->overwrites) mark_initialized(static_cast<std::size_t>(plan.nodes[step.node].slot));
+      if (plan.nodes[step.node].op->overwrites) initialized_[plan.nodes[step.node].slot] = true;
   }
 
   /// Memory for as many bytes as variable `i` has. Throws `no_memory`.
@@ -411,9 +412,7 @@ class session_core {
     return static_cast<std::size_t>(tagma::bytes_of(variables_[i].spec));
   }
   /// Of the accelerator where variable `i` is, or `on_host`.
-  [[nodiscard]] int device_number(std::size_t i) const {
-    return devices_[static_cast<std::size_t>(variables_[i].device)].number;
-  }
+  [[nodiscard]] int device_number(std::size_t i) const { return devices_[variables_[i].device].number; }
 
   owned<accelerator> others_;  // first here: it outlives its memory
   array_view<const plan::plan_variable> variables_;

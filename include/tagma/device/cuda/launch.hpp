@@ -194,7 +194,7 @@ inline void clear_on_device(void* to, std::size_t bytes, const run_context& cont
 
 /// Sets every element to zero.
 inline void clear_on_device(const operand& o, const run_context& context) {
-  clear_on_device(o.data, static_cast<std::size_t>(o.elements()) * size_of(o.type), context);
+  clear_on_device(o.data, o.bytes(), context);
 }
 
 }  // namespace tagma::device::cuda

@@ -78,7 +78,7 @@ struct tile_sums final : kernel_state {
 template <class T>
 owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
   auto state = make_owned<tile_sums<T>>();
-  state->row = heap_array<compute_t<T>>(static_cast<std::size_t>(row_length(args.out.dims)));
+  state->row = heap_array<compute_t<T>>(row_length(args.out.dims));
   return state;
 }
 
@@ -90,13 +90,13 @@ void tile_gradient(const kernel_args& args, const run_context&) {
   const std::int64_t n = row_length(part), long_row = row_length(whole);
   const std::int64_t rows = args.out.elements() / n;
   std::int64_t repetitions = 1;
-  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[static_cast<std::size_t>(a)];
+  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[a];
   for (std::int64_t row = 0; row < rows; ++row) {
     for (auto& s : sums) s = 0;
     for (std::int64_t k = 0; k < repetitions; ++k) {
       std::int64_t rest = row, copy = k, at = 0, stride = 1;
       for (int a = part.rank - 2; a >= 0; --a) {
-        const std::int64_t multiple = args.attributes[static_cast<std::size_t>(a)];
+        const std::int64_t multiple = args.attributes[a];
         at += (rest % part[a] + copy % multiple * part[a]) * stride;
         rest /= part[a];
         copy /= multiple;
@@ -104,10 +104,9 @@ void tile_gradient(const kernel_args& args, const run_context&) {
       }
       const T* from = args.in[0].as<const T>() + at * long_row;
       for (std::int64_t i = 0; i < long_row; i += n)
-        for (std::int64_t c = 0; c < n; ++c)
-          sums[static_cast<std::size_t>(c)] += static_cast<compute_t<T>>(from[i + c]);
+        for (std::int64_t c = 0; c < n; ++c) sums[c] += static_cast<compute_t<T>>(from[i + c]);
     }
-    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[static_cast<std::size_t>(c)]);
+    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[c]);
   }
 }
 

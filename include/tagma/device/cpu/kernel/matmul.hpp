@@ -94,7 +94,7 @@ inline owned<kernel_state> prepare_product(const kernel_args& args, const run_co
 /// Operands of 16-bit floats are widened once, the product is rounded once.
 struct half_product final : kernel_state {
   explicit half_product(const kernel_args& args)
-      : values(static_cast<std::size_t>(args.in[0].elements() + args.in[1].elements() + args.out.elements())),
+      : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
         in{args.in[0], args.in[1]},
         wide(args) {
     in[0].data = reinterpret_cast<std::byte*>(values.data());

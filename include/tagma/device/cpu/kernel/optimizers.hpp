@@ -121,7 +121,7 @@ class row_updates {
   static constexpr std::int64_t piece = 1024;
 
   [[nodiscard]] const T* gradient(std::int64_t i) const { return reinterpret_cast<const T*>(at(i).from); }
-  [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[i]; }
 
   /// Updates the row that gradient `i` and perhaps its successors go to; the first gradient that goes elsewhere.
   std::int64_t one_row(std::int64_t i) const {

@@ -32,7 +32,7 @@ inline void pad(const kernel_args& args, const run_context& context) {
   for (std::size_t done = size; done < bytes; done *= 2)
     std::memcpy(args.out.data + done, args.out.data, done < bytes - done ? done : bytes - done);
   box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  for (int i = 0; i < args.out.dims.rank; ++i) b.to_first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
+  for (int i = 0; i < args.out.dims.rank; ++i) b.to_first[i] = args.attributes[2 * i];
   copy_box(args.out.data, args.in[0].data, b, size, context);
 }
 

@@ -17,7 +17,7 @@ namespace tagma::device::cpu {
 namespace detail {
 
 inline void assign(const kernel_args& args, const run_context&) {
-  const std::size_t bytes = static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type);
+  const std::size_t bytes = args.out.bytes();
   if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
 }
 

@@ -34,7 +34,7 @@ struct moved_axes {
     }
     for (int a = 0; a < out.rank; ++a) {
       if (out[a] == 1) continue;
-      const std::int64_t from = strides[order[static_cast<std::size_t>(a)]];
+      const std::int64_t from = strides[order[a]];
       if (count > 0 && axis[count - 1].from == from * out[a]) {
         axis[count - 1].count *= out[a];
         axis[count - 1].from = from;

@@ -52,7 +52,7 @@ inline void tile(const kernel_args& args, const run_context& context) {
 [[nodiscard]] inline reduction_plan sum_of_copies(const kernel_args& args) {
   reduction_axes axes;
   for (int a = 0; a < args.out.dims.rank; ++a) {
-    axes.add(args.attributes[static_cast<std::size_t>(a)], true);
+    axes.add(args.attributes[a], true);
     axes.add(args.out.dims[a], false);
   }
   return reduction_plan(axes);

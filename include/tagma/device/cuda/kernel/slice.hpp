@@ -49,7 +49,7 @@ inline void pad(const kernel_args& args, const run_context& context) {
                                  {args.out.as<element>(), args.in[1].as<const element>(), count});
   });
   extent first[max_rank]{};
-  for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
+  for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * i];
   move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
 }
 

@@ -15,8 +15,7 @@ namespace tagma::device::cuda {
 namespace detail {
 
 inline void assign(const kernel_args& args, const run_context& context) {
-  copy_on_device(args.out.data, args.in[1].data, static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type),
-                 context);
+  copy_on_device(args.out.data, args.in[1].data, args.out.bytes(), context);
 }
 
 /// An initial value, worked out on the host when the kernel is prepared: it is the same in every run of a session, and
@@ -27,7 +26,7 @@ struct initial_state final : kernel_state {
 };
 
 inline owned<kernel_state> prepare_initialize(const kernel_args& args, const run_context& context) {
-  auto state = make_owned<initial_state>(static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
+  auto state = make_owned<initial_state>(args.out.bytes());
   runtime::write_initial_value(state->bytes.data(), {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
                                {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
   return state;
@@ -35,7 +34,7 @@ inline owned<kernel_state> prepare_initialize(const kernel_args& args, const run
 
 inline void initialize(const kernel_args& args, const run_context& context) {
   const std::byte* from = static_cast<const initial_state*>(args.state)->bytes.data();
-  const std::size_t bytes = static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type);
+  const std::size_t bytes = args.out.bytes();
   if (bytes == 0) return;
   if (emulates())
     std::memcpy(args.out.data, from, bytes);
