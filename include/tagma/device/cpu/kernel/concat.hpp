@@ -10,9 +10,8 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/concat.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 inline void concat(const kernel_args& args, const run_context& context) {
   const auto axis = static_cast<int>(args.attributes[0]);
@@ -111,32 +110,33 @@ void tile_gradient(const kernel_args& args, const run_context&) {
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::concat>> {
+struct kernel<on_cpu, ir::key<op::concat>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::concat};
+  static constexpr kernel_entry entry{&cpu::detail::concat};
 };
 template <>
-struct kernel<ir::key<op::part_of_whole>> {
+struct kernel<on_cpu, ir::key<op::part_of_whole>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_of_whole};
+  static constexpr kernel_entry entry{&cpu::detail::part_of_whole};
 };
 template <>
-struct kernel<ir::key<op::part_into_whole>> {
+struct kernel<on_cpu, ir::key<op::part_into_whole>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_into_whole};
+  static constexpr kernel_entry entry{&cpu::detail::part_into_whole};
 };
 template <>
-struct kernel<ir::key<op::tile>> {
+struct kernel<on_cpu, ir::key<op::tile>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::tile};
+  static constexpr kernel_entry entry{&cpu::detail::tile};
 };
 template <>
-struct kernel<ir::key<op::tile_gradient>> {
+struct kernel<on_cpu, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::tile_gradient<stored<Out>>,
+                                      &cpu::detail::prepare_tile_gradient<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

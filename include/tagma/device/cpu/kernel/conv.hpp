@@ -11,9 +11,8 @@
 #include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Row by row, the window of each position of an image; what lies outside the image is zero.
 template <class T>
@@ -266,31 +265,31 @@ void convolve(const kernel_args& args, const run_context& context) {
   s.out.narrow(args.out);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::conv2d>> {
+struct kernel<on_cpu, ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_bias>> {
+struct kernel<on_cpu, ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_input_gradient>> {
+struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_filter_gradient>> {
+struct kernel<on_cpu, ir::key<op::conv2d_filter_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

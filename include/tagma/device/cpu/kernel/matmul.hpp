@@ -12,9 +12,8 @@
 #include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/expr/op/matmul.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class T>
 void split_gemm(const gemm_args<T>& g, const run_context& context) {
@@ -127,21 +126,21 @@ void matmul_half(const kernel_args& args, const run_context& context) {
   dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::matmul>> {
+struct kernel<on_cpu, ir::key<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)
-      return kernel_entry{&detail::matmul_half<stored<Out>>, &detail::prepare_half_product};
+      return kernel_entry{&cpu::detail::matmul_half<stored<Out>>, &cpu::detail::prepare_half_product};
 #if TAGMA_ONEDNN_PRIMITIVES
     else if constexpr (Out == dtype::float32)
-      return kernel_entry{&detail::matmul<float>, &detail::prepare_product};
+      return kernel_entry{&cpu::detail::matmul<float>, &cpu::detail::prepare_product};
 #endif
     else
-      return kernel_entry{&detail::matmul<stored<Out>>};
+      return kernel_entry{&cpu::detail::matmul<stored<Out>>};
   }();
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

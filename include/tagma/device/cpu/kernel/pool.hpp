@@ -10,9 +10,8 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/windows.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Calls `step(channel, count)` for vectors of 8 channels; the last may have fewer.
 template <class Step>
@@ -211,32 +210,32 @@ void average_pool_gradient(const kernel_args& args, const run_context& context) 
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::max_pool>> {
+struct kernel<on_cpu, ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<detail::max_pool_body<stored<Out>>, stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::pool<cpu::detail::max_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_gradient>> {
+struct kernel<on_cpu, ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::max_pool_gradient<stored<Out>>);
+  static constexpr kernel_entry entry = cpu::wide_entry<stored<Out>>(&cpu::detail::max_pool_gradient<stored<Out>>);
 };
 template <>
-struct kernel<ir::key<op::max_pool_select>> {
+struct kernel<on_cpu, ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::max_pool_select<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::max_pool_select<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::average_pool>> {
+struct kernel<on_cpu, ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<detail::average_pool_body<stored<Out>>, stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::pool<cpu::detail::average_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::average_pool_gradient>> {
+struct kernel<on_cpu, ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::average_pool_gradient<stored<Out>>);
+  static constexpr kernel_entry entry = cpu::wide_entry<stored<Out>>(&cpu::detail::average_pool_gradient<stored<Out>>);
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

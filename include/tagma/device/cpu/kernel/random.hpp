@@ -10,9 +10,8 @@
 #include "tagma/device/distributions.hpp"
 #include "tagma/expr/op/random.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class T, distribution Which>
 struct random_body {
@@ -49,22 +48,22 @@ void random(const kernel_args& args, const run_context& context) {
     context.threads->parallel_for(tasks, some);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::random_uniform>> {
+struct kernel<on_cpu, ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::uniform>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::uniform>};
 };
 template <>
-struct kernel<ir::key<op::random_normal>> {
+struct kernel<on_cpu, ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::normal>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::normal>};
 };
 template <>
-struct kernel<ir::key<op::truncated_normal>> {
+struct kernel<on_cpu, ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::truncated>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::truncated>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -7,9 +7,8 @@
 #include "tagma/device/cpu/kernel/sort.hpp"
 #include "tagma/expr/op/shuffle.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 inline void random_permutation(const kernel_args& args, const run_context& context) {
   const std::int64_t n = args.out.elements();
@@ -25,15 +24,15 @@ inline void random_permutation(const kernel_args& args, const run_context& conte
            words + n);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::random_permutation>> {
+struct kernel<on_cpu, ir::key<op::random_permutation>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::random_permutation,
+  static constexpr kernel_entry entry{&cpu::detail::random_permutation,
                                       [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<scratch<std::int64_t>>(2 * args.out.elements());
+                                        return make_owned<cpu::scratch<std::int64_t>>(2 * args.out.elements());
                                       }};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -8,9 +8,8 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/slice.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 inline void slice(const kernel_args& args, const run_context& context) {
   box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
@@ -36,22 +35,22 @@ inline void pad(const kernel_args& args, const run_context& context) {
   copy_box(args.out.data, args.in[0].data, b, size, context);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::slice>> {
+struct kernel<on_cpu, ir::key<op::slice>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice};
+  static constexpr kernel_entry entry{&cpu::detail::slice};
 };
 template <>
-struct kernel<ir::key<op::slice_gradient>> {
+struct kernel<on_cpu, ir::key<op::slice_gradient>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice_gradient};
+  static constexpr kernel_entry entry{&cpu::detail::slice_gradient};
 };
 template <>
-struct kernel<ir::key<op::pad>> {
+struct kernel<on_cpu, ir::key<op::pad>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::pad};
+  static constexpr kernel_entry entry{&cpu::detail::pad};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

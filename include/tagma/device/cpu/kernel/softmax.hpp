@@ -8,9 +8,8 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
@@ -136,29 +135,29 @@ void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) 
                                       static_cast<compute_t<T>>(args.in[2].as<const T>()[r]), args.out.as<T>() + r * n);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::softmax>> {
+struct kernel<on_cpu, ir::key<op::softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::softmax>, stored<Out>>};
+      &cpu::detail::over_rows<cpu::detail::softmax_rows<stored<Out>, cpu::detail::row_kind::softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::log_softmax>> {
+struct kernel<on_cpu, ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::log_softmax>, stored<Out>>};
+      &cpu::detail::over_rows<cpu::detail::softmax_rows<stored<Out>, cpu::detail::row_kind::log_softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
+struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
 };
 template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
+struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -10,9 +10,8 @@
 #include "tagma/device/ordered.hpp"
 #include "tagma/expr/op/sort.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Puts the positions 0 to n - 1 in the order of their words, the lower position first of equal ones.
 /// @param word gives the word of a position
@@ -68,15 +67,15 @@ void argsort(const kernel_args& args, const run_context& context) {
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::argsort>> {
+struct kernel<on_cpu, ir::key<op::argsort>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::argsort<stored<In>>,
+  static constexpr kernel_entry entry{&cpu::detail::argsort<stored<In>>,
                                       [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<scratch<std::int64_t>>(args.out.elements());
+                                        return make_owned<cpu::scratch<std::int64_t>>(args.out.elements());
                                       }};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

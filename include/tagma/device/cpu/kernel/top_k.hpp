@@ -9,9 +9,8 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/top_k.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// True if the element at `a` comes before the one at `b`.
 template <class T>
@@ -88,22 +87,22 @@ void scatter_last(const kernel_args& args, const run_context&) {
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::top_k_indices>> {
+struct kernel<on_cpu, ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
+  static constexpr kernel_entry entry{&cpu::detail::top_k_indices<stored<In>>};
 };
 template <>
-struct kernel<ir::key<op::gather_last>> {
+struct kernel<on_cpu, ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::gather_last<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::gather_last<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::scatter_last>> {
+struct kernel<on_cpu, ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::scatter_last<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

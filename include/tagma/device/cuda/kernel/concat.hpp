@@ -8,9 +8,8 @@
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/concat.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void concat(const kernel_args& args, const run_context& context) {
   const auto axis = static_cast<int>(args.attributes[0]);
@@ -68,32 +67,33 @@ void tile_gradient(const kernel_args& args, const run_context& context) {
   reduce<join_sum<compute_t<T>>>(args.in[0].as<const T>(), args.out.as<T>(), sum_of_copies(args), context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::concat>> {
+struct kernel<on_cuda, ir::key<op::concat>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::concat};
+  static constexpr kernel_entry entry{&cuda::detail::concat};
 };
 template <>
-struct kernel<ir::key<op::part_of_whole>> {
+struct kernel<on_cuda, ir::key<op::part_of_whole>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_of_whole};
+  static constexpr kernel_entry entry{&cuda::detail::part_of_whole};
 };
 template <>
-struct kernel<ir::key<op::part_into_whole>> {
+struct kernel<on_cuda, ir::key<op::part_into_whole>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_into_whole};
+  static constexpr kernel_entry entry{&cuda::detail::part_into_whole};
 };
 template <>
-struct kernel<ir::key<op::tile>> {
+struct kernel<on_cuda, ir::key<op::tile>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::tile};
+  static constexpr kernel_entry entry{&cuda::detail::tile};
 };
 template <>
-struct kernel<ir::key<op::tile_gradient>> {
+struct kernel<on_cuda, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::tile_gradient<stored<Out>>,
+                                      &cuda::detail::prepare_tile_gradient<stored<Out>>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -8,9 +8,8 @@
 #include "tagma/device/cuda/dnn_convolution.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Convolutions by plain loops. Of the gradient by the filter, a block makes an element; else a thread does.
 template <class T, conv_role Role>
@@ -165,15 +164,15 @@ struct conv_kernel {
   static constexpr kernel_entry entry{&convolve<stored<Out>, Role>, &prepare_convolution<Role>};
 };
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::conv2d>> : detail::conv_kernel<conv_role::forward> {};
+struct kernel<on_cuda, ir::key<op::conv2d>> : cuda::detail::conv_kernel<conv_role::forward> {};
 template <>
-struct kernel<ir::key<op::conv2d_bias>> : detail::conv_kernel<conv_role::forward> {};
+struct kernel<on_cuda, ir::key<op::conv2d_bias>> : cuda::detail::conv_kernel<conv_role::forward> {};
 template <>
-struct kernel<ir::key<op::conv2d_input_gradient>> : detail::conv_kernel<conv_role::input_gradient> {};
+struct kernel<on_cuda, ir::key<op::conv2d_input_gradient>> : cuda::detail::conv_kernel<conv_role::input_gradient> {};
 template <>
-struct kernel<ir::key<op::conv2d_filter_gradient>> : detail::conv_kernel<conv_role::filter_gradient> {};
+struct kernel<on_cuda, ir::key<op::conv2d_filter_gradient>> : cuda::detail::conv_kernel<conv_role::filter_gradient> {};
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

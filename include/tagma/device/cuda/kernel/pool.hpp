@@ -11,9 +11,8 @@
 #include "tagma/device/cuda/dnn_pooling.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Where elements are. Windows belong to one image and one channel.
 template <class T>
@@ -130,34 +129,34 @@ void pool(const kernel_args& args, const run_context& context) {
   launch<body>(geometry::over(args.out.elements()), context, a);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::max_pool>> {
+struct kernel<on_cuda, ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum>,
-                                      &detail::prepare_pool<detail::pool_kind::maximum>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::maximum>,
+                                      &cuda::detail::prepare_pool<cuda::detail::pool_kind::maximum>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_gradient>> {
+struct kernel<on_cuda, ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum_gradient>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::maximum_gradient>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_select>> {
+struct kernel<on_cuda, ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::select>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::select>};
 };
 template <>
-struct kernel<ir::key<op::average_pool>> {
+struct kernel<on_cuda, ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean>,
-                                      &detail::prepare_pool<detail::pool_kind::mean>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::mean>,
+                                      &cuda::detail::prepare_pool<cuda::detail::pool_kind::mean>};
 };
 template <>
-struct kernel<ir::key<op::average_pool_gradient>> {
+struct kernel<on_cuda, ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean_gradient>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::mean_gradient>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -12,9 +12,8 @@
 #include "tagma/device/distributions.hpp"
 #include "tagma/expr/op/random.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 template <class T, distribution Which>
 struct random_body {
@@ -58,22 +57,25 @@ void random(const kernel_args& args, const run_context& context) {
       {args.out.as<T>(), n, resources_of(context).parameters(), static_cast<std::uint32_t>(args.source)});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::random_uniform>> {
+struct kernel<on_cuda, ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::uniform>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::uniform>,
+                                      .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::random_normal>> {
+struct kernel<on_cuda, ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::normal>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::normal>,
+                                      .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::truncated_normal>> {
+struct kernel<on_cuda, ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::truncated>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::truncated>,
+                                      .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -8,9 +8,8 @@
 #include "tagma/device/cuda/kernel/sort.hpp"
 #include "tagma/expr/op/shuffle.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Half of the random word of a position.
 struct random_keys {
@@ -33,13 +32,13 @@ inline void random_permutation(const kernel_args& args, const run_context& conte
   launch<positions_body>(geometry::over(n), context, {order.get(), args.out.as<std::int64_t>(), n, n, n});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::random_permutation>> {
+struct kernel<on_cuda, ir::key<op::random_permutation>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{
-      .run = &detail::random_permutation, .prepare = &detail::prepare_order, .reads_run = true};
+      .run = &cuda::detail::random_permutation, .prepare = &cuda::detail::prepare_order, .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -9,9 +9,8 @@
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/slice.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void slice(const kernel_args& args, const run_context& context) {
   extent first[max_rank]{};
@@ -53,22 +52,22 @@ inline void pad(const kernel_args& args, const run_context& context) {
   move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::slice>> {
+struct kernel<on_cuda, ir::key<op::slice>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice};
+  static constexpr kernel_entry entry{&cuda::detail::slice};
 };
 template <>
-struct kernel<ir::key<op::slice_gradient>> {
+struct kernel<on_cuda, ir::key<op::slice_gradient>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice_gradient};
+  static constexpr kernel_entry entry{&cuda::detail::slice_gradient};
 };
 template <>
-struct kernel<ir::key<op::pad>> {
+struct kernel<on_cuda, ir::key<op::pad>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::pad};
+  static constexpr kernel_entry entry{&cuda::detail::pad};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -11,9 +11,8 @@
 #include "tagma/device/cuda/order.hpp"
 #include "tagma/expr/op/top_k.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// An element and its position in the row; no element has position -1.
 template <class C>
@@ -175,23 +174,24 @@ void scatter_last(const kernel_args& args, const run_context& context) {
                            {args.out.as<T>(), parts, {order.keys(), order.get(), parts.total(), count}, 1, 1});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::top_k_indices>> {
+struct kernel<on_cuda, ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>, &detail::prepare_top_k};
+  static constexpr kernel_entry entry{&cuda::detail::top_k_indices<stored<In>>, &cuda::detail::prepare_top_k};
 };
 template <>
-struct kernel<ir::key<op::gather_last>> {
+struct kernel<on_cuda, ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::chosen<stored<Out>, true>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::chosen<stored<Out>, true>, .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::scatter_last>> {
+struct kernel<on_cuda, ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      .run = &detail::scatter_last<stored<Out>>, .prepare = &detail::prepare_scatter_last, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::scatter_last<stored<Out>>,
+                                      .prepare = &cuda::detail::prepare_scatter_last,
+                                      .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
