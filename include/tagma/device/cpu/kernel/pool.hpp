@@ -173,7 +173,7 @@ void over_images(const pool_problem& p, const run_context& context, const Task& 
 /// The maxima of windows, or their means.
 template <class Body, class T>
 void pool(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.out.dims, args.attributes);
+  const pool_problem p(pool_kind::maximum, args);
   over_images(p, context, [&](std::int64_t i) {
     dispatch<Body>(&p, args.in[0].as<const T>() + i * p.input_size(), args.out.as<T>() + i * p.output_size());
   });
@@ -181,7 +181,7 @@ void pool(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void max_pool_gradient(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const pool_problem p(pool_kind::maximum_gradient, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<max_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
@@ -192,7 +192,7 @@ void max_pool_gradient(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void max_pool_select(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const pool_problem p(pool_kind::select, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<max_pool_select_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
@@ -202,7 +202,7 @@ void max_pool_select(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void average_pool_gradient(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.out.dims, args.in[0].dims, args.attributes);
+  const pool_problem p(pool_kind::mean_gradient, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * y, wide_result<T>(args) + i * x);

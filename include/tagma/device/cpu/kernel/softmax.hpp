@@ -6,6 +6,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/rows.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
 namespace tagma::device {
@@ -64,8 +65,8 @@ struct softmax_rows {
 
 template <class Body, class T>
 void over_rows(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   if (n == 0 || rows == 0) return;
   const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
   const auto some = [&](std::int64_t t) {
@@ -100,8 +101,8 @@ struct entropy_row {
 
 template <class T, class Label>
 void sparse_cross_entropy(const kernel_args& args, const run_context&) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = args.out.elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   const Label* labels = args.in[1].as<const Label>();
   for (std::int64_t r = 0; r < rows; ++r)
     dispatch<entropy_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n), args.out.as<T>() + r);
@@ -127,8 +128,8 @@ struct entropy_gradient_row {
 
 template <class T, class Label>
 void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = args.in[1].elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   const Label* labels = args.in[1].as<const Label>();
   for (std::int64_t r = 0; r < rows; ++r)
     dispatch<entropy_gradient_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n),

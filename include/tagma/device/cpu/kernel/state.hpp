@@ -9,8 +9,8 @@
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/state.hpp"
-#include "tagma/runtime/initial_value.hpp"
 
 namespace tagma::device {
 namespace cpu::detail {
@@ -21,8 +21,7 @@ inline void assign(const kernel_args& args, const run_context&) {
 }
 
 inline void initialize(const kernel_args& args, const run_context& context) {
-  runtime::write_initial_value(args.out.data, {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
-                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+  write_initial_value(args.out.data, args, context);
 }
 
 /// `to` += or -= `from`; `To` may be wider than the elements.

@@ -9,8 +9,8 @@
 #include "tagma/device/cuda/blas.hpp"
 #include "tagma/device/cuda/kernel/fused.hpp"
 #include "tagma/device/cuda/move.hpp"
+#include "tagma/device/product.hpp"
 #include "tagma/expr/op/math.hpp"
-#include "tagma/expr/op/matmul.hpp"
 
 namespace tagma::device {
 namespace cuda::detail {
@@ -29,15 +29,13 @@ struct batched_product {
   explicit batched_product(const kernel_args& args) {
     const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
     problem.type = args.out.type;
-    problem.transpose_a = args.attributes[0] != 0;
-    problem.transpose_b = args.attributes[1] != 0;
-    problem.m = out[out.rank - 2];
-    problem.n = out[out.rank - 1];
-    problem.k = x[x.rank - (problem.transpose_a ? 2 : 1)];
-    if (y.rank == 2 && !problem.transpose_a) {  // a batch of a is nothing but more rows
-      problem.m = out.sub(0, out.rank - 1).elements();
-      return;
-    }
+    const product_extents p(args);
+    problem.transpose_a = p.transpose_a;
+    problem.transpose_b = p.transpose_b;
+    problem.m = p.m;
+    problem.n = p.n;
+    problem.k = p.k;
+    if (p.one) return;
     collect(x, y, out);
     // The longest axis goes to the library, the others are walked.
     int longest = -1;

@@ -41,8 +41,6 @@ struct pool_reader {
   }
 };
 
-enum class pool_kind : std::uint8_t { maximum, mean, select, maximum_gradient, mean_gradient };
-
 template <class T, pool_kind Kind>
 struct pool_body {
   using C = compute_t<T>;
@@ -106,7 +104,7 @@ template <pool_kind Kind>
 owned<kernel_state> prepare_pool(const kernel_args& args, const run_context&) {
   auto state = make_owned<library_state<dnn_pooling>>();
   if (libraries_answer() && args.out.elements() > 0)
-    state->library = dnn_pooling::make(pool_problem(args.in[0].dims, args.out.dims, args.attributes),
+    state->library = dnn_pooling::make(pool_problem(Kind, args),
                                        Kind == pool_kind::maximum ? dnn_pool::maximum : dnn_pool::mean, args.out.type);
   return state;
 }
@@ -121,9 +119,7 @@ void pool(const kernel_args& args, const run_context& context) {
     const dnn_pooling* const library = library_of<dnn_pooling>(args);
     if (library != nullptr && library->run(args.in[0].data, args.out.data, context)) return;
   }
-  const shape& x = Kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims;
-  const shape& y = simple ? args.out.dims : Kind == pool_kind::mean_gradient ? args.in[0].dims : args.in[1].dims;
-  typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(x, y, args.attributes)};
+  typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(Kind, args)};
   if constexpr (Kind == pool_kind::mean_gradient) a.other = tensor(0);
   if constexpr (Kind == pool_kind::select || Kind == pool_kind::maximum_gradient) a.y = tensor(1), a.other = tensor(2);
   launch<body>(geometry::over(args.out.elements()), context, a);
@@ -134,29 +130,29 @@ void pool(const kernel_args& args, const run_context& context) {
 template <>
 struct kernel<on_cuda, ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::maximum>,
-                                      &cuda::detail::prepare_pool<cuda::detail::pool_kind::maximum>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::maximum>,
+                                      &cuda::detail::prepare_pool<pool_kind::maximum>};
 };
 template <>
 struct kernel<on_cuda, ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::maximum_gradient>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::maximum_gradient>};
 };
 template <>
 struct kernel<on_cuda, ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::select>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::select>};
 };
 template <>
 struct kernel<on_cuda, ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::mean>,
-                                      &cuda::detail::prepare_pool<cuda::detail::pool_kind::mean>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::mean>,
+                                      &cuda::detail::prepare_pool<pool_kind::mean>};
 };
 template <>
 struct kernel<on_cuda, ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, cuda::detail::pool_kind::mean_gradient>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::mean_gradient>};
 };
 
 }  // namespace tagma::device

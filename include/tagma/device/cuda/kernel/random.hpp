@@ -10,6 +10,7 @@
 #include "tagma/device/cuda/distributions.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/distributions.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/random.hpp"
 
 namespace tagma::device {
@@ -22,7 +23,7 @@ struct random_body {
     T* to;
     std::int64_t count;
     const run_parameters* run;
-    std::uint32_t stream;
+    std::int32_t node;
   };
   TAGMA_DEVICE static random_elements<C> draw(const random_key& key, std::uint64_t block) {
     if constexpr (Which == distribution::uniform)
@@ -34,8 +35,7 @@ struct random_body {
   }
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
     constexpr int width = random_width<C>;
-    // Runs count from 1: step 0 of every stream belongs to the initializers.
-    const random_key key{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
+    const random_key key = key_of_run(a.run->seed, a.node, a.run->step);
     for (std::int64_t block = at.index(); block * width < a.count; block += at.count()) {
       const random_elements<C> x = draw(key, static_cast<std::uint64_t>(block));
       TAGMA_UNROLL
@@ -52,9 +52,8 @@ void random(const kernel_args& args, const run_context& context) {
   constexpr int width = random_width<compute_t<T>>;
   const std::int64_t n = args.out.elements();
   if (n == 0) return;
-  launch<random_body<T, Which>>(
-      geometry::over(pieces(n, width)), context,
-      {args.out.as<T>(), n, resources_of(context).parameters(), static_cast<std::uint32_t>(args.source)});
+  launch<random_body<T, Which>>(geometry::over(pieces(n, width)), context,
+                                {args.out.as<T>(), n, resources_of(context).parameters(), args.source});
 }
 
 }  // namespace cuda::detail

@@ -8,6 +8,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/dnn_softmax.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/device/rows.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
 namespace tagma::device {
@@ -113,12 +114,6 @@ struct row_body {
       }
     }
   }
-};
-
-/// The rows of a tensor.
-struct row_extents {
-  std::int64_t rows, n;
-  explicit row_extents(const shape& dims) : rows(dims.sub(0, dims.rank - 1).elements()), n(dims[dims.rank - 1]) {}
 };
 
 template <row_kind Kind>

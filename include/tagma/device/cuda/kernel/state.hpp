@@ -7,8 +7,8 @@
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/sparse_rows.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/state.hpp"
-#include "tagma/runtime/initial_value.hpp"
 
 namespace tagma::device {
 namespace cuda::detail {
@@ -18,8 +18,7 @@ inline void assign(const kernel_args& args, const run_context& context) {
                  context);
 }
 
-/// An initial value, worked out on the host when the kernel is prepared: it is the same in every run of a session, and
-/// on every device.
+/// An initial value, worked out on the host when the kernel is prepared.
 struct initial_state final : kernel_state {
   explicit initial_state(std::size_t size) : bytes(size) {}
   pinned_bytes bytes;
@@ -27,8 +26,7 @@ struct initial_state final : kernel_state {
 
 inline owned<kernel_state> prepare_initialize(const kernel_args& args, const run_context& context) {
   auto state = make_owned<initial_state>(static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
-  runtime::write_initial_value(state->bytes.data(), {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
-                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+  write_initial_value(state->bytes.data(), args, context);
   return state;
 }
 
