@@ -38,7 +38,7 @@ inline constexpr bool is_on_gpu = Plan::view.devices[Plan::nodes[Plan::steps[Ste
 template <class Plan, std::size_t Step>
 [[nodiscard]] constexpr kernel_entry entry_on_gpu() {
   if constexpr (is_on_gpu<Plan, Step> && Plan::nodes[Plan::steps[Step].node].op != &ir::info<plan::transfer>)
-    return step_entry<kernel_set, Plan, Step>();
+    return step_entry<on_cuda, Plan, Step>();
   else
     return {};
 }
@@ -62,9 +62,9 @@ template <class Graph, std::size_t I>
   if constexpr (Graph::flat.nodes[I].spec.type == dtype::string)
     return false;
   else if constexpr (info->is(ir::op_kind::elementwise))
-    return kernel_set::has_loop<*info->key>;
+    return has_scalar_kernel<on_cuda, *info->key>;
   else if constexpr (info->is(ir::op_kind::compute) || info->is(ir::op_kind::update))
-    return kernel_set::has_kernel<*info->key>;
+    return has_kernel<on_cuda, *info->key>;
   else
     return true;
 }

@@ -14,7 +14,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/scalar.hpp"
 #include "tagma/device/cuda/status.hpp"
-#include "tagma/runtime/kernel.hpp"
+#include "tagma/device/kernel.hpp"
 
 #if !defined(TAGMA_CUDA_EMULATION)
 #define TAGMA_CUDA_EMULATION 0
@@ -24,12 +24,6 @@
 #endif
 
 namespace tagma::device::cuda {
-
-using runtime::kernel_args;
-using runtime::kernel_entry;
-using runtime::kernel_state;
-using runtime::operand;
-using runtime::run_context;
 
 /// The stream of a run.
 [[nodiscard]] inline cudaStream_t stream_of(const run_context& context) {

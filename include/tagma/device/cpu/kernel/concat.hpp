@@ -2,43 +2,17 @@
 #pragma once
 
 /// @file
-/// Concatenation and repetition on the CPU.
+/// Repetition on the CPU.
 
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/slice.hpp"
 #include "tagma/expr/op/concat.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
-
-inline void concat(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  box b;
-  b.to_dims = args.out.dims;
-  for (const operand& o : args.in) {
-    b.extents = b.from_dims = o.dims;
-    copy_box(args.out.data, o.data, b, size_of(args.out.type), context);
-    b.to_first[axis] += o.dims[axis];
-  }
-}
-
-inline void part_of_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.from_first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
-}
-
-inline void part_into_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  fill_zero(args.out);
-  box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.to_first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
-}
+namespace tagma::device {
+namespace cpu::detail {
 
 /// The extent of the last axis; 1 for a scalar.
 [[nodiscard]] inline std::int64_t row_length(const shape& dims) { return dims.rank == 0 ? 1 : dims[dims.rank - 1]; }
@@ -110,32 +84,18 @@ void tile_gradient(const kernel_args& args, const run_context&) {
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::concat>> {
+struct kernel<on_cpu, ir::key<op::tile>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::concat};
+  static constexpr kernel_entry entry{&cpu::detail::tile};
 };
 template <>
-struct kernel<ir::key<op::part_of_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_of_whole};
-};
-template <>
-struct kernel<ir::key<op::part_into_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_into_whole};
-};
-template <>
-struct kernel<ir::key<op::tile>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::tile};
-};
-template <>
-struct kernel<ir::key<op::tile_gradient>> {
+struct kernel<on_cpu, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::tile_gradient<stored<Out>>,
+                                      &cpu::detail::prepare_tile_gradient<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -8,9 +8,8 @@
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/transpose.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void transpose(const kernel_args& args, const run_context& context) {
   const shape &in = args.in[0].dims, &out = args.out.dims;
@@ -22,12 +21,12 @@ inline void transpose(const kernel_args& args, const run_context& context) {
   move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::transpose>> {
+struct kernel<on_cuda, ir::key<op::transpose>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::transpose};
+  static constexpr kernel_entry entry{&cuda::detail::transpose};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
