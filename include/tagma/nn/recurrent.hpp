@@ -101,7 +101,7 @@ struct recurrent {
   static constexpr const char* name = Cell::name;
   static constexpr ir::op_kind kind = ir::op_kind::composition;
   static constexpr int weight(ir::attribute_list a) { return Cell::nodes * static_cast<int>(a[1]); }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {a.in[0].dims[0]}};
     if (a.attributes[2] != 0) a.out.dims.push_back(a.attributes[1]);
     a.out.dims.push_back(a.attributes[0]);

@@ -240,7 +240,7 @@ class plan_printer {
     std::string text;
     for (std::size_t d = 0; d < arena_.size(); ++d) {
       if (d > 0 && arena_[d] == 0) continue;
-      text += sentence({d == 0 ? "" : ", ", arena_[d], " bytes"});
+      append_parts(text, {d == 0 ? "" : ", ", arena_[d], " bytes"});
       const device_spec& name = plan_.devices[d].name;
       if (arena_.size() > 1) text += " on " + to_string(device_spec{{}, -1, -1, name.type, name.id});
     }

@@ -158,7 +158,7 @@ struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
 struct no_operation {
   static constexpr const char* name = "none";
   static constexpr ir::op_kind kind = ir::op_kind::control;
-  static constexpr const char* infer(ir::infer_args&) { return nullptr; }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
 /// The name of an operation as a type, for messages; void if there is none.

@@ -204,28 +204,24 @@ class bound_plan {
   }
   /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
   [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
-    constexpr int most = 3;
-    std::string text;
-    std::int64_t before = -1;  // the size of the block that was listed last
-    std::size_t before_at = 0;
-    for (int k = 0; k < most; ++k) {
-      std::size_t best = plan_.blocks.size();
-      for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
-        if (plan_.blocks[b].device != d) continue;
-        const std::int64_t size = bytes_of(plan_.blocks[b].node);
-        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
-        if (!listed && (best == plan_.blocks.size() || size > bytes_of(plan_.blocks[best].node))) best = b;
-      }
-      if (best == plan_.blocks.size()) break;
-      const ir::node_id id = plan_.blocks[best].node;
-      const plan::plan_node& n = plan_.nodes[id];
-      before = bytes_of(id);
-      before_at = best;
-      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n)});
-      append_spec(text, " ", n.spec.type, dims_[id]);
-      text += sentence({" ", before, " bytes"});
+    constexpr std::size_t most = 3;
+    std::size_t largest[most + 1], count = 0;
+    for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+      if (plan_.blocks[b].device != d) continue;
+      const std::int64_t size = bytes_of(plan_.blocks[b].node);
+      std::size_t k = count;
+      for (; k > 0 && bytes_of(plan_.blocks[largest[k - 1]].node) < size; --k) largest[k] = largest[k - 1];
+      largest[k] = b;
+      if (count < most) ++count;
     }
-    return text.empty() ? text : sentence({text, ")"});
+    std::string text;
+    for (std::size_t k = 0; k < count; ++k) {
+      const ir::node_id id = plan_.blocks[largest[k]].node;
+      append_parts(text, {k == 0 ? " (its largest tensors: " : ", ", detail::describe(plan_.nodes[id])});
+      append_spec(text, " ", plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]);
+      append_parts(text, {" ", bytes_of(id), k + 1 == count ? " bytes)" : " bytes"});
+    }
+    return text;
   }
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
@@ -332,7 +328,7 @@ class bound_plan {
 
   /// " float32 [2, 3] and int32 [2]".
   TAGMA_COLD static void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
-    text += sentence({before, to_string(type), " ", to_string(dims)});
+    append_parts(text, {before, to_string(type), " ", to_string(dims)});
   }
 
   [[nodiscard]] TAGMA_COLD std::string extents_text(const plan::plan_node& n, std::string_view problem) const {

@@ -117,7 +117,7 @@ class device_table {
                   d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
                   "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
-      text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
+      append_parts(text, {&there == &devices_[0] ? " " : ", ", to_string(there.name)});
     return sentence({text, " ]. Make sure the device specification refers to a valid device",
                      d.name.type == devices_[0].name.type
                          ? "; the option cpu_devices of a session says how many CPU devices it has"

@@ -79,6 +79,11 @@ struct kernel_entry {
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
+class accelerated_steps;
+class run_control;
+class run_steps;
+class session_pools;
+class step_pool;
 class step_runner;
 
 /// Begins the steps of a bound plan that may wait.
@@ -96,6 +101,10 @@ struct kernel_tables {
   /// Makes what begins the steps that may wait; nullptr if there are none, so that a program without does not compile
   /// it.
   owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner) = nullptr;
+  /// Does the steps of a plan with devices that are no CPUs; nullptr if the program knows of none.
+  /// @param pool whose threads do them; nullptr: the thread that calls
+  void (*run_on_devices)(accelerated_steps& steps, run_control& control, run_steps& host, const run_context& context,
+                         const session_pools& pools, step_pool* pool) = nullptr;
 };
 
 /// True if one of the kernels may wait.

@@ -136,7 +136,7 @@ class session_core {
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
   void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-           array_view<run_limits> limits, const source_line& at, Take take) {
+           const given_limits& limits, const source_line& at, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
     run_at(plan, kernels, feeds, limits, at, to);
   }
@@ -213,7 +213,7 @@ class session_core {
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
       return bound_.named(s, static_cast<std::exception_ptr&&>(e));
     }
-    void all_steps() { bound_.device_steps()->run(*this, context_); }
+    [[nodiscard]] const run_context& context() const { return context_; }
     /// All steps have ended.
     void finish() {
       control_.finish();
@@ -232,7 +232,7 @@ class session_core {
       try {
         to_.take(to_.object, f, bound_.fetched(f));
       } catch (const no_memory& e) {
-        throw no_memory(e, "the fetch of " + detail::describe(plan_.nodes[plan_.fetches[f]]));
+        throw no_memory(e, sentence({"the fetch of ", detail::describe(plan_.nodes[plan_.fetches[f]])}));
       }
     }
 
@@ -248,36 +248,20 @@ class session_core {
     bool inside_ = false;
   };
 
-  /// A run with steps on devices that are no CPUs, as one step: whoever does it names its errors.
-  class in_one_step final : public run_steps {
-   public:
-    explicit in_one_step(current_run& run) : run_(run) {}
-    void step(std::size_t) override { run_.all_steps(); }
-    void start(std::size_t, completion) override {}
-    [[nodiscard]] std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
-
-   private:
-    current_run& run_;
-  };
-
   [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
-                                array_view<const raw_view> feeds, array_view<run_limits> limits, const source_line& at,
+                                array_view<const raw_view> feeds, const given_limits& limits, const source_line& at,
                                 const receiver& to) {
     try {
       run_plan(plan, kernels, feeds, limits, to);
-    } catch (const no_memory& e) {
-      rethrow_at(no_memory(e, {}, held_text()), at);
-    } catch (const error& e) {
-      rethrow_at(e, at);
-    } catch (const std::bad_alloc&) {
-      rethrow_at({status_code::resource_exhausted, "the host has no room for what a run needs"}, at);
+    } catch (...) {
+      rethrow_at(at);
     }
   }
 
   TAGMA_INLINE void run_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                             array_view<const raw_view> feeds, array_view<run_limits> given, const receiver& to) {
-    if (given.size() > 1) join(given);
-    const run_limits& limits = given.empty() ? no_limits : given[0];
+                             array_view<const raw_view> feeds, const given_limits& given, const receiver& to) {
+    if (given.join != nullptr) given.join(given.all);
+    const run_limits& limits = given.all.empty() ? no_limits : given.all[0];
     step_pool* const threads = pools_.find(limits.pool == run_limits::any_pool ? 0 : limits.pool, devices_.threads());
     const bool takes_part = threads == nullptr || threads == &devices_.threads();
     run_control control(limits, timeout_ns_, &plans_.end());
@@ -287,10 +271,10 @@ class session_core {
     current_run run(*this, plan, bound, control, to, limits.trace);
     run.begin();
     const kernel_scope scope(devices_.threads());
-    if (bound.device_steps() != nullptr) {
-      run_on_devices(control, run, threads, takes_part);
-    } else if (step_runner* const runner = bound.shared_steps();
-               runner != nullptr && (threads != nullptr || bound.asynchronous()))
+    if (accelerated_steps* const steps = bound.device_steps(); steps != nullptr)
+      kernels.run_on_devices(*steps, control, run, run.context(), pools_, takes_part ? nullptr : threads);
+    else if (step_runner* const runner = bound.shared_steps();
+             runner != nullptr && (threads != nullptr || bound.asynchronous()))
       runner->run(control, threads, takes_part, run);
     else if (takes_part)
       run_in_order(control, run, bound.step_count());
@@ -298,18 +282,20 @@ class session_core {
       pools_.run(*threads, control, run, bound.step_count());
     run.finish();
   }
-  [[gnu::noinline]] void run_on_devices(run_control& control, current_run& run, step_pool* threads,
-                                        bool takes_part) const {
-    in_one_step all(run);
-    if (takes_part)
-      run_in_order(control, all, 1);
-    else
-      pools_.run(*threads, control, all, 1);
-  }
-
-  /// The same error with the line of the program that asked for the run.
-  [[noreturn]] TAGMA_COLD static void rethrow_at(const error& e, const source_line& at) {
-    fail(e.code(), {without_code(e.what()), " (run at ", at.file, ":", at.line, ")"});
+  /// Throws the error that is handled, with the line of the program that asked for the run.
+  [[noreturn]] TAGMA_COLD void rethrow_at(const source_line& at) const {
+    std::string held;
+    const caught seen(std::current_exception());
+    try {
+      throw;
+    } catch (const no_memory&) {
+      held = held_text();
+    } catch (const error&) {
+    } catch (const std::bad_alloc&) {
+      fail(status_code::resource_exhausted,
+           {"the host has no room for what a run needs (run at ", at.file, ":", at.line, ")"});
+    }
+    fail(seen.code, {without_code(seen.what), held, " (run at ", at.file, ":", at.line, ")"});
   }
 
   /// A bound plan for one run. The session does not end meanwhile.

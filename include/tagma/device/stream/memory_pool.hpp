@@ -247,7 +247,7 @@ class memory_pool {
     const char* before = ". The largest blocks: ";
     for (int k = 0; k < listed; ++k, before = ", ") {
       const piece& p = pieces_[largest[k]];
-      text += sentence({before, p.purpose, " ", bytes_text(p.bytes)});
+      append_parts(text, {before, p.purpose, " ", bytes_text(p.bytes)});
     }
     text += ". What may help: ";
     if (bytes <= limit_ - used_)

@@ -16,7 +16,7 @@ struct concat {
   static constexpr const char* name = "concat";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const int axis = static_cast<int>(a.attributes[0]);
     for (const tensor_spec& s : a.in.subspan(1)) {
@@ -45,7 +45,7 @@ struct concat {
 struct concat_part {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape& one = a.in[0].dims;
     a.out = {a.in[0].type, a.in[1].dims};
     if (one.rank != a.out.dims.rank) return "the part and the whole have different ranks";
@@ -119,7 +119,7 @@ struct tile {
   static constexpr const char* name = "tile";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i)
       if (extent& e = a.out.dims[i]; e != dyn) e = bounded_product(e, a.attributes[i]);
@@ -139,7 +139,7 @@ struct tile_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args whole{a.in.subspan(1), a.attributes, {}};
     tile::infer(whole);
     if (!compatible(whole.out.dims, a.in[0].dims)) return "the repetitions do not make up the whole";

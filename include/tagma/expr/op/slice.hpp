@@ -61,7 +61,7 @@ struct slice {
       first[i] = at < 0 ? at + dims[i] : at;
     }
   }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
       const auto at = 2 * i;
@@ -85,7 +85,7 @@ struct slice_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args part{a.in.subspan(1), a.attributes, {}};
     if (const char* problem = slice::infer(part)) return problem;
     if (!compatible(part.out.dims, a.in[0].dims)) return "the part has another shape than the slice";
@@ -104,7 +104,7 @@ struct pad {
   static constexpr const char* name = "pad";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i) {
       const auto at = 2 * i;
