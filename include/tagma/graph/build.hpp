@@ -150,6 +150,12 @@ struct no_scopes {
   constexpr no_scopes(graph&, build_status&) {}
 };
 
+/// True for a variable that may be the step of an optimizer, by its type and its name. Two such of one name that begin
+/// in two ways are refused when all variables are known, as what they are (`find_shared_name`).
+[[nodiscard]] constexpr bool is_called_like_step(const tensor_spec& spec, std::string_view name) {
+  return spec.type == dtype::int64 && name.ends_with("/step");
+}
+
 /// The walk behind `build_graph`, with its scratch space.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 class graph_builder {
@@ -240,11 +246,10 @@ class graph_builder {
 
   [[nodiscard]] constexpr bool good() const { return !g_.overflow() && status_.good(); }
   [[nodiscard]] static constexpr bool is_group(const record& r) { return r.op->info->is(op_kind::control); }
-  /// True if two variables of one name and type are one. Those called like the step of an optimizer are looked at when
-  /// the steps are known (names.hpp).
+  /// True if two variables of one name and type are one, or may be two as far as is known here (names.hpp).
   [[nodiscard]] static constexpr bool begin_alike(const record& a, const record& b) {
     for (std::size_t i = 0; i < a.attributes.size(); ++i)
-      if (a.attributes[i] != b.attributes[i]) return a.spec.type == dtype::int64 && a.name.ends_with("/step");
+      if (a.attributes[i] != b.attributes[i]) return is_called_like_step(a.spec, a.name);
     return true;
   }
   [[nodiscard]] static constexpr const record& identity(const record& r) { return r.bare == nullptr ? r : *r.bare; }

@@ -42,7 +42,7 @@ namespace tagma::ir {
       for (const node_id j : variables)
         if (g[j].suffix == suffix && g[j].value == value && g[j].name == owner) return n.name;
     }
-    if (!n.suffix.empty() || n.spec.type != dtype::int64 || !n.name.ends_with("/step")) continue;
+    if (!n.suffix.empty() || !detail::is_called_like_step(n.spec, n.name)) continue;
     for (const node_id j : variables)
       if (j != i && g[j].suffix.empty() && g[j].name == n.name) return n.name;
   }

@@ -125,11 +125,23 @@ inline constexpr bool bounds_all = std::is_convertible_v<Bound, double>;
 template <expression Bound>
 inline constexpr bool bounds_all<Bound> = Bound::rank == 0;
 
-/// An option of `minimize`: a way to clip, and its bounds.
+/// An option of `minimize`: a way to clip, and its bounds. `clip_option<void>` leaves gradients as they are.
 template <class Clip, class... Bound>
 struct clip_option {
   std::tuple<Bound...> bounds;
 };
+
+/// True if bounds are numbers or scalars of the type of the first of some expressions.
+template <class Option, class... E>
+inline constexpr bool bounds_first = true;
+template <class Clip, class... Bound, class First, class... More>
+inline constexpr bool bounds_first<clip_option<Clip, Bound...>, First, More...> = (true && ... &&
+                                                                                   diagnose::is_bound<First, Bound>);
+
+template <class T>
+inline constexpr bool is_clip_option = false;
+template <class Clip, class... Bound>
+inline constexpr bool is_clip_option<clip_option<Clip, Bound...>> = true;
 
 template <class Bound, class First, class... E>
 inline constexpr bool is_clip = diagnose::norm_has_one_type<First, E...>&& diagnose::is_bound<First, Bound>&&

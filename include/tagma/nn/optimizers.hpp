@@ -331,32 +331,27 @@ struct optimizer_traits<ftrl> {
   }
 };
 
-/// @tparam Clip,Bounds as of `op::optimizer`
-/// @param operands the loss, or variables and gradients by turns; then the bounds
-template <class Place, class Optimizer, int Pairs, class Clip = void, int Bounds = 0, class... E, std::size_t... I>
-[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, std::index_sequence<I...>, const E&... operands) {
-  using traits = optimizer_traits<Optimizer>;
-  const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
-  [[maybe_unused]] const auto numbers = traits::numbers(o);
-  return make_node<op::optimizer<typename traits::update, Clip, Bounds>, ir::pack_attributes(Pairs), part<Place, 0>>(
-      operands..., make_rate<part<Place, 1>>(step, o.learning_rate), step,
-      literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
-}
-
 template <class Optimizer>
 using number_sequence =
     std::make_index_sequence<decltype(optimizer_traits<Optimizer>::numbers(std::declval<const Optimizer&>()))::size()>;
 
-/// The same where gradients are clipped: their bounds, of element type `T`, are operands behind the others.
-template <class Place, class Optimizer, int Pairs, class T, class Clip, class... Bound, class... E>
-[[nodiscard]] TAGMA_INLINE auto make_clipping_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
-                                                        const E&... operands) {
-  return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-    return make_optimizer<Place, Optimizer, Pairs, Clip, static_cast<int>(sizeof...(Bound))>(
-        o, number_sequence<Optimizer>{}, operands...,
-        as_expression<T, part<Place, 3 + I>, 0>(std::get<static_cast<std::size_t>(I)>(clip.bounds))...);
+/// @tparam First whose element type bounds have
+/// @param operands the loss, or variables and gradients by turns; then the bounds
+template <class Place, int Pairs, class First, class Optimizer, class Clip, class... Bound, class... E>
+[[nodiscard]] TAGMA_INLINE auto make_optimizer(const Optimizer& o, const clip_option<Clip, Bound...>& clip,
+                                               const E&... operands) {
+  using traits = optimizer_traits<Optimizer>;
+  const auto step = variable<traits::step, std::int64_t>(zeros, not_trainable);
+  [[maybe_unused]] const auto numbers = traits::numbers(o);
+  return [&]<std::size_t... I, int... B>(std::index_sequence<I...>, std::integer_sequence<int, B...>)
+      __attribute__((always_inline)) {
+    return make_node<op::optimizer<typename traits::update, Clip, static_cast<int>(sizeof...(Bound))>,
+                     ir::pack_attributes(Pairs), part<Place, 0>>(
+        operands..., as_expression<typename First::element_type, part<Place, 3 + B>, 0>(std::get<B>(clip.bounds))...,
+        make_rate<part<Place, 1>>(step, o.learning_rate), step,
+        literal_at<double, part<Place, 2>, static_cast<int>(I)>(numbers[I])...);
   }
-  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
+  (number_sequence<Optimizer>{}, std::make_integer_sequence<int, static_cast<int>(sizeof...(Bound))>{});
 }
 
 /// The operands of an optimizer, from pairs of variable and gradient: the even ones are variables.
@@ -386,30 +381,21 @@ inline constexpr bool is_optimizer = detail::optimizer<Optimizer>;
 /// "<optimizer>/step".
 /// @param loss one floating number
 /// @param optimizer `sgd{}`, `momentum{}`, `adagrad{}`, `adadelta{}`, `rmsprop{}`, `centered_rmsprop{}`, `adam{}`,
-/// `adamw{}`, `ftrl{}` Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no
-/// optimizer; when compiled, TAGMA-E061 and TAGMA-E063.
-template <expression L, class Optimizer, class Place = TAGMA_FRESH_TYPE(L)>
-[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer) {
+/// `adamw{}`, `ftrl{}`
+/// @param clip of the gradients: `clip_by_value(low, high)`, `clip_by_norm(bound)`, `clip_by_global_norm(bound)`
+/// Raises TAGMA-E062 if the loss is no floating scalar, TAGMA-E175 if there is no optimizer, TAGMA-E143 if a bound is
+/// neither a number nor a scalar expression of the type of the loss; when compiled, TAGMA-E061 and TAGMA-E063.
+template <expression L, class Optimizer, class Clip = detail::clip_option<void>, class Place = TAGMA_FRESH_TYPE(L)>
+  requires detail::is_clip_option<Clip>
+[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer, const Clip& clip = {}) {
   static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
                 "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
-  if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer>)
-    return detail::make_optimizer<Place, Optimizer, 0>(optimizer, detail::number_sequence<Optimizer>{}, loss);
-}
-
-/// The same with clipped gradients: `minimize(loss, adam{}, clip_by_global_norm(1.0))`.
-/// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the loss.
-template <expression L, class Optimizer, class Clip, class... Bound, class Place = TAGMA_FRESH_TYPE(L)>
-[[nodiscard]] auto minimize(const L& loss, const Optimizer& optimizer,
-                            const detail::clip_option<Clip, Bound...>& clip) {
-  static_assert(diagnose::is_scalar_loss<typename L::spec_type>,
-                "TAGMA-E062 minimize: the loss must be one floating number; use tagma::mean or tagma::sum");
-  static_assert((true && ... && diagnose::is_bound<L, Bound>),
+  static_assert(detail::bounds_first<Clip, L>,
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the loss");
   TAGMA_NEEDS_OPTIMIZER("minimize", Optimizer);
   if constexpr (diagnose::is_scalar_loss<typename L::spec_type> && diagnose::is_optimizer<Optimizer> &&
-                (true && ... && diagnose::is_bound<L, Bound>))
-    return detail::make_clipping_optimizer<Place, Optimizer, 0, typename L::element_type>(optimizer, clip, loss);
+                detail::bounds_first<Clip, L>)
+    return detail::make_optimizer<Place, 0, L>(optimizer, clip, loss);
 }
 
 /// The gradients of a loss by variables, as pairs for `apply_gradients`: change them in between.
@@ -422,39 +408,25 @@ template <expression L, expression... V>
 
 /// Updates variables with given gradients.
 /// @param pairs a tuple of pairs (variable, gradient), as `compute_gradients` returns
-template <class Optimizer, expression... V, expression... G, class Place = TAGMA_FRESH_TYPE(Optimizer)>
-[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer,
-                                                const std::tuple<std::pair<V, G>...>& pairs) {
+/// @param clip of the gradients, as of `minimize`
+/// Raises TAGMA-E065, TAGMA-E175, and TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of
+/// the first gradient.
+template <class Optimizer, expression... V, expression... G, class Clip = detail::clip_option<void>,
+          class Place = TAGMA_FRESH_TYPE(Optimizer)>
+  requires(sizeof...(V) > 0 && detail::is_clip_option<Clip>)
+[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer, const std::tuple<std::pair<V, G>...>& pairs,
+                                                const Clip& clip = {}) {
   static_assert((true && ... && diagnose::is_variable<V>),
                 "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
-  if constexpr (diagnose::is_optimizer<Optimizer>)
-    return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      return detail::make_optimizer<Place, Optimizer, static_cast<int>(sizeof...(V))>(
-          optimizer, detail::number_sequence<Optimizer>{}, detail::operand_of<I>(pairs)...);
-    }
-  (std::make_index_sequence<2 * sizeof...(V)>{});
-}
-
-/// The same with clipped gradients.
-/// Raises TAGMA-E143 if a bound is neither a number nor a scalar expression of the type of the first gradient.
-template <class Optimizer, expression First, expression... V, expression G, expression... More, class Clip,
-          class... Bound, class Place = TAGMA_FRESH_TYPE(Optimizer)>
-[[nodiscard]] TAGMA_INLINE auto apply_gradients(const Optimizer& optimizer,
-                                                const std::tuple<std::pair<First, G>, std::pair<V, More>...>& pairs,
-                                                const detail::clip_option<Clip, Bound...>& clip) {
-  static_assert((diagnose::is_variable<First> && ... && diagnose::is_variable<V>),
-                "TAGMA-E065 apply_gradients: the first of each pair must be a variable");
-  static_assert((true && ... && diagnose::is_bound<G, Bound>),
+  static_assert(detail::bounds_first<Clip, G...>,
                 "TAGMA-E143 clip: the bound must be a number or a scalar of the element type of the gradients");
   TAGMA_NEEDS_OPTIMIZER("apply_gradients", Optimizer);
-  if constexpr (diagnose::is_optimizer<Optimizer> && (true && ... && diagnose::is_bound<G, Bound>))
+  if constexpr (diagnose::is_optimizer<Optimizer> && detail::bounds_first<Clip, G...>)
     return [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      return detail::make_clipping_optimizer<Place, Optimizer, static_cast<int>(1 + sizeof...(V)),
-                                             typename G::element_type>(optimizer, clip,
-                                                                       detail::operand_of<I>(pairs)...);
+      return detail::make_optimizer<Place, static_cast<int>(sizeof...(V)), typename detail::operands_of<G...>::first>(
+          optimizer, clip, detail::operand_of<I>(pairs)...);
     }
-  (std::make_index_sequence<2 * (1 + sizeof...(V))>{});
+  (std::make_index_sequence<2 * sizeof...(V)>{});
 }
 
 }  // namespace tagma

@@ -314,12 +314,4 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   return p;
 }
 
-/// The plan of the given fetches. A program evaluates the passes one by one instead, each within the compiler's limits.
-template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
-[[nodiscard]] constexpr raw_plan<N, E, A, F> compile_plan(const graph_view& g, const fixed_array<node_id, F>& fetches) {
-  const auto needs = ir::prune<N>(g, fetches);
-  const auto fusion = ir::fuse<N>(g, needs, fetches);
-  return assign_storage(write_tables<N, E, A, F>(g, fetches, needs, fusion, schedule<N, E>(g, needs, fusion)));
-}
-
 }  // namespace tagma::plan
