@@ -3,31 +3,15 @@
 
 #include <catch2/catch.hpp>
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <unistd.h>
 
 #include "support/errors.hpp"
+#include "support/temporary_directory.hpp"
 
-using tagma::test::thrown;
-
-namespace fs = std::filesystem;
-
-namespace {
-
-struct temporary_directory {
-  fs::path path = fs::temp_directory_path() / ("tagma-file-" + std::to_string(::getpid()));
-  temporary_directory() {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~temporary_directory() { fs::remove_all(path); }
-  [[nodiscard]] std::string operator/(const char* name) const { return (path / name).string(); }
-};
-
-}  // namespace
+using tagma::test::temporary_directory, tagma::test::thrown;
 
 TEST_CASE("a file is read in parts and not beyond its end") {
   const temporary_directory dir;

@@ -22,9 +22,10 @@
 #include <unistd.h>
 
 #include "support/errors.hpp"
+#include "support/temporary_directory.hpp"
 
 using tagma::status_code;
-using tagma::test::thrown;
+using tagma::test::temporary_directory, tagma::test::thrown;
 
 namespace fs = std::filesystem;
 
@@ -87,20 +88,6 @@ int unlinkat(int directory, const char* name, int flags) noexcept {
 
 namespace {
 
-struct temporary_directory {
-  fs::path path = fs::temp_directory_path() / ("tagma-replace-" + std::to_string(::getpid()));
-  temporary_directory() {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~temporary_directory() { fs::remove_all(path); }
-  [[nodiscard]] std::string operator/(const char* name) const { return (path / name).string(); }
-  [[nodiscard]] std::set<std::string> files() const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path)) names.insert(entry.path().filename().string());
-    return names;
-  }
-};
 using names = std::set<std::string>;
 
 void replace(const std::string& path, const std::vector<std::string_view>& pieces) {

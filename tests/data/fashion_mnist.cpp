@@ -9,26 +9,16 @@
 #include <string>
 #include <string_view>
 
-#include <unistd.h>
-
+#include "support/temporary_directory.hpp"
 #include "tagma/base/replace_file.hpp"
 
 namespace fs = std::filesystem;
 using tagma::extent;
 using tagma::fashion_mnist;
 using tagma::shape;
+using tagma::test::temporary_directory;
 
 namespace {
-
-struct temporary_directory {
-  fs::path path = fs::temp_directory_path() / ("tagma-fashion-" + std::to_string(::getpid()));
-  temporary_directory() {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~temporary_directory() { fs::remove_all(path); }
-  [[nodiscard]] std::string operator/(const char* name) const { return (path / name).string(); }
-};
 
 struct environment {
   std::string old;
@@ -97,14 +87,14 @@ TEST_CASE("a data set that is not whole is refused with the file") {
                           " nor t10k-labels-idx1-ubyte.gz beside it");
   put_all(at);
   put(dir / "train-labels-idx1-ubyte", labels("\x01\x02"));
-  CHECK(thrown(at) == "DataLoss: " + (dir / "train-labels-idx1-ubyte") +
-                          ": has shape [2], expected [3], a label for each image");
+  CHECK(thrown(at) ==
+        "DataLoss: " + (dir / "train-labels-idx1-ubyte") + ": has shape [2], expected [3], a label for each image");
   put(dir / "train-labels-idx1-ubyte", labels("\x01\x02\x0a"));
   CHECK(thrown(at) == "DataLoss: " + (dir / "train-labels-idx1-ubyte") + ": has the label 10, expected 0 to 9");
   put_all(at);
   put(dir / "train-images-idx3-ubyte", images(3, 27));
-  CHECK(thrown(at) == "DataLoss: " + (dir / "train-images-idx3-ubyte") +
-                          ": has shape [3, 27, 27], expected [n, 28, 28]");
+  CHECK(thrown(at) ==
+        "DataLoss: " + (dir / "train-images-idx3-ubyte") + ": has shape [3, 27, 27], expected [n, 28, 28]");
   CHECK(thrown("").starts_with("NotFound: Fashion-MNIST is not on this machine: "));
 }
 

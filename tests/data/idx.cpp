@@ -3,30 +3,20 @@
 
 #include <catch2/catch.hpp>
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include <unistd.h>
 
+#include "support/temporary_directory.hpp"
 #include "tagma/base/replace_file.hpp"
 
-namespace fs = std::filesystem;
 using tagma::read_idx;
 using tagma::status_code;
+using tagma::test::temporary_directory;
 using namespace std::string_literals;
 
 namespace {
-
-struct temporary_directory {
-  fs::path path = fs::temp_directory_path() / ("tagma-idx-" + std::to_string(::getpid()));
-  temporary_directory() {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~temporary_directory() { fs::remove_all(path); }
-  [[nodiscard]] std::string operator/(const char* name) const { return (path / name).string(); }
-};
 
 void put(const std::string& path, std::string_view content) {
   const std::string_view pieces[] = {content};

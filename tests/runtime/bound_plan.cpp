@@ -5,11 +5,45 @@
 #include <utility>
 #include <vector>
 
+#include "support/errors.hpp"
 #include "tagma/tagma.hpp"
-
-namespace {
+#include "tagma/with_macros.hpp"
 
 namespace tg = tagma;
+
+/// What programs define may infer less in a run than while it is compiled, or something else.
+struct guesses_rows {
+  static constexpr std::string_view name = "guesses_rows";
+  static constexpr tg::ir::op_kind kind = tg::ir::op_kind::compute;
+  static constexpr const char* infer(tg::ir::infer_args& a) {
+    a.out = a.in[0];
+    if (a.out.dims[0] == tg::dyn) a.out.dims[0] = 7;
+    return nullptr;
+  }
+};
+struct forgets_rows {
+  static constexpr std::string_view name = "forgets_rows";
+  static constexpr tg::ir::op_kind kind = tg::ir::op_kind::compute;
+  static constexpr const char* infer(tg::ir::infer_args& a) {
+    a.out = a.in[0];
+    a.out.dims[0] = tg::dyn;
+    return nullptr;
+  }
+};
+namespace tagma::device::cpu {
+struct copying_kernel {
+  template <dtype Out, dtype...>
+  static constexpr kernel_entry entry{[](const kernel_args& args, const run_context&) {
+    std::memcpy(args.out.data, args.in[0].data, args.out.bytes());
+  }};
+};
+template <>
+struct kernel<ir::key<guesses_rows>> : copying_kernel {};
+template <>
+struct kernel<ir::key<forgets_rows>> : copying_kernel {};
+}  // namespace tagma::device::cpu
+
+namespace {
 
 constexpr auto x = tg::placeholder<"x", float, tg::dyn, 8>();
 constexpr auto k = tg::placeholder<"k", float, 8, 4>();
@@ -74,6 +108,27 @@ TEST_CASE("a tensor that dies is no room for a wider one, nor for a narrower one
     wrong += as_double[i] != same[i] || as_float[i] != in[i] || large[i] != in[i];
   CHECK(wrong == 0);
   CHECK(small == one);
+}
+
+template <class Op, tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
+constexpr auto of(const E& e) {
+  return tg::make_operation<Op, tg::ir::attributes<0>{}, Place>(e);
+}
+
+TEST_CASE("what an operation infers in a run must be known, and fit what it inferred for the compiler") {
+  const auto guess = of<guesses_rows>(x);
+  const auto unknown = of<forgets_rows>(x);
+  tg::session session(tg::compile([=] { return tg::outputs(guess, unknown); }));
+  const tg::tensor<float> seven(tg::shape{7, 8}), six(tg::shape{6, 8});
+  CHECK(session.run(guess, x = seven).dims() == tg::shape{7, 8});
+  const tg::error other = tg::test::thrown([&] { static_cast<void>(session.run(guess, x = six)); });
+  CHECK(other.code() == tg::status_code::invalid_argument);
+  CHECK_THAT(other.what(), Catch::Contains("guesses_rows #1: the result does not fit float32 [7, 8]; its inputs are "
+                                           "float32 [6, 8]"));
+  const tg::error none = tg::test::thrown([&] { static_cast<void>(session.run(unknown, x = six)); });
+  CHECK(none.code() == tg::status_code::invalid_argument);
+  CHECK_THAT(none.what(), Catch::Contains("forgets_rows #2: the result does not fit float32 [?, 8]; its inputs are "
+                                          "float32 [6, 8]"));
 }
 
 TEST_CASE("scalars keep their value in every element type") {

@@ -54,6 +54,15 @@ TEST_CASE("idle plans stay within the budget, what was used last stays in any ca
                     Catch::Contains("plan_cache_bytes is -1"));
 }
 
+TEST_CASE("the default budget is a quarter of the machine's memory, or of what a container may use") {
+  using tg::runtime::default_plan_cache_bytes;
+  const std::int64_t of_machine = default_plan_cache_bytes(0);
+  CHECK(of_machine == sysconf(_SC_PHYS_PAGES) / 4 * sysconf(_SC_PAGESIZE));
+  CHECK(default_plan_cache_bytes(4'000'000) == 1'000'000);
+  CHECK(default_plan_cache_bytes(9223372036854771712) == of_machine);
+  CHECK(default_plan_cache_bytes() <= of_machine);
+}
+
 TEST_CASE("by default a session remembers many small plans") {
   tg::session session(tg::compile(program));
   std::size_t all = 0;

@@ -1,30 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Limits of runs with a point before each access to an atomic value. What they include comes first.
-#if defined(__linux__)
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#endif
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <catch2/catch.hpp>
-#include <chrono>
-#include <concepts>
-#include <cstdint>
-#include <cstring>
-#include <exception>
-#include <initializer_list>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <type_traits>
-#include <utility>
-
-#include "support/interleave.hpp"
+// Limits of runs with a point before each access to an atomic value.
+#include "support/orders.hpp"
 
 #if defined(TAGMA_ALL_AT_ONCE)
 namespace watched = tagma;
@@ -41,17 +17,9 @@ using atomic = tagma::watched_atomic<T>;
 
 namespace {
 
+using tagma::test::comes, tagma::test::sleep_ms;
 using watched::cancellation;
 using watched::runtime::run_guard, watched::runtime::wait_word;
-
-void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
-
-/// Returns once `happened`, or after ten seconds; true if it came to that.
-template <class Condition>
-bool comes(const Condition& happened) {
-  for (int ms = 0; ms < 10'000 && !happened(); ++ms) sleep_ms(1);
-  return happened();
-}
 
 std::uint32_t value_of(const wait_word& word) { return word.load(tagma::memory_order::acquire); }
 

@@ -1,36 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The runner of steps with points in front of its accesses to atomic values and around its mutex. What it includes
-// comes first.
-#if defined(__linux__)
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#endif
-#include <pthread.h>
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <bit>
-#include <catch2/catch.hpp>
-#include <chrono>
-#include <concepts>
-#include <cstdint>
-#include <cstring>
-#include <exception>
-#include <initializer_list>
-#include <limits>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "support/interleave.hpp"
+// The runner of steps with points in front of its accesses to atomic values and around its mutex.
+#include "support/orders.hpp"
 
 #if defined(TAGMA_ALL_AT_ONCE)
 namespace watched = tagma;

@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The word with a point before each access to memory. What it includes comes first, with the usual names.
-#if defined(__linux__)
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#else
-#include <sched.h>
-#endif
-#include <time.h>
-
-#include <atomic>
-#include <catch2/catch.hpp>
-#include <chrono>
-#include <thread>
-
-#include "support/interleave.hpp"
+// The word with a point before each access to memory.
+#include "support/orders.hpp"
 
 #if defined(TAGMA_ALL_AT_ONCE)
 namespace tagma::runtime {
@@ -32,11 +18,10 @@ namespace {
 
 using tagma::memory_order;
 using tagma::runtime::now_ns;
+using tagma::test::sleep_ms;
 using word_type = tagma::runtime::watched_wait_word;
 
 constexpr std::int64_t much_later = 10'000'000'000;  // ns: a wake-up that has not come by then is lost
-
-void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 TEST_CASE("a change at any moment on the way to sleep ends the sleep") {
   for (int points = 0; points < 4; ++points) {

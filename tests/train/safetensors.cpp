@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 #include "support/errors.hpp"
+#include "support/temporary_directory.hpp"
 
-using tagma::test::thrown;
+using tagma::test::temporary_directory, tagma::test::thrown;
 
 namespace fs = std::filesystem;
 namespace st = tagma::safetensors;
@@ -29,19 +30,6 @@ using tagma::status_code;
 using tagma::tensor;
 
 namespace {
-
-struct temporary_directory {
-  fs::path path = fs::temp_directory_path() / ("tagma-safetensors-" + std::to_string(::getpid()));
-  temporary_directory() {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~temporary_directory() { fs::remove_all(path); }
-  [[nodiscard]] std::string operator/(const char* name) const { return (path / name).string(); }
-  [[nodiscard]] std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path), fs::directory_iterator()));
-  }
-};
 
 void put(const std::string& path, std::string_view content) {
   const std::string_view pieces[] = {content};
@@ -78,7 +66,7 @@ TEST_CASE("the bytes of a file are those of the reference writer") {
       "\xfe\xff\xff\xff\xff\xff\xff\xff\0\0\x80\x3f\0\0\0\xbf"s;
   CHECK(expected.size() == 168);
   CHECK(tagma::read_file(path) == expected);
-  CHECK(dir.files() == 1);
+  CHECK(dir.files().size() == 1);
 
   SECTION("and every prefix of it is refused") {
     for (std::size_t n = 0; n < expected.size(); ++n) {
@@ -312,7 +300,7 @@ TEST_CASE("tensors that the format cannot hold are refused before anything is wr
   const auto refused = [&](std::vector<st::named_tensor> tensors) {
     const auto e = thrown([&] { st::write(path, tensors); });
     CHECK(tagma::read_file(path) == "old");
-    CHECK(dir.files() == 1);
+    CHECK(dir.files().size() == 1);
     return std::string(e.what());
   };
   const std::string begin = "InvalidArgument: " + path + ": ";

@@ -22,9 +22,10 @@
 #include <unistd.h>
 
 #include "support/errors.hpp"
+#include "support/temporary_directory.hpp"
 #include "tagma/tagma.hpp"
 
-using tagma::test::thrown;
+using tagma::test::temporary_directory, tagma::test::thrown;
 
 namespace fs = std::filesystem;
 namespace st = tagma::safetensors;
@@ -33,16 +34,6 @@ using tagma::dtype;
 using tagma::status_code;
 
 namespace {
-
-struct temporary_directory {
-  fs::path path = fs::temp_directory_path() / ("tagma-save-" + std::to_string(::getpid()));
-  temporary_directory() {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~temporary_directory() { fs::remove_all(path); }
-  [[nodiscard]] std::string operator/(const char* name) const { return (path / name).string(); }
-};
 
 /// The bytes of every variable.
 auto bytes_of(auto& session) {

@@ -7,15 +7,19 @@
 #include <new>
 
 #include "tagma/base/config.hpp"
+#include "tagma/base/control_group.hpp"
 #include "tagma/runtime/bound_plan.hpp"
 #include "tagma/runtime/closing.hpp"
 
 namespace tagma::runtime {
 
-/// What a session keeps of idle plans unless it is told: a quarter of the machine's memory.
-[[nodiscard]] TAGMA_COLD inline std::int64_t default_plan_cache_bytes() {
+/// What a session keeps of idle plans unless it is told: a quarter of the memory that the process may use.
+/// @param limit that its control groups set, 0 for none
+[[nodiscard]] TAGMA_COLD inline std::int64_t default_plan_cache_bytes(
+    std::int64_t limit = control_group_limit("memory", &tagma::detail::memory_of_group)) {
   const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
+  const std::int64_t quarter = pages > 0 && page > 0 ? pages / 4 * page : std::int64_t{1} << 30;
+  return limit > 0 && limit / 4 < quarter ? limit / 4 : quarter;
 }
 
 [[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {

@@ -29,7 +29,7 @@ struct session_options {
   inter_op_pool_list inter_op_pools{};   ///< a run chooses one with `on_pool`; they do what `inter_op_threads` would
   gpu_options gpu{};                     ///< of a program that is compiled for GPUs
   std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
-                                              used last is kept in any case. 0: a quarter of the machine's memory */
+                                              used last is kept in any case. 0: a quarter of the memory that there is */
 };
 
 namespace runtime {

@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The pool with points around its mutex. What it includes comes first, with the usual names.
-#include <pthread.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <catch2/catch.hpp>
-#include <chrono>
-#include <exception>
-#include <thread>
-#include <type_traits>
-
-#include "support/interleave.hpp"
+// The pool with points around its mutex.
+#include "support/orders.hpp"
 
 #if defined(TAGMA_ALL_AT_ONCE)
 namespace tagma::device::cpu {
@@ -33,14 +23,8 @@ using watched_thread_pool = thread_pool;
 
 namespace {
 
+using tagma::test::comes;
 using pool_type = tagma::device::cpu::watched_thread_pool;
-
-/// Returns once `happened`, or after ten seconds; true if it came to that.
-template <class Condition>
-bool comes(const Condition& happened) {
-  for (int ms = 0; ms < 10'000 && !happened(); ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return happened();
-}
 
 /// Work of one task, which ends when it is told to.
 struct held_work final : tagma::runtime::shared_work {
