@@ -56,6 +56,11 @@ class heap_array {
     other.size_ = size;
     return *this;
   }
+  /// Makes an array that is empty as long as `size`: less code than an assignment. Throws `no_memory`.
+  void allocate(std::size_t size) {
+    data_ = make(size);
+    size_ = size;
+  }
   heap_array(const heap_array&) = delete;
   heap_array& operator=(const heap_array&) = delete;
   ~heap_array() {

@@ -64,7 +64,7 @@ class device_table {
     checked_option("intra_op_threads", threads, "all threads that the process may use");
     checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
     const auto host = static_cast<std::size_t>(cpus);
-    devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
+    devices_.allocate(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;
