@@ -37,3 +37,40 @@ TEMPLATE_TEST_CASE("an array on the heap takes positions and lengths of any inte
 TEST_CASE("a length below 0 is more than there is") {
   CHECK(tagma::test::code_of([] { tagma::heap_array<int>(-1); }) == tagma::status_code::resource_exhausted);
 }
+
+namespace {
+
+/// Copied byte by byte.
+struct plain {
+  int first = -1;
+  const char* second = "begin";
+};
+
+/// Counts those that live.
+struct counted {
+  counted() { ++alive; }
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+  ~counted() { --alive; }
+  int number = 7;
+  static inline int alive = 0;
+};
+
+}  // namespace
+
+TEST_CASE("elements of an array on the heap begin as their type says, and end with it") {
+  const tagma::heap_array<plain> plains(3);
+  for (const plain& p : plains) CHECK((p.first == -1 && std::string(p.second) == "begin"));
+  {
+    tagma::heap_array<counted> some(3);
+    CHECK(counted::alive == 3);
+    for (const counted& c : some) CHECK(c.number == 7);
+    some = tagma::heap_array<counted>(2);
+    CHECK(counted::alive == 2);
+    tagma::heap_array<counted> none;
+    none.allocate(4);
+    CHECK((none.size() == 4 && none[3].number == 7 && counted::alive == 6));
+  }
+  CHECK(counted::alive == 0);
+  CHECK_THROWS_AS(tagma::heap_array<plain>(PTRDIFF_MAX / 8), tagma::no_memory);
+}

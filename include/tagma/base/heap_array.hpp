@@ -58,6 +58,12 @@ class heap_array {
     other.size_ = size;
     return *this;
   }
+  /// Makes an array that is empty as long as `size`: less code than an assignment. Throws `no_memory`.
+  template <class Count>
+  void allocate(Count size) {
+    data_ = make(static_cast<std::size_t>(size));
+    size_ = static_cast<std::size_t>(size);
+  }
   heap_array(const heap_array&) = delete;
   heap_array& operator=(const heap_array&) = delete;
   ~heap_array() {

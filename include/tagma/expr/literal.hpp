@@ -39,10 +39,7 @@ struct named_literal_definition {
 template <class T, class Id, class Definition, class S>
 [[nodiscard]] auto make_literal(S value) {
   using id = typename binding<Id, Definition>::id;
-  carried_value v;
-  v.number = static_cast<double>(value);
-  v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(v)};
+  return expr<spec<T>, id, true>{carried(static_cast<double>(value), static_cast<std::int64_t>(value))};
 }
 
 template <class T, class Place, int Index, class S>

@@ -177,7 +177,7 @@ class step_graph {
 
   TAGMA_COLD void find_ancestors() {
     words_ = (size() + 63) / 64;
-    ancestors_ = heap_array<std::uint64_t>(size() * words_);
+    ancestors_.allocate(size() * words_);
     for (std::size_t s = 0; s < size(); ++s)
       for (std::int32_t e = steps_[s].first; e != 0; e = edges_[e].next) {
         std::uint64_t* const after = row(ancestors_, edges_[e].after);

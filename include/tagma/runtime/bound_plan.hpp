@@ -70,7 +70,7 @@ class bound_plan {
                         array_view<std::byte* const> variables, const carried& values, const run_context& context,
                         const device_table& devices, accelerator* others)
       : bound_plan(plan, kernels, devices, others) {
-    feed_dims_ = heap_array<shape>(feeds.size());
+    feed_dims_.allocate(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
     look_at_steps();
     infer_extents(feeds);
@@ -84,7 +84,7 @@ class bound_plan {
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
-    states_ = heap_array<owned<kernel_state>>(plan_.steps.size());
+    states_.allocate(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
     if (accelerated_) device_steps_ = others_->bind(*this, context);
@@ -268,7 +268,7 @@ class bound_plan {
   }
 
   TAGMA_COLD void infer_extents(array_view<const raw_view> feeds) {
-    dims_ = heap_array<shape>(plan_.nodes.size());
+    dims_.allocate(plan_.nodes.size());
     for (std::size_t i = 0; i < dims_.size(); ++i) {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
@@ -294,11 +294,18 @@ class bound_plan {
     return !n.spec.dims.is_static();
   }
 
+  /// Of the inputs of a node in this run.
+  [[nodiscard]] TAGMA_COLD heap_array<tensor_spec> input_specs(const plan::plan_node& n) const {
+    const auto inputs = inputs_of(n);
+    heap_array<tensor_spec> in(inputs.size());
+    for (std::size_t k = 0; k < in.size(); ++k)
+      in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
+    return in;
+  }
+
   /// The extents of a node in this run; they must fit what the compiler knew.
   [[nodiscard]] TAGMA_COLD shape infer(const plan::plan_node& n) const {
-    const auto inputs = inputs_of(n);
-    const heap_array<tensor_spec> in(inputs.size());
-    for (std::size_t k = 0; k < in.size(); ++k) in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
+    const heap_array<tensor_spec> in = input_specs(n);
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
     if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
@@ -353,9 +360,7 @@ class bound_plan {
     double moved = bytes(step.node), products = 0;
     for (int k = 0; k < step.operands; ++k) moved += bytes(plan_.operands[step.first_operand + k]);
     if (n.op->work != nullptr) {
-      const auto inputs = inputs_of(n);
-      const heap_array<tensor_spec> in(inputs.size());
-      for (std::size_t k = 0; k < in.size(); ++k) in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
+      const heap_array<tensor_spec> in = input_specs(n);
       products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[step.main_node()]}});
     }
     return 200 + moved / 8 + products / 20;
@@ -388,30 +393,35 @@ class bound_plan {
 
   TAGMA_COLD void place_memory() {
     const std::size_t count = plan_.blocks.size();
-    const heap_array<std::int64_t> bytes(count), offsets(count);
+    const heap_array<std::int64_t> numbers(2 * count);
+    const array_view<std::int64_t> bytes(numbers.data(), count), offsets(numbers.data() + count, count);
     const heap_array<std::int32_t> live(count);
     for (std::size_t b = 0; b < count; ++b) bytes[b] = bytes_of(plan_.blocks[b].node);
-    const heap_array<std::byte*> begins(devices_.size());
-    arenas_ = heap_array<aligned_bytes>(begins.size());
+    block_address_.allocate(count);
+    arenas_.allocate(devices_.size());
     for (std::size_t d = 0; d < arenas_.size(); ++d) {
       const auto device = static_cast<std::int16_t>(d);
       const std::int64_t size = shared_steps() != nullptr || accelerated_
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
-      if (size == too_many)
-        fail(status_code::resource_exhausted, {detail::describe(plan_), largest_tensors(device),
-                                               " takes more than 2^56 bytes, which no process can address"});
+      if (size == too_many) fail_arena(device, size);
       arena_bytes_ += static_cast<std::size_t>(size);
-      if (accelerated_) {
-        begins[d] = memory_->arena(device, size);
-        continue;
-      }
-      arenas_[d] = aligned_bytes(static_cast<std::size_t>(size), std::nothrow);
-      if (arenas_[d].failed()) throw no_memory(size, sentence({"its arena", largest_tensors(device)}));
-      begins[d] = arenas_[d].data();
+      std::byte* const begin = accelerated_ ? memory_->arena(device, size) : allocate_arena(device, size);
+      for (std::size_t b = 0; b < count; ++b)
+        if (plan_.blocks[b].device == device) block_address_[b] = begin + offsets[b];
     }
-    block_address_ = heap_array<std::byte*>(count);
-    for (std::size_t b = 0; b < count; ++b) block_address_[b] = begins[plan_.blocks[b].device] + offsets[b];
+  }
+  [[nodiscard]] TAGMA_COLD std::byte* allocate_arena(std::int16_t device, std::int64_t size) {
+    aligned_bytes& arena = arenas_[device];
+    arena = aligned_bytes(static_cast<std::size_t>(size), std::nothrow);
+    if (arena.failed()) fail_arena(device, size);
+    return arena.data();
+  }
+  [[noreturn]] TAGMA_COLD void fail_arena(std::int16_t device, std::int64_t size) const {
+    const std::string largest = largest_tensors(device);
+    if (size != too_many) throw no_memory(size, sentence({"its arena", largest}));
+    fail(status_code::resource_exhausted,
+         {detail::describe(plan_), largest, " takes more than 2^56 bytes, which no process can address"});
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
@@ -449,11 +459,11 @@ class bound_plan {
   }
 
   TAGMA_COLD void make_calls(array_view<std::byte* const> variables, const carried& values) {
-    operands_ = heap_array<operand>(plan_.operands.size());
-    declared_ = heap_array<shape>(plan_.operands.size());
-    calls_ = heap_array<kernel_args>(plan_.steps.size());
-    fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
-    patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size());
+    operands_.allocate(plan_.operands.size());
+    declared_.allocate(plan_.operands.size());
+    calls_.allocate(plan_.steps.size());
+    fetch_address_.allocate(plan_.fetches.size());
+    patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size());
     const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
       const plan::plan_node& n = plan_.nodes[id];
       o = {address(n, variables, device), n.spec.type, dims_[id]};

@@ -63,7 +63,7 @@ class device_table {
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
     checked_option("intra_op_threads", threads, "all threads that the process may use");
     checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
-    devices_ = heap_array<session_device>(cpus + (others == nullptr ? 0 : others->devices()));
+    devices_.allocate(cpus + (others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;

@@ -47,8 +47,8 @@ class session_core {
     devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
                             pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
                             options.allow_soft_placement, others_.get());
-    address_ = heap_array<std::byte*>(variables.size());
-    initialized_ = heap_array<bool>(variables.size());
+    address_.allocate(variables.size());
+    initialized_.allocate(variables.size());
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
@@ -155,7 +155,7 @@ class session_core {
 
   /// Idle plans of other sessions go where there is no room.
   TAGMA_COLD void allocate_variables() {
-    storage_ = heap_array<aligned_bytes>(others_ ? 0 : variables_.size());
+    storage_.allocate(others_ ? 0 : variables_.size());
     for (;;) {
       try {
         if (others_) return others_->allocate_variables(variables_, devices_, address_);

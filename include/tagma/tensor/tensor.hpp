@@ -26,8 +26,12 @@ namespace detail {
 template <class From, class To>
 concept scalar_for = std::convertible_to<From, To> && !(std::is_floating_point_v<From> && std::is_integral_v<To>);
 
-/// Memory for the elements of a tensor that is no scalar. Throws `no_memory`.
-[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s) {
+/// Memory for the elements of a tensor, or nullptr for a scalar and for no elements. Throws as the tensor does.
+/// @param size receives how many there are
+[[nodiscard]] TAGMA_COLD inline void* allocate_elements(const tensor_spec& s, std::size_t& size) {
+  check_size(s);
+  size = static_cast<std::size_t>(s.dims.elements());
+  if (s.dims.rank == 0 || size == 0) return nullptr;
   const auto bytes = static_cast<std::size_t>(bytes_of(s));
   void* const data = ::operator new (bytes, std::align_val_t{tensor_alignment}, std::nothrow);
   if (data == nullptr) fail_no_memory(1, bytes, sentence({"a tensor of ", to_string(s)}));
@@ -141,13 +145,8 @@ class tensor {
 
  private:
   void allocate() {
-    const tensor_spec s{dtype_of<T>, dims_};
-    check_size(s);
-    size_ = static_cast<std::size_t>(dims_.elements());
-    if (dims_.rank == 0)
-      data_ = &scalar_;
-    else if (size_ > 0)
-      data_ = static_cast<T*>(detail::allocate_elements(s));
+    data_ = static_cast<T*>(detail::allocate_elements({dtype_of<T>, dims_}, size_));
+    if (dims_.rank == 0) data_ = &scalar_;
   }
   void copy_from(const T* values) {
     for (std::size_t i = 0; i < size_; ++i) ::new (static_cast<void*>(data_ + i)) T(values[i]);
