@@ -223,7 +223,7 @@ class session_core {
       runs.leave(false);
     }
     void step(std::size_t s) override {
-      if (s == first_with_variable_) enter();
+      if (s == first_with_variable_) enter_at_step();
       if (access_ != nullptr) return step_by_itself(s);
       if (plan_.writes_variables) take_before(s);
       bound_.run_step(s, context_);
@@ -234,7 +234,7 @@ class session_core {
       bound_.start_step(s, context_, done);
     }
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
-      return bound_.named(s, static_cast<std::exception_ptr&&>(e));
+      return entering_ ? e : bound_.named(s, static_cast<std::exception_ptr&&>(e));
     }
     void all_steps() { bound_.device_steps()->run(*this, context_); }
     /// All steps have ended.
@@ -259,6 +259,13 @@ class session_core {
       } catch (const no_memory& e) {
         throw no_memory(e, "the fetch of " + detail::describe(plan_.nodes[plan_.fetches[f]]));
       }
+    }
+
+    /// What goes wrong at the gate is not the step's error.
+    void enter_at_step() {
+      entering_ = true;
+      enter();
+      entering_ = false;
     }
 
     // Where versions of variables are held.
@@ -315,6 +322,7 @@ class session_core {
     variable_access* const access_ = bound_.access();
     std::size_t first_with_variable_ = 0;
     bool inside_ = false;
+    bool entering_ = false;
     bool all_begun_ = false;
     bool ended_ = false;
   };

@@ -14,7 +14,7 @@
 #include "tagma/runtime/aligned_bytes.hpp"
 #include "tagma/runtime/mutex.hpp"
 #include "tagma/runtime/resource.hpp"
-#include "tagma/tensor/spec.hpp"
+#include "tagma/tensor/view.hpp"
 
 namespace tagma::runtime {
 
@@ -101,6 +101,9 @@ class stored_variable final : public resource {
     end_update();
     initialized_.store(had_value, memory_order::release);
   }
+
+  /// The current version, where nobody updates it meanwhile; perhaps on a device that the host does not read.
+  [[nodiscard]] raw_view view() const { return {data(), spec_.type, spec_.dims}; }
 
   /// Changes whenever a variable of the process is somewhere else than before.
   [[nodiscard]] static std::uint64_t moves() { return moves_.load(memory_order::acquire); }
