@@ -173,9 +173,9 @@ bool is_linearisable(std::vector<event> runs) {
 
 TEST_CASE("the check of histories sees what is wrong") {
   CHECK(is_linearisable({{0, 2, 1, true}, {1, 3, 0, false}, {4, 5, 1, false}}));
-  CHECK(!is_linearisable({{0, 2, 1, true}, {3, 4, 0, false}}));                     // a stale read
-  CHECK(!is_linearisable({{0, 2, 1, true}, {1, 3, 1, true}}));                      // a lost update
-  CHECK(!is_linearisable({{0, 1, 0, false}, {2, 3, 2, true}, {4, 5, 1, true}}));    // updates out of order
+  CHECK(!is_linearisable({{0, 2, 1, true}, {3, 4, 0, false}}));                   // a stale read
+  CHECK(!is_linearisable({{0, 2, 1, true}, {1, 3, 1, true}}));                    // a lost update
+  CHECK(!is_linearisable({{0, 1, 0, false}, {2, 3, 2, true}, {4, 5, 1, true}}));  // updates out of order
 }
 
 std::int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
@@ -186,7 +186,8 @@ TEST_CASE("every history of threads over two sessions is linearisable for each v
   const auto w = tg::variable<"w", float, 8>(tg::zeros);
   const auto add_v = tg::assign_add(v, filled<8>(a));
   const auto add_w = tg::assign_add(w, filled<8>(a));
-  const auto waits = tg::after(apply<send_number, 2>(v))(tg::assign_add(w, filled<8>(apply<receive_number, 2>(a) * 0.0f + a)));
+  const auto waits =
+      tg::after(apply<send_number, 2>(v))(tg::assign_add(w, filled<8>(apply<receive_number, 2>(a) * 0.0f + a)));
   const auto never = tg::assign_add(v, filled<8>(apply<receive_number, 3>(apply<send_number, 4>(w))));
   const auto program = tg::compile([=] { return tg::outputs(v, w, add_v, add_w, waits, never); });
   constexpr int threads = 8;
@@ -222,7 +223,8 @@ TEST_CASE("every history of threads over two sessions is linearisable for each v
               note(1, true, begin, session.run(waits, a = 1.0f));
               break;
             case 4:
-              if (i % 16 == 0) failed += !tg::test::text_of([&] { session.run(never, a = 0.0f, tg::timeout(100us)); }).empty();
+              if (i % 16 == 0)
+                failed += !tg::test::text_of([&] { session.run(never, a = 0.0f, tg::timeout(100us)); }).empty();
               break;
             case 5: {
               const auto [left, right] = session.run(tg::fetch(v, w));

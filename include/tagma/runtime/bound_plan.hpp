@@ -16,8 +16,8 @@
 #include "tagma/plan/transfer.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 #include "tagma/runtime/caught.hpp"
-#include "tagma/runtime/device.hpp"
 #include "tagma/runtime/container.hpp"
+#include "tagma/runtime/device.hpp"
 #include "tagma/runtime/step_runner.hpp"
 #include "tagma/runtime/stored_variable.hpp"
 #include "tagma/runtime/trace.hpp"
@@ -326,7 +326,8 @@ class bound_plan {
     for (std::size_t s = plan_.steps.size(); s-- > 0;) {
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
       if (needs_variable(plan_, plan_.steps[s])) first_with_variable_ = s;
-      runtime::each_written(plan_, plan_.steps[s], [this](std::int32_t slot, int) { written_[static_cast<std::size_t>(slot)] = true; });
+      runtime::each_written(plan_, plan_.steps[s],
+                            [this](std::int32_t slot, int) { written_[static_cast<std::size_t>(slot)] = true; });
     }
     asynchronous_ = waiting_ != nullptr && !accelerated_;
   }

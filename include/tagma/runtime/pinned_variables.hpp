@@ -230,8 +230,8 @@ class pinned_variables final : public variable_access {
 namespace tagma {
 
 inline container::container(isolation kept_apart)
-    : state_(new runtime::state_container(
-          kept_apart == isolation::variables ? &runtime::pinned_variables::make : nullptr)) {}
+    : state_(new runtime::state_container(kept_apart == isolation::variables ? &runtime::pinned_variables::make
+                                                                             : nullptr)) {}
 
 TAGMA_COLD inline std::size_t container::bytes() const {
   std::size_t sum = 0;

@@ -36,6 +36,22 @@ struct session_options {
 
 namespace runtime {
 
+/// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
+struct run_numbers {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;  ///< the number of the run
+};
+
+/// One run of a plan, as somebody asks for it.
+struct run_request {
+  const plan::plan_view& plan;
+  const kernel_tables& kernels;
+  array_view<const raw_view> feeds;
+  array_view<run_limits> limits;
+  const source_line& at;
+  const run_numbers* numbers = nullptr;  ///< nullptr: the seed of the session, and the number of its next run
+};
+
 class session_core {
  public:
   /// @param others the devices that are no CPUs, if the program knows of any
@@ -104,10 +120,9 @@ class session_core {
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-           array_view<run_limits> limits, const source_line& at, Take take) {
+  void run(const run_request& request, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
-    run_at(plan, kernels, feeds, limits, at, to);
+    run_at(request, to);
   }
 
   /// Bytes of the arenas of the plans that wait for their next run.
@@ -117,10 +132,7 @@ class session_core {
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
   session_core(array_view<const plan::plan_variable> variables, const carried& values, const session_options& options,
                owned<accelerator>& others)
-      : others_(others.release()),
-        variables_(variables),
-        values_(values),
-        log_(options.log_device_placement) {}
+      : others_(others.release()), variables_(variables), values_(values), log_(options.log_device_placement) {}
 
   /// Takes the variables of the program from the container, or puts them there.
   /// Throws InvalidArgument that names a variable which is another one there.
@@ -158,11 +170,12 @@ class session_core {
   }
   TAGMA_COLD static void check_variable(const stored_variable& v, const tensor_spec& spec, int device) {
     if (!(v.spec() == spec))
-      fail(status_code::invalid_argument, {"the container has ", v.text(), ", the program one that is ", to_string(spec)});
+      fail(status_code::invalid_argument,
+           {"the container has ", v.text(), ", the program one that is ", to_string(spec)});
     if (v.device() != device)
       fail(status_code::invalid_argument,
            {"the container has ", v.text(), v.device() < 0 ? " on the host" : " on another device", ", the program ",
-            device < 0 ? "on the host" : "on its device"});
+            device < 0 ? "one on the host" : "one on its device"});
   }
 
   /// Whom the fetched values go to.
@@ -189,11 +202,13 @@ class session_core {
 
     /// What comes before the first step.
     /// @param in_order the calling thread does the steps, one after the other
-    void begin(bool in_order) {
+    /// @param numbers of the run, or nullptr
+    void begin(bool in_order, const run_numbers* numbers) {
       first_with_variable_ = in_order ? bound_.first_with_variable() : bound_.step_count();
       if (access_ != nullptr) begin_access();
       if (!in_order && !bound_.asynchronous()) enter();
-      context_.step = session_.step_.fetch_add(1, memory_order::relaxed);
+      context_.step = numbers != nullptr ? numbers->step : session_.step_.fetch_add(1, memory_order::relaxed);
+      if (numbers != nullptr) context_.seed = numbers->seed;
     }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
@@ -202,8 +217,7 @@ class session_core {
       state.runs().enter(plan_.writes_variables, control_.guard());
       inside_ = true;
       if (access_ != nullptr) return;
-      if (plan_.writes_variables)
-        bound_.each_written([&](std::size_t i) { session_.stored_[i]->own_alone(); });
+      if (plan_.writes_variables) bound_.each_written([&](std::size_t i) { session_.stored_[i]->own_alone(); });
       bound_.follow(session_.stored_);
       if (!session_.all_initialized_) session_.require_initialized(plan_);
     }
@@ -339,34 +353,31 @@ class session_core {
     current_run& run_;
   };
 
-  [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
-                                array_view<const raw_view> feeds, array_view<run_limits> limits, const source_line& at,
-                                const receiver& to) {
+  [[gnu::noinline]] void run_at(const run_request& request, const receiver& to) {
     try {
-      run_plan(plan, kernels, feeds, limits, to);
+      run_plan(request, to);
     } catch (const no_memory& e) {
-      rethrow_at(no_memory(e, {}, held_text()), at);
+      rethrow_at(no_memory(e, {}, held_text()), request.at);
     } catch (const error& e) {
-      rethrow_at(e, at);
+      rethrow_at(e, request.at);
     } catch (const std::bad_alloc&) {
-      rethrow_at({status_code::resource_exhausted, "the host has no room for what a run needs"}, at);
+      rethrow_at({status_code::resource_exhausted, "the host has no room for what a run needs"}, request.at);
     }
   }
 
-  TAGMA_INLINE void run_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                             array_view<const raw_view> feeds, array_view<run_limits> given, const receiver& to) {
-    if (given.size() > 1) join(given);
-    const run_limits& limits = given.empty() ? no_limits : given[0];
+  TAGMA_INLINE void run_plan(const run_request& request, const receiver& to) {
+    if (request.limits.size() > 1) join(request.limits);
+    const run_limits& limits = request.limits.empty() ? no_limits : request.limits[0];
     step_pool* const threads = pools_.find(limits.pool == run_limits::any_pool ? 0 : limits.pool, devices_.threads());
     const bool takes_part = threads == nullptr || threads == &devices_.threads();
     run_control control(limits, timeout_ns_, &plans_.end());
-    lease plan_lease(*this, plan, kernels, feeds, control.guard());
+    lease plan_lease(*this, request, control.guard());
     bound_plan& bound = *plan_lease.plan;
-    bound.patch(feeds);
-    current_run run(*this, plan, bound, control, to, limits.trace);
+    bound.patch(request.feeds);
+    current_run run(*this, request.plan, bound, control, to, limits.trace);
     step_runner* runner = bound.device_steps() == nullptr ? bound.shared_steps() : nullptr;
     if (runner != nullptr && threads == nullptr && !bound.asynchronous()) runner = nullptr;
-    run.begin(takes_part && runner == nullptr && bound.device_steps() == nullptr);
+    run.begin(takes_part && runner == nullptr && bound.device_steps() == nullptr, request.numbers);
     const kernel_scope scope(devices_.threads());
     if (bound.device_steps() != nullptr)
       run_on_devices(control, run, threads, takes_part);
@@ -394,10 +405,8 @@ class session_core {
 
   /// A bound plan for one run. The session does not end meanwhile.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds,
-          const run_guard& guard)
-        : lease(s, p, feeds) {
-      if (plan == nullptr) plan = s.bind(p, kernels, feeds, guard);
+    lease(session_core& s, const run_request& request, const run_guard& guard) : lease(s, request.plan, request.feeds) {
+      if (plan == nullptr) plan = s.bind(request.plan, request.kernels, request.feeds, guard);
     }
     ~lease() { store.leave(std::move(plan)); }
     lease(const lease&) = delete;

@@ -383,7 +383,8 @@ class step_runner final : public shared_work {
     holds_back_ = false;
     remaining_.store(late_, memory_order::relaxed);
     for (std::size_t s = 0; s < graph_.size(); ++s)
-      if (steps_[s].held == hold::last && steps_[s].pending.load(memory_order::acquire) == 0) insert(static_cast<step_id>(s));
+      if (steps_[s].held == hold::last && steps_[s].pending.load(memory_order::acquire) == 0)
+        insert(static_cast<step_id>(s));
     call_helpers(ready_count_.load(memory_order::relaxed));
   }
 

@@ -127,6 +127,10 @@ class stored_variable final : public resource {
     from_->copy({copy.data(), on_host}, {v.data_, device_}, bytes());
     return copy.data();
   }
+  /// The same of the current version, where nobody updates it meanwhile.
+  [[nodiscard]] TAGMA_COLD raw_view read(aligned_bytes& copy) const {
+    return {read(*current_.load(memory_order::acquire), copy), spec_.type, spec_.dims};
+  }
   /// Writes elements that the host has, where `begin_update` said.
   TAGMA_COLD void write(std::byte* to, const void* elements) const {
     if (bytes() == 0) return;

@@ -30,7 +30,9 @@ class started_steps final : public waiting_steps {
     return owned<waiting_steps>(static_cast<owned<started_steps>&&>(made));
   }
 
-  [[nodiscard]] access_function access() const override { return uses_while_waiting_ ? &pinned_variables::make : nullptr; }
+  [[nodiscard]] access_function access() const override {
+    return uses_while_waiting_ ? &pinned_variables::make : nullptr;
+  }
 
   void start(std::size_t s, const run_context& context, completion done) override {
     if (context.trace != nullptr || plan_.step_access() != nullptr) {
