@@ -33,40 +33,36 @@ struct running_sum {
 
 }  // namespace mine
 
-namespace tagma::device::cpu {
-
 /// The body of a loop, over packs of elements; exp and its like are those of packs here.
 template <>
-struct scalar_kernel<ir::key<mine::log_cosh>> {
+struct tagma::device::scalar_kernel<tagma::device::on_cpu, tagma::ir::key<mine::log_cosh>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& x) {
     const P size = abs(x);
-    return size + log1p(exp(size * splat<P>(-2))) - splat<P>(0.693147180559945309);
+    return size + log1p(exp(size * cpu::splat<P>(-2))) - cpu::splat<P>(0.693147180559945309);
   }
 };
 
-template <class T>
-void running_sum(const kernel_args& args, const run_context&) {
-  const auto* from = args.in[0].as<const T>();
-  auto* to = args.out.as<T>();
-  const extent n = args.out.dims[args.out.dims.rank - 1], all = args.out.elements();
-  const bool backwards = args.attributes[0] != 0;
-  for (extent row = 0; row < all; row += n) {
-    T sum{};
-    for (extent k = 0; k < n; ++k) {
-      const extent i = row + (backwards ? n - 1 - k : k);
-      to[i] = sum += from[i];
+/// A kernel is picked by the element types of its result and its operands.
+template <>
+struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<mine::running_sum>> {
+  template <class T>
+  static void run(const kernel_args& args, const run_context&) {
+    const auto* from = args.in[0].as<const T>();
+    auto* to = args.out.as<T>();
+    const extent n = args.out.dims[args.out.dims.rank - 1], all = args.out.elements();
+    const bool backwards = args.attributes[0] != 0;
+    for (extent row = 0; row < all; row += n) {
+      T sum{};
+      for (extent k = 0; k < n; ++k) {
+        const extent i = row + (backwards ? n - 1 - k : k);
+        to[i] = sum += from[i];
+      }
     }
   }
-}
-
-template <>
-struct kernel<ir::key<mine::running_sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&running_sum<stored<Out>>};
+  static constexpr kernel_entry entry{&run<stored<Out>>};
 };
-
-}  // namespace tagma::device::cpu
 
 namespace mine {
 

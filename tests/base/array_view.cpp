@@ -3,6 +3,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,16 @@ static_assert(sum(array_view<const int>(four).subspan(3)) == 4);
 static_assert(sum(array_view<const int>(four).first(2)) == 3);
 static_assert(array_view<const int>(four).front() == 1 && array_view<const int>(four).back() == 4);
 static_assert(fixed_array<int, 0>::size() == 0);
+
+/// Positions and counts as the tables of a plan have them.
+template <class Integer>
+constexpr bool takes() {
+  const array_view<const int> view(four.data(), Integer{4});
+  return view[Integer{2}] == 3 && four[Integer{2}] == 3 && view.first(Integer{2}).size() == 2 &&
+         view.subspan(Integer{1}).back() == 4 && sum(view.subspan(Integer{1}, Integer{2})) == 5;
+}
+static_assert(takes<std::int16_t>() && takes<std::int32_t>() && takes<std::int64_t>() && takes<std::size_t>());
+static_assert(sum(array_view<const int>(four).subspan(std::size_t{1}, std::int16_t{2})) == 5);
 }  // namespace
 
 TEST_CASE("a view is made from everything with data and size") {

@@ -24,47 +24,48 @@ using kernel_values = std::vector<kernel_value>;
 
 namespace detail {
 
-template <class Kernels, class Op, signature S, unsigned Stretched, std::size_t... I>
+template <class Device, class Op, signature S, unsigned Stretched, std::size_t... I>
 constexpr runtime::kernel_entry loop_kernel(std::index_sequence<I...>) {
   constexpr int b = S.inputs > 1 ? 1 : 0, c = S.inputs > 2 ? 2 : 0;
-  using loop = typename Kernels::template loop<
-      tagma::device::types<typename Kernels::template load<S.in[I], ((Stretched >> I) & 1) == 0>...>,
-      tagma::device::types<typename Kernels::template operation<ir::key<Op>, S.out, 0, b, c>>>;
+  using loop =
+      tagma::device::fused_loop<Device,
+                                tagma::device::types<tagma::device::load_of<S.in[I], ((Stretched >> I) & 1) == 0>...>,
+                                tagma::device::types<tagma::device::operation_of<ir::key<Op>, S.out, 0, b, c>>>;
   return loop::entry;
 }
 
-template <class Kernels, class Op, signature S, unsigned... Stretched>
+template <class Device, class Op, signature S, unsigned... Stretched>
 void add_variants(kernel_values& to, std::integer_sequence<unsigned, Stretched...>) {
   constexpr auto inputs = std::make_index_sequence<static_cast<std::size_t>(S.inputs)>{};
-  (to.push_back({&ir::key<Op>, S, Stretched, loop_kernel<Kernels, Op, S, Stretched>(inputs)}), ...);
+  (to.push_back({&ir::key<Op>, S, Stretched, loop_kernel<Device, Op, S, Stretched>(inputs)}), ...);
 }
 
-template <class Kernels, class Op, signature S, std::size_t... I>
+template <class Device, class Op, signature S, std::size_t... I>
 void add_plain(kernel_values& to, std::index_sequence<I...>) {
-  to.push_back({&ir::key<Op>, S, 0, Kernels::template kernel<ir::key<Op>>::template entry<S.out, S.in[I]...>});
+  to.push_back({&ir::key<Op>, S, 0, tagma::device::kernel<Device, ir::key<Op>>::template entry<S.out, S.in[I]...>});
 }
 
-template <class Kernels, class Op, signature S>
+template <class Device, class Op, signature S>
 void add_kernel(kernel_values& to) {
   if constexpr (Op::kind == ir::op_kind::elementwise) {
-    if constexpr (Kernels::template has_loop<ir::key<Op>>)
-      add_variants<Kernels, Op, S>(to, std::make_integer_sequence<unsigned, 1u << S.inputs>{});
-  } else if constexpr (Kernels::template has_kernel<ir::key<Op>>) {
-    add_plain<Kernels, Op, S>(to, std::make_index_sequence<static_cast<std::size_t>(S.inputs)>{});
+    if constexpr (tagma::device::has_scalar_kernel<Device, ir::key<Op>>)
+      add_variants<Device, Op, S>(to, std::make_integer_sequence<unsigned, 1u << S.inputs>{});
+  } else if constexpr (tagma::device::has_kernel<Device, ir::key<Op>>) {
+    add_plain<Device, Op, S>(to, std::make_index_sequence<static_cast<std::size_t>(S.inputs)>{});
   }
 }
 
-template <class Kernels, class Row, std::size_t... I>
+template <class Device, class Row, std::size_t... I>
 void add_row(kernel_values& to, std::index_sequence<I...>) {
-  (add_kernel<Kernels, typename Row::operation, Row::signatures.list[I]>(to), ...);
+  (add_kernel<Device, typename Row::operation, Row::signatures.list[I]>(to), ...);
 }
 
 }  // namespace detail
 
 /// Adds the kernels of a family, those that the device has.
-template <class Kernels, class... Row>
+template <class Device, class... Row>
 void add_family(family<Row...>, kernel_values& to) {
-  (detail::add_row<Kernels, Row>(to, std::make_index_sequence<Row::signatures.count>{}), ...);
+  (detail::add_row<Device, Row>(to, std::make_index_sequence<Row::signatures.count>{}), ...);
 }
 
 /// True if a kernel is among them; of a view, true.

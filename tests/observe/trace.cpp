@@ -20,7 +20,7 @@ struct odd_identity : tagma::op::elementwise {
 }  // namespace
 
 template <>
-struct tagma::device::cpu::scalar_kernel<tagma::ir::key<odd_identity>> {
+struct tagma::device::scalar_kernel<tagma::device::on_cpu, tagma::ir::key<odd_identity>> {
   template <class Out, class P>
   TAGMA_INLINE static Out apply(const P& value) {
     return value;

@@ -40,14 +40,14 @@ constexpr auto planned(const ir::built_graph<room, Roots>& built, Device device,
 template <class Plan>
 constexpr int transfers(const Plan& p) {
   int n = 0;
-  for (std::size_t s = 0; s < p.sizes.steps; ++s) n += p.nodes[p.steps[s].node].op == &ir::info<plan::transfer>;
+  for (std::int32_t s = 0; s < p.sizes.steps; ++s) n += p.nodes[p.steps[s].node].op == &ir::info<plan::transfer>;
   return n;
 }
 
 /// The nodes of all steps are on the device of the step, and so is what they read.
 template <class Plan>
 constexpr bool reads_at_home(const Plan& p) {
-  for (std::size_t s = 0; s < p.sizes.steps; ++s) {
+  for (std::int32_t s = 0; s < p.sizes.steps; ++s) {
     const plan::plan_step& step = p.steps[s];
     const plan::plan_node& n = p.nodes[step.node];
     if (n.step != static_cast<std::int32_t>(s)) return false;
@@ -121,8 +121,8 @@ constexpr bool fetched_values() {
   for (const ir::node_id f : p.fetches)
     if (p.nodes[f].device != 0) return false;
   std::int32_t update = -1;
-  for (std::size_t s = 0; s < p.sizes.steps; ++s)
-    if (p.nodes[p.steps[s].node].op->kind == ir::op_kind::update) update = static_cast<std::int32_t>(s);
+  for (std::int32_t s = 0; s < p.sizes.steps; ++s)
+    if (p.nodes[p.steps[s].node].op->kind == ir::op_kind::update) update = s;
   const std::int32_t old = p.nodes[p.fetches[1]].step, now = p.nodes[p.fetches[2]].step;
   // They are taken where they were copied to, once all steps are done.
   for (const std::int32_t f : p.fetch_steps)
@@ -155,7 +155,7 @@ TEST_CASE("each device has its arena") {
   const auto p =
       planned(build(tagma::exp(tagma::tanh(x) + x)), [](std::string_view op) { return op == "exp" ? 0 : 1; });
   std::vector<plan::plan_block> blocks;
-  for (std::size_t b = 0; b < p.sizes.blocks; ++b) blocks.push_back(p.blocks[b]);
+  for (std::int32_t b = 0; b < p.sizes.blocks; ++b) blocks.push_back(p.blocks[b]);
   std::vector<std::int64_t> bytes(blocks.size(), 64), offsets(blocks.size(), -1);
   std::vector<std::int32_t> live(blocks.size());
   CHECK(plan::plan_memory(blocks, bytes, offsets, live, 0) > 0);

@@ -35,7 +35,7 @@ void run_stay(const tg::runtime::kernel_args& args, const tg::runtime::run_conte
 }  // namespace
 
 template <>
-struct tagma::device::cpu::kernel<tagma::ir::key<stay>> {
+struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<stay>> {
   template <tagma::dtype, tagma::dtype...>
   static constexpr tagma::runtime::kernel_entry entry{&run_stay};
 };

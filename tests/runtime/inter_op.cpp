@@ -26,7 +26,7 @@ struct meet {
   static constexpr double work(const tg::ir::infer_args&) { return 1e9; }
 };
 
-void run_meet(const tg::device::cpu::kernel_args& args, const tg::runtime::run_context& context) {
+void run_meet(const tg::runtime::kernel_args& args, const tg::runtime::run_context& context) {
   const int now = ++present;
   for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
   }
@@ -44,7 +44,7 @@ template <tg::expression E, class Place = TAGMA_FRESH_TYPE(E)>
 }  // namespace
 
 template <>
-struct tagma::device::cpu::kernel<tagma::ir::key<meet>> {
+struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<meet>> {
   template <tagma::dtype, tagma::dtype...>
   static constexpr tagma::runtime::kernel_entry entry{&run_meet};
 };

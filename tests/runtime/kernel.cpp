@@ -29,7 +29,7 @@ constexpr auto x = tg::placeholder<"x", float, tg::dyn>();
 }  // namespace
 
 template <>
-struct tagma::device::cpu::kernel<tagma::ir::key<plus_one>> {
+struct tagma::device::kernel<tagma::device::on_cpu, tagma::ir::key<plus_one>> {
   static owned<runtime::kernel_state> prepare(const runtime::kernel_args& args, const runtime::run_context&) {
     ++prepared;
     auto state = make_owned<counted_state>();

@@ -248,15 +248,15 @@ inline void compare(const std::string& what, const runtime::kernel_entry& cpu, c
 template <class Op, dtype... Types>
 void compare_kernels(const std::string& what, const call& c, double tolerance = 0,
                      device::cuda::stream_resources* resources = nullptr) {
-  using on_cpu = device::cpu::kernel<ir::key<Op>>;
-  using on_cuda = device::cuda::kernel<ir::key<Op>>;
+  using on_cpu = device::kernel<device::on_cpu, ir::key<Op>>;
+  using on_cuda = device::kernel<device::on_cuda, ir::key<Op>>;
   compare(what, on_cpu::template entry<Types...>, on_cuda::template entry<Types...>, c, tolerance, resources);
 }
 
 /// The result of a kernel of the CPU.
 template <class Op, dtype... Types>
 device_tensor run_on_cpu(const call& c) {
-  using on_cpu = device::cpu::kernel<ir::key<Op>>;
+  using on_cpu = device::kernel<device::on_cpu, ir::key<Op>>;
   return run(on_cpu::template entry<Types...>, c, false)[0];
 }
 

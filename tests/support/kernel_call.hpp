@@ -40,7 +40,7 @@ void call_with(const call_options& options, tensor<Out>& out, const std::vector<
   args.declared = declared;
   args.declared_out = out.dims();
   constexpr runtime::kernel_entry entry =
-      device::cpu::kernel<ir::key<Op>>::template entry<dtype_of<Out>, dtype_of<In>...>;
+      device::kernel<device::on_cpu, ir::key<Op>>::template entry<dtype_of<Out>, dtype_of<In>...>;
   tagma::owned<runtime::kernel_state> state;
   if (entry.prepare != nullptr) state = entry.prepare(args, context);
   args.state = state.get();

@@ -185,30 +185,30 @@ inline void run_count(const runtime::kernel_args& args, const runtime::run_conte
 
 }  // namespace tagma::test
 
-namespace tagma::device::cpu {
+namespace tagma::device {
 template <>
-struct kernel<ir::key<test::await_latch>> {
+struct kernel<on_cpu, ir::key<test::await_latch>> {
   template <dtype, dtype...>
-  static constexpr runtime::kernel_entry entry{.prepare = &test::prepare_await, .start = &test::start_await};
+  static constexpr kernel_entry entry{.prepare = &test::prepare_await, .start = &test::start_await};
 };
 template <>
-struct kernel<ir::key<test::open_latch>> {
+struct kernel<on_cpu, ir::key<test::open_latch>> {
   template <dtype, dtype...>
-  static constexpr runtime::kernel_entry entry{&test::run_open};
+  static constexpr kernel_entry entry{&test::run_open};
 };
 template <>
-struct kernel<ir::key<test::poll_latch>> {
+struct kernel<on_cpu, ir::key<test::poll_latch>> {
   template <dtype, dtype...>
-  static constexpr runtime::kernel_entry entry{&test::run_poll};
+  static constexpr kernel_entry entry{&test::run_poll};
 };
 template <>
-struct kernel<ir::key<test::fail_below>> {
+struct kernel<on_cpu, ir::key<test::fail_below>> {
   template <dtype, dtype...>
-  static constexpr runtime::kernel_entry entry{&test::run_fail};
+  static constexpr kernel_entry entry{&test::run_fail};
 };
 template <>
-struct kernel<ir::key<test::count_calls>> {
+struct kernel<on_cpu, ir::key<test::count_calls>> {
   template <dtype, dtype...>
-  static constexpr runtime::kernel_entry entry{&test::run_count};
+  static constexpr kernel_entry entry{&test::run_count};
 };
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -4,6 +4,7 @@
 /// @file
 /// A view of consecutive objects and a fixed array, written for constant evaluation: an access is one step of the
 /// compiler's interpreter, where std::span and std::array take four. Clang stops a constant after a million steps.
+/// Positions and counts are integers of any type, none below 0 (docs/decisions/0032-indices.md).
 
 #include <cstddef>
 #include <string_view>
@@ -17,7 +18,8 @@ template <class T>
 class array_view {
  public:
   constexpr array_view() = default;
-  constexpr array_view(T* data, std::size_t size) : data_(data), size_(size) {}
+  template <class Count>
+  constexpr array_view(T* data, Count size) : data_(data), size_(static_cast<std::size_t>(size)) {}
   template <std::size_t N>
   constexpr array_view(T (&array)[N]) : data_(array), size_(N) {}
   template <class Range>
@@ -38,9 +40,16 @@ class array_view {
   [[nodiscard]] constexpr T* end() const { return data_ + size_; }
   [[nodiscard]] constexpr T& front() const { return data_[0]; }
   [[nodiscard]] constexpr T& back() const { return data_[size_ - 1]; }
-  [[nodiscard]] constexpr array_view first(std::size_t count) const { return {data_, count}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from) const { return {data_ + from, size_ - from}; }
-  [[nodiscard]] constexpr array_view subspan(std::size_t from, std::size_t count) const {
+  template <class Count>
+  [[nodiscard]] constexpr array_view first(Count count) const {
+    return {data_, count};
+  }
+  template <class Index>
+  [[nodiscard]] constexpr array_view subspan(Index from) const {
+    return {data_ + from, size_ - static_cast<std::size_t>(from)};
+  }
+  template <class Index, class Count>
+  [[nodiscard]] constexpr array_view subspan(Index from, Count count) const {
     return {data_ + from, count};
   }
 

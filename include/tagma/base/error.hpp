@@ -92,10 +92,15 @@ class text_part {
   std::int64_t number_;  // or how long the text is
 };
 
-/// Joins the parts of a sentence. Out of line, so that a message costs the code around it little.
+/// Appends the parts of a sentence. Out of line, so that a message costs the code around it little.
+TAGMA_COLD inline void append_parts(std::string& text, std::initializer_list<text_part> parts) {
+  for (const text_part& part : parts) part.append_to(text);
+}
+
+/// Joins the parts of a sentence.
 [[nodiscard]] TAGMA_COLD inline std::string sentence(std::initializer_list<text_part> parts) {
   std::string text;
-  for (const text_part& part : parts) part.append_to(text);
+  append_parts(text, parts);
   return text;
 }
 

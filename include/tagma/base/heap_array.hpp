@@ -6,18 +6,45 @@
 /// no code: their instantiations are most of what a header of small classes costs a compiler.
 
 #include <cstddef>
+#include <cstring>
 #include <new>
+#include <type_traits>
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/no_memory.hpp"
 
 namespace tagma {
 
+namespace detail {
+
+/// Memory for `count` elements, all bytes zero. Out of line and for all types, as what follows: a loop of its own for
+/// each type costs a program more to compile than what it does with the array.
+/// Throws `no_memory`.
+[[nodiscard]] TAGMA_COLD inline void* make_zeroed(std::size_t count, std::size_t size) {
+  if (count == 0) return nullptr;
+  void* const data = count > PTRDIFF_MAX / size ? nullptr : ::operator new(count* size, std::nothrow);
+  if (data == nullptr) fail_no_memory(count, size, "a table");
+  return std::memset(data, 0, count * size);
+}
+
+/// The same, each element a copy of the bytes of one.
+[[nodiscard]] TAGMA_COLD inline void* make_copies(std::size_t count, std::size_t size, const void* one) {
+  auto* const data = static_cast<std::byte*>(make_zeroed(count, size));
+  for (std::size_t i = 0; i < count; ++i) std::memcpy(data + i * size, one, size);
+  return data;
+}
+
+}  // namespace detail
+
+/// @tparam T whose default constructor throws nothing
 template <class T>
 class heap_array {
  public:
   heap_array() = default;
   /// Throws `no_memory`.
-  explicit heap_array(std::size_t size) : data_(size == 0 ? nullptr : make(size)), size_(size) {}
+  /// @param size an integer of any type; one below 0 is more than there is
+  template <class Count>
+  explicit heap_array(Count size) : data_(make(static_cast<std::size_t>(size))), size_(static_cast<std::size_t>(size)) {}
   heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
     other.size_ = 0;
@@ -33,19 +60,41 @@ class heap_array {
   }
   heap_array(const heap_array&) = delete;
   heap_array& operator=(const heap_array&) = delete;
-  ~heap_array() { delete[] data_; }
+  ~heap_array() {
+    if constexpr (std::is_trivially_destructible_v<T>)
+      ::operator delete(data_);
+    else if (data_ != nullptr)
+      destroy(data_, size_);
+  }
 
-  [[nodiscard]] T& operator[](std::size_t i) const { return data_[i]; }
+  template <class Index>
+  [[nodiscard]] T& operator[](Index i) const {
+    return data_[i];
+  }
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] T* begin() const { return data_; }
   [[nodiscard]] T* end() const { return data_ + size_; }
 
  private:
+  template <class U>
+  static constexpr U first{};
+
   [[nodiscard]] static T* make(std::size_t size) {
-    T* const data = size > PTRDIFF_MAX / sizeof(T) ? nullptr : new (std::nothrow) T[size]();
-    if (data == nullptr) fail_no_memory(size, sizeof(T), "a table");
-    return data;
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    if constexpr (std::is_trivially_default_constructible_v<T>) {
+      return static_cast<T*>(detail::make_zeroed(size, sizeof(T)));
+    } else if constexpr (std::is_trivially_copyable_v<T>) {
+      return static_cast<T*>(detail::make_copies(size, sizeof(T), &first<T>));
+    } else {
+      T* const data = static_cast<T*>(detail::make_zeroed(size, sizeof(T)));
+      for (std::size_t i = 0; i < size; ++i) new (data + i) T();
+      return data;
+    }
+  }
+  TAGMA_COLD static void destroy(T* data, std::size_t size) {
+    while (size > 0) data[--size].~T();
+    ::operator delete(data);
   }
 
   T* data_ = nullptr;

@@ -36,7 +36,9 @@ class shared_bytes {
     other.block_ = mine;
     return *this;
   }
-  ~shared_bytes() { release(); }
+  ~shared_bytes() {
+    if (block_ != nullptr) release();
+  }
 
   [[nodiscard]] std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
   [[nodiscard]] std::byte* data() const {
@@ -60,7 +62,7 @@ class shared_bytes {
     std::size_t size;
   };
   TAGMA_COLD void release() {
-    if (block_ != nullptr && block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
+    if (block_->owners.fetch_sub(1, memory_order::acq_rel) == 1) ::operator delete(block_);
   }
 
   header* block_ = nullptr;

@@ -5,12 +5,10 @@
 /// What kernels of random tensors share on all devices.
 
 #include "tagma/base/config.hpp"
-#include "tagma/base/scalar_math.hpp"
+#include "tagma/device/functions.hpp"
 #include "tagma/tensor/half.hpp"
 
 namespace tagma::device {
-
-using scalar_math::floor;
 
 /// What random numbers are drawn from; truncated normal ones lie within (-2, 2).
 enum class distribution : unsigned char { uniform, normal, truncated };

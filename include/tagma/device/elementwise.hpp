@@ -1,55 +1,81 @@
 // SPDX-License-Identifier: BSL-1.0
 
 /// @file
-/// Bodies of the element-wise operations that are one expression, for kernels of all devices. A macro without a pragma:
-/// see base/config.hpp.
+/// Bodies of the element-wise operations that are one expression, for all devices. Macros without a pragma: see
+/// base/config.hpp.
 
-#ifndef TAGMA_ELEMENTWISE_BODIES
+#ifndef TAGMA_ELEMENTWISE_KERNELS
 
-#include "tagma/base/scalar_math.hpp"
+#include "tagma/device/functions.hpp"
+#include "tagma/device/kernel.hpp"
 #include "tagma/expr/op/math.hpp"
 #include "tagma/expr/op/view.hpp"
 
 // clang-format off
-/// Writes `ONE(operation, expression)` for each operation of one operand `x`, and `TWO(operation, expression)` for each
-/// of two, `a` and `b`, of one type P: a pack of elements on the CPU, an element on a GPU. The outcome of a comparison
-/// is not yet of the type of the result.
-#define TAGMA_ELEMENTWISE_BODIES(ONE, TWO) \
-  TWO(op::add, a + b) \
-  TWO(op::subtract, a - b) \
-  TWO(op::multiply, a * b) \
-  TWO(op::maximum, max(a, b)) \
-  TWO(op::minimum, min(a, b)) \
-  TWO(op::power, pow(a, b)) \
-  TWO(op::equal, a == b) \
-  TWO(op::not_equal, a != b) \
-  TWO(op::less, a < b) \
-  TWO(op::less_equal, a <= b) \
-  TWO(op::greater, a > b) \
-  TWO(op::greater_equal, a >= b) \
-  TWO(op::logical_and, a & b) \
-  TWO(op::logical_or, a | b) \
-  ONE(op::logical_not, !x) \
-  ONE(op::broadcast_like, x) \
-  ONE(op::negate, -x) \
-  ONE(op::square, x * x) \
-  ONE(op::floor, floor(x)) \
-  ONE(op::ceil, ceil(x)) \
-  ONE(op::round, round(x)) \
-  ONE(op::exp, exp(x)) \
-  ONE(op::log, log(x)) \
-  ONE(op::log1p, log1p(x)) \
-  ONE(op::expm1, expm1(x)) \
-  ONE(op::sqrt, sqrt(x)) \
-  ONE(op::rsqrt, 1 / sqrt(x)) \
-  ONE(op::tanh, tanh(x)) \
-  ONE(op::erf, erf(x)) \
-  ONE(op::sin, sin(x)) \
-  ONE(op::cos, cos(x)) \
-  ONE(op::relu, max(x, P{})) \
-  ONE(op::sigmoid, sigmoid(x)) \
-  ONE(op::softplus, softplus(x)) \
-  TWO(op::relu_gradient, select(b > P{}, a, P{}))
+/// Registers the body of an operation of one operand `x`, or of two, `a` and `b`, of one type P: a pack of elements on
+/// the CPU, an element on a GPU. Packs are compared to masks, and the sum of two small integers is an int.
+/// @param FUNCTION TAGMA_INLINE or TAGMA_DEVICE: nvcc takes no function of the GPU that gives vectors
+#define TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, operation, ...) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<operation>> { \
+    template <class Out, class P> \
+    FUNCTION static Out apply(const P& x) { \
+      return static_cast<Out>(__VA_ARGS__); \
+    } \
+  };
+#define TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, operation, ...) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<operation>> { \
+    template <class Out, class P> \
+    FUNCTION static Out apply(const P& a, const P& b) { \
+      return static_cast<Out>(__VA_ARGS__); \
+    } \
+  };
+
+/// Registers those that are the same on all devices, in namespace tagma::device.
+#define TAGMA_ELEMENTWISE_KERNELS(Device, FUNCTION) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::add, a + b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::subtract, a - b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::multiply, a* b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::maximum, max(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::minimum, min(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::power, pow(a, b)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::equal, a == b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::not_equal, a != b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::less, a < b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::less_equal, a <= b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::greater, a > b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::greater_equal, a >= b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_and, a& b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_or, a | b) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::logical_not, !x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::broadcast_like, x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::negate, -x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::square, x* x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::floor, floor(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::ceil, ceil(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::round, round(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::exp, exp(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::log, log(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::log1p, log1p(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::expm1, expm1(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sqrt, sqrt(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::rsqrt, 1 / sqrt(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::tanh, tanh(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::erf, erf(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sin, sin(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::cos, cos(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::relu, max(x, P{})) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::sigmoid, sigmoid(x)) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::softplus, softplus(x)) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::relu_gradient, select(b > P{}, a, P{})) \
+  template <> \
+  struct scalar_kernel<Device, ir::key<op::select>> { \
+    template <class Out, class C, class P> \
+    FUNCTION static Out apply(const C& condition, const P& a, const P& b) { \
+      return select(condition, a, b); \
+    } \
+  };
 // clang-format on
 
 #endif

@@ -2,31 +2,25 @@
 #pragma once
 
 /// @file
-/// Picks the kernel of each step of a plan from those that a kind of device has. Kernels are keyed by operation and
-/// element types, loops by their recipe, so a hundred equal layers cost the compiler as much as one, and no plan is
-/// ever an argument of a kernel. A device names its own in a class, here `Kernels`:
-///   template <const char& Key> static constexpr bool has_kernel, has_loop
-///   template <const char& Key> using kernel, with `entry<Out, In...>`
-///   template <dtype Type, bool Contiguous> using load
-///   template <const char& Key, dtype Out, int A, int B, int C> using operation
-///   template <class Loads, class Operations> using loop, with `entry`; both arguments are `types<...>`
-///   template <const char& Key, class Loop, dtype Out, dtype... In> using kernel_with_loop, with `entry`
+/// Picks the kernel of each step of a plan from those that a device has. Kernels are keyed by operation and element
+/// types, loops by their recipe, so a hundred equal layers cost the compiler as much as one, and no plan is ever an
+/// argument of a kernel. A device has specialisations of `kernel` and `scalar_kernel`, and of `fused_loop`.
 
 #include <type_traits>
 #include <utility>
 
-#include "tagma/plan/compile.hpp"
-#include "tagma/runtime/kernel.hpp"
+#include "tagma/device/loop.hpp"
 
 namespace tagma::device {
 
-/// Types in a row.
-template <class...>
-struct types;
-
 /// A kernel that goes on with a loop over its result; in kernel_then_loop.hpp.
-template <const runtime::kernel_entry* Kernel, const runtime::kernel_entry* Loop, std::size_t Inputs>
+template <const kernel_entry* Kernel, const kernel_entry* Loop, std::size_t Inputs>
 class kernel_then_loop;
+
+/// The same of an operation, with `entry`. A device that does both at once has a specialisation.
+template <class Device, const char& Operation, class Loop, dtype Out, dtype... In>
+struct kernel_with_loop
+    : kernel_then_loop<&kernel<Device, Operation>::template entry<Out, In...>, &Loop::entry, sizeof...(In)> {};
 
 namespace detail {
 
@@ -38,59 +32,59 @@ struct step_facts {
   plan::plan_step step;
   const ir::op_info* op = nullptr;  ///< of its kernel, or of the result of its loop
   dtype type = dtype::none;         ///< of the result of that operation
-  std::size_t before = 0;           ///< inputs of the kernel before its loop
-  std::size_t operation = 0;        ///< its first, of its part
-  std::size_t operations = 0;
+  std::int32_t before = 0;          ///< inputs of the kernel before its loop
+  std::int32_t operation = 0;       ///< its first, of its part
+  std::int32_t operations = 0;
 };
 /// Which steps, operations and operands of a plan are one part.
 struct part_range {
-  std::size_t first = 0, steps = 0, first_operation = 0, operations = 0, first_operand = 0, operands = 0;
+  std::int32_t first = 0, steps = 0, first_operation = 0, operations = 0, first_operand = 0, operands = 0;
 };
 
 template <class Raw>
-constexpr part_range range_of(const Raw& raw, std::size_t first, std::size_t most) {
+constexpr part_range range_of(const Raw& raw, std::int32_t first, std::int32_t most) {
   part_range part{first, raw.sizes.steps - first, raw.sizes.operations, 0, 0, 0};
   if (part.steps > most) part.steps = most;
-  std::size_t end = 0;
-  for (std::size_t s = first; s < first + part.steps; ++s) {
+  std::int32_t end = 0;
+  for (std::int32_t s = first; s < first + part.steps; ++s) {
     if (raw.operation_count[s] == 0) continue;  // a step without a loop may have any first operation
-    const auto from = static_cast<std::size_t>(raw.first_operation[s]);
-    const std::size_t to = from + static_cast<std::size_t>(raw.operation_count[s]);
+    const std::int32_t from = raw.first_operation[s], to = from + raw.operation_count[s];
     if (from < part.first_operation) part.first_operation = from;
     if (to > end) end = to;
   }
   part.operations = end > part.first_operation ? end - part.first_operation : 0;
   const plan::plan_step& last = raw.steps[first + part.steps - 1];
-  part.first_operand = static_cast<std::size_t>(raw.steps[first].first_operand);
-  part.operands = static_cast<std::size_t>(last.first_operand + last.operands) - part.first_operand;
+  part.first_operand = raw.steps[first].first_operand;
+  part.operands = last.first_operand + last.operands - part.first_operand;
   return part;
 }
 template <std::size_t Count, class Raw>
 constexpr fixed_array<step_facts, Count> facts_of(const Raw& raw, const part_range& part) {
   fixed_array<step_facts, Count> facts{};
-  for (std::size_t i = 0; i != Count; ++i) {
+  for (std::int32_t i = 0; i < part.steps; ++i) {
     step_facts& f = facts[i];
     f.step = raw.steps[part.first + i];
     const plan::plan_node& main = raw.nodes[f.step.main_node()];
     f.op = main.op;
     f.type = main.spec.type;
-    f.before = f.step.before == ir::no_node ? 0 : static_cast<std::size_t>(main.inputs);
-    f.operations = static_cast<std::size_t>(raw.operation_count[part.first + i]);
-    if (f.operations > 0)
-      f.operation = static_cast<std::size_t>(raw.first_operation[part.first + i]) - part.first_operation;
+    f.before = f.step.before == ir::no_node ? 0 : main.inputs;
+    f.operations = raw.operation_count[part.first + i];
+    if (f.operations > 0) f.operation = raw.first_operation[part.first + i] - part.first_operation;
   }
   return facts;
 }
 template <std::size_t Count, class T, std::size_t All>
-constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::size_t first) {
+constexpr fixed_array<T, Count> entries(const fixed_array<T, All>& table, std::int32_t first) {
+  const T* const from = table.data() + first;
   fixed_array<T, Count> some{};
-  for (std::size_t i = 0; i != Count; ++i) some[i] = table[first + i];
+  for (std::size_t i = 0; i != Count; ++i) some[i] = from[i];
   return some;
 }
 template <std::size_t Count, class Raw>
-constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::size_t first) {
+constexpr fixed_array<dtype, Count> operand_types(const Raw& raw, std::int32_t first) {
+  const ir::node_id* const from = raw.operands.data() + first;
   fixed_array<dtype, Count> types{};
-  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[raw.operands[first + i]].spec.type;
+  for (std::size_t i = 0; i != Count; ++i) types[i] = raw.nodes[from[i]].spec.type;
   return types;
 }
 
@@ -112,8 +106,8 @@ struct step_of {
   static constexpr const ir::op_info* op = facts.op;
   static constexpr dtype type = facts.type;
   static constexpr std::size_t operations = facts.operations, operation = facts.operation;
-  static constexpr std::size_t operands = static_cast<std::size_t>(facts.step.operands);
-  static constexpr std::size_t operand = static_cast<std::size_t>(facts.step.first_operand) - part::range.first_operand;
+  static constexpr std::size_t operands = facts.step.operands;
+  static constexpr std::size_t operand = facts.step.first_operand - part::range.first_operand;
   static constexpr std::size_t inputs = fused ? facts.before : operands;  ///< of its kernel
   /// What its loop reads, behind the inputs of the kernel before it but the last.
   static constexpr std::size_t load = operand + (inputs == 0 ? 0 : inputs - 1);
@@ -121,57 +115,55 @@ struct step_of {
 };
 
 /// The operation of a step that there is nothing for, or nullptr.
-template <class Kernels, class Step, std::size_t... O>
+template <class Device, class Step, std::size_t... O>
 constexpr const ir::op_info* find_missing(std::index_sequence<O...>) {
   const ir::op_info* missing = nullptr;
   if constexpr (!Step::fused || Step::inputs > 0)
-    if (!Kernels::template has_kernel<*Step::op->key>) missing = Step::op;
+    if (!has_kernel<Device, *Step::op->key>) missing = Step::op;
   if constexpr (Step::fused) {
     constexpr const auto& operations = Step::part::operations;
-    ((missing == nullptr && !Kernels::template has_loop<*operations[Step::operation + O].op->key>
+    ((missing == nullptr && !has_scalar_kernel<Device, *operations[Step::operation + O].op->key>
           ? void(missing = operations[Step::operation + O].op)
           : void()),
      ...);
   }
   return missing;
 }
-template <class Kernels, class Plan, std::size_t Step>
+template <class Device, class Plan, std::size_t Step>
 inline constexpr const ir::op_info* missing_in_step =
-    find_missing<Kernels, step_of<Plan, Step>>(std::make_index_sequence<step_of<Plan, Step>::operations>{});
+    find_missing<Device, step_of<Plan, Step>>(std::make_index_sequence<step_of<Plan, Step>::operations>{});
 
-template <class Kernels, class Step, std::size_t... L, std::size_t... O>
+template <class Device, class Step, std::size_t... L, std::size_t... O>
 constexpr auto loop_type(std::index_sequence<L...>, std::index_sequence<O...>) {
   constexpr const auto& loads = Step::part::loads;
   constexpr const auto& operations = Step::part::operations;
   constexpr std::size_t load = Step::load, first = Step::operation;
-  return std::type_identity<typename Kernels::template loop<
-      types<typename Kernels::template load<loads[load + L].type, loads[load + L].contiguous>...>,
-      types<typename Kernels::template operation<*operations[first + O].op->key, operations[first + O].type,
-                                                 operations[first + O].operand[0], operations[first + O].operand[1],
-                                                 operations[first + O].operand[2]>...>>>{};
+  return std::type_identity<fused_loop<
+      Device, types<load_of<loads[load + L].type, loads[load + L].contiguous>...>,
+      types<operation_of<*operations[first + O].op->key, operations[first + O].type, operations[first + O].operand[0],
+                         operations[first + O].operand[1], operations[first + O].operand[2]>...>>>{};
 }
 
 /// @tparam I the inputs of the kernel before the loop
-template <class Kernels, class Step, std::size_t... I>
-constexpr runtime::kernel_entry loop_entry(std::index_sequence<I...>) {
-  using loop = typename decltype(loop_type<Kernels, Step>(std::make_index_sequence<Step::loads>{},
-                                                          std::make_index_sequence<Step::operations>{}))::type;
+template <class Device, class Step, std::size_t... I>
+constexpr kernel_entry loop_entry(std::index_sequence<I...>) {
+  using loop = typename decltype(loop_type<Device, Step>(std::make_index_sequence<Step::loads>{},
+                                                         std::make_index_sequence<Step::operations>{}))::type;
   if constexpr (sizeof...(I) == 0)
     return loop::entry;
   else
-    return Kernels::template kernel_with_loop<*Step::op->key, loop, Step::type,
-                                              Step::part::types[Step::operand + I]...>::entry;
+    return kernel_with_loop<Device, *Step::op->key, loop, Step::type, Step::part::types[Step::operand + I]...>::entry;
 }
 
-template <class Kernels, class Step, std::size_t... I>
-constexpr runtime::kernel_entry plain_entry(std::index_sequence<I...>) {
-  return Kernels::template kernel<*Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
+template <class Device, class Step, std::size_t... I>
+constexpr kernel_entry plain_entry(std::index_sequence<I...>) {
+  return kernel<Device, *Step::op->key>::template entry<Step::type, Step::part::types[Step::operand + I]...>;
 }
 
-template <class Kernels, class Plan, std::size_t... Step>
+template <class Device, class Plan, std::size_t... Step>
 constexpr const ir::op_info* first_missing(std::index_sequence<Step...>) {
   // An array, not a fold: clang folds at most 256 terms.
-  const ir::op_info* const missing[] = {nullptr, missing_in_step<Kernels, Plan, Step>...};
+  const ir::op_info* const missing[] = {nullptr, missing_in_step<Device, Plan, Step>...};
   for (const ir::op_info* op : missing)
     if (op != nullptr) return op;
   return nullptr;
@@ -180,20 +172,20 @@ constexpr const ir::op_info* first_missing(std::index_sequence<Step...>) {
 }  // namespace detail
 
 /// The first operation of a plan that a device has no kernel for, or nullptr.
-template <class Kernels, class Plan>
+template <class Device, class Plan>
 inline constexpr const ir::op_info* missing_kernel =
-    detail::first_missing<Kernels, Plan>(std::make_index_sequence<Plan::steps.size()>{});
+    detail::first_missing<Device, Plan>(std::make_index_sequence<Plan::steps.size()>{});
 
 /// The kernel of a step; empty if there is none.
-template <class Kernels, class Plan, std::size_t Step>
-[[nodiscard]] constexpr runtime::kernel_entry step_entry() {
+template <class Device, class Plan, std::size_t Step>
+[[nodiscard]] constexpr kernel_entry step_entry() {
   using step = detail::step_of<Plan, Step>;
-  if constexpr (detail::missing_in_step<Kernels, Plan, Step> != nullptr)
+  if constexpr (detail::missing_in_step<Device, Plan, Step> != nullptr)
     return {};
   else if constexpr (step::fused)
-    return detail::loop_entry<Kernels, step>(std::make_index_sequence<step::inputs>{});
+    return detail::loop_entry<Device, step>(std::make_index_sequence<step::inputs>{});
   else
-    return detail::plain_entry<Kernels, step>(std::make_index_sequence<step::inputs>{});
+    return detail::plain_entry<Device, step>(std::make_index_sequence<step::inputs>{});
 }
 
 }  // namespace tagma::device

@@ -6,17 +6,11 @@
 /// on the CPU, single elements on a GPU.
 
 #include "tagma/base/config.hpp"
-#include "tagma/base/scalar_math.hpp"
+#include "tagma/device/functions.hpp"
 #include "tagma/nn/optimizers.hpp"
 #include "tagma/runtime/kernel.hpp"
 
 namespace tagma::device {
-
-// Of single elements; those of packs are found by their type.
-using scalar_math::abs;
-using scalar_math::pow;
-using scalar_math::select;
-using scalar_math::sqrt;
 
 /// Numbers of an update, in the type of the computation.
 template <class C>

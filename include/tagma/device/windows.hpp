@@ -7,6 +7,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/index.hpp"
+#include "tagma/device/kernel.hpp"
 #include "tagma/expr/op/conv.hpp"
 #include "tagma/expr/op/pool.hpp"
 
@@ -73,6 +74,9 @@ struct conv_problem {
                      : role == conv_role::input_gradient ? a
                                                          : b,
                      attributes) {}
+  /// Of a kernel in a role.
+  conv_problem(conv_role role, const kernel_args& args)
+      : conv_problem(role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes) {}
 
   /// Channels and filters of one group.
   [[nodiscard]] TAGMA_DEVICE std::int64_t own_channels() const { return quotient(channels, groups); }
@@ -90,6 +94,16 @@ struct conv_problem {
   [[nodiscard]] TAGMA_DEVICE std::int64_t filter_elements() const { return patch() * filters; }
 };
 
+/// What follows a convolution in its kernel.
+struct conv_epilogue {
+  bool biased, relu;
+  conv_epilogue(conv_role role, const kernel_args& args)
+      : biased(role == conv_role::forward && args.in.size() == 3), relu(biased && args.attributes[3] != 0) {}
+};
+
+/// What is computed of windows: their maxima or means; what is where their maxima are; or the gradients of these.
+enum class pool_kind : std::uint8_t { maximum, mean, select, maximum_gradient, mean_gradient };
+
 /// Pooling of `images` images.
 struct pool_problem {
   conv_axis rows, columns;
@@ -100,6 +114,13 @@ struct pool_problem {
     rows = {plane.rows, x[1], y[1]};
     columns = {plane.columns, x[2], y[2]};
   }
+  /// Of a kernel of a kind.
+  pool_problem(pool_kind kind, const kernel_args& args)
+      : pool_problem(kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims,
+                     kind == pool_kind::maximum || kind == pool_kind::mean ? args.out.dims
+                     : kind == pool_kind::mean_gradient                    ? args.in[0].dims
+                                                                           : args.in[1].dims,
+                     args.attributes) {}
   /// Elements of one image, and of its result.
   [[nodiscard]] TAGMA_DEVICE std::int64_t input_size() const { return rows.in * columns.in * channels; }
   [[nodiscard]] TAGMA_DEVICE std::int64_t output_size() const { return rows.out * columns.out * channels; }

@@ -9,6 +9,7 @@
 /// values need no names: a program finds each by walking both side by side, whichever file of a program made them.
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -41,7 +42,7 @@ struct carried_value {
 class carried {
  public:
   carried() = default;
-  TAGMA_COLD explicit carried(carried_value value) : node_(new node{{1}, std::move(value), {}, nullptr}) {}
+  TAGMA_COLD explicit carried(const carried_value& value) : node_(new node{{1}, value, {}, nullptr}) {}
   carried(const carried& other) noexcept : node_(keep(other.node_)) {}
   carried(carried&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   carried& operator=(carried other) noexcept {
@@ -50,7 +51,9 @@ class carried {
     other.node_ = mine;
     return *this;
   }
-  ~carried() { drop(node_); }
+  ~carried() {
+    if (node_ != nullptr) drop(node_);
+  }
 
   /// What several operands carry, in their order.
   [[nodiscard]] TAGMA_COLD static carried join(array_view<const carried* const> parts) {
@@ -124,15 +127,23 @@ struct value_places {
   std::size_t values = 0;
 };
 
+namespace detail {
+/// A number as an error tells it: "0.500000".
+struct number_text {
+  TAGMA_COLD explicit number_text(double number) { std::snprintf(text, sizeof text, "%f", number); }
+  char text[320];
+};
+}  // namespace detail
+
 /// Throws the error of a place with two values.
 [[noreturn]] TAGMA_COLD inline void refuse_two_values(const value_place& place, const carried_value& one,
                                                       const carried_value& other) {
   const bool named = !place.name.empty(), read = !place.reader.empty(), tensors = !(one.bytes == other.bytes);
   fail(status_code::invalid_argument,
        {"one place of an expression", named ? ", '" : "", place.name, named ? "'" : "", read ? ", an operand of " : "",
-        place.reader, read ? ", " : "", read ? to_string(place.result) : std::string(), named || read ? "," : "",
-        tensors ? " has two initial tensors" : " has two values, ", tensors ? "" : std::to_string(one.number),
-        tensors ? "" : " and ", tensors ? "" : std::to_string(other.number),
+        place.reader, read ? ", " : "", read ? to_string(place.result) : sentence({}), named || read ? "," : "",
+        tensors ? " has two initial tensors" : " has two values, ", tensors ? "" : detail::number_text(one.number).text,
+        tensors ? "" : " and ", tensors ? "" : detail::number_text(other.number).text,
         ": the same line built both expressions, or the same name stands for both, so their types are equal; give each "
         "value a name with tagma::constant<\"name\">(value), each variable its own, or write the two expressions on "
         "two lines"});
@@ -183,7 +194,7 @@ struct value_places {
         fail(status_code::internal, "an expression lacks its numbers: was a handle moved out of its closure?");
       if (!seen.add(now.what->identity())) continue;
       if (place.count == 0) {
-        const carried*& known = found[static_cast<std::size_t>(place.value)];
+        const carried*& known = found[place.value];
         if (!known->empty() && !(known->value() == now.what->value()))
           refuse_two_values(place, known->value(), now.what->value());
         known = now.what;

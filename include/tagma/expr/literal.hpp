@@ -15,7 +15,7 @@ namespace op {
 struct literal {
   static constexpr const char* name = "literal";
   static constexpr ir::op_kind kind = ir::op_kind::literal;
-  static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
 };
 }  // namespace op
 
@@ -42,7 +42,7 @@ template <class T, class Id, class Definition, class S>
   carried_value v;
   v.number = static_cast<double>(value);
   v.integer = static_cast<std::int64_t>(value);
-  return expr<spec<T>, id, true>{carried(std::move(v))};
+  return expr<spec<T>, id, true>{carried(v)};
 }
 
 template <class T, class Place, int Index, class S>

@@ -34,7 +34,9 @@ namespace op {
 struct placeholder {
   static constexpr const char* name = "placeholder";
   static constexpr ir::op_kind kind = ir::op_kind::placeholder;
-  static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) {
+    return "placeholder: its type is given, not inferred";
+  }
 };
 }  // namespace op
 

@@ -55,7 +55,7 @@ namespace op {
 struct variable {
   static constexpr const char* name = "variable";
   static constexpr ir::op_kind kind = ir::op_kind::variable;
-  static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
 };
 }  // namespace op
 
@@ -89,8 +89,8 @@ template <fixed_string Name, class Spec, ir::attribute Kind, bool Trainable, cla
 }
 
 template <fixed_string Name, class Spec, bool Trainable>
-[[nodiscard]] auto make_carried_variable(carried_value value) {
-  return make_variable<Name, Spec, carried_kind, Trainable>(carried(std::move(value)));
+[[nodiscard]] auto make_carried_variable(const carried_value& value) {
+  return make_variable<Name, Spec, carried_kind, Trainable>(carried(value));
 }
 
 [[nodiscard]] inline carried_value number_value(double number) {

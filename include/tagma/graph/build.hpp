@@ -422,7 +422,7 @@ template <std::size_t Nodes, std::size_t Roots, bool Scoped = false>
 /// Which record became which node.
 template <std::size_t Nodes, std::size_t Roots, bool Scoped>
 [[nodiscard]] constexpr array_view<const node_of_record> nodes_of(const built_graph<Nodes, Roots, Scoped>& built) {
-  return {built.records, static_cast<std::size_t>(built.record_count)};
+  return {built.records, built.record_count};
 }
 
 /// A finished flat graph, exactly as large as it must be.
@@ -448,17 +448,16 @@ struct graph_view {
   [[nodiscard]] constexpr const op_info& info(node_id id) const { return *(*this)[id].op->info; }
   [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
     const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge), static_cast<std::size_t>(n.inputs));
+    return edges.subspan(n.first_edge, n.inputs);
   }
   [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
     const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs), static_cast<std::size_t>(n.controls));
+    return edges.subspan(n.first_edge + n.inputs, n.controls);
   }
   /// The nodes on whose devices `id` shall run.
   [[nodiscard]] constexpr array_view<const node_id> colocated(node_id id) const {
     const node& n = (*this)[id];
-    return edges.subspan(static_cast<std::size_t>(n.first_edge + n.inputs + n.controls),
-                         static_cast<std::size_t>(n.colocated));
+    return edges.subspan(n.first_edge + n.inputs + n.controls, n.colocated);
   }
   /// What is asked for a node; empty if nothing is.
   [[nodiscard]] constexpr device_spec request(node_id id) const {
@@ -466,8 +465,7 @@ struct graph_view {
   }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
     const node& n = (*this)[id];
-    return attribute_pool.subspan(static_cast<std::size_t>(n.first_attribute),
-                                  static_cast<std::size_t>(n.attribute_count));
+    return attribute_pool.subspan(n.first_attribute, n.attribute_count);
   }
 };
 

@@ -5,8 +5,8 @@
 /// A flat graph as text: names of nodes, and the drawing that Graphviz makes.
 
 #include <string>
-#include <vector>
 
+#include "tagma/base/heap_array.hpp"
 #include "tagma/graph/pass/fuse.hpp"
 
 namespace tagma::ir {
@@ -57,12 +57,10 @@ namespace detail {
 /// where only a shape is read, dashed edges for control dependencies. Each node appears once.
 [[nodiscard]] inline std::string to_dot(const graph_view& g, const pass_results& passes) {
   std::string text = "digraph tagma {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n";
-  std::vector<int> members(static_cast<std::size_t>(g.size()));
+  const heap_array<int> members(g.size());
   for (node_id i = 0; i < g.size(); ++i)
-    if (passes.is_loop_member(g, i)) ++members[static_cast<std::size_t>(passes.group[i])];
-  const auto in_box = [&](node_id i) {
-    return passes.is_loop_member(g, i) && members[static_cast<std::size_t>(passes.group[i])] > 1;
-  };
+    if (passes.is_loop_member(g, i)) ++members[passes.group[i]];
+  const auto in_box = [&](node_id i) { return passes.is_loop_member(g, i) && members[passes.group[i]] > 1; };
   for (node_id i = 0; i < g.size(); ++i) {
     if (passes.needs[i] == need::nothing) continue;
     if (!in_box(i)) text += detail::dot_node(g, passes, i, "  ");

@@ -45,7 +45,10 @@ class growing_array {
   }
   constexpr T& pop() { return data_[--size_]; }
   constexpr void clear() { size_ = 0; }
-  [[nodiscard]] constexpr T& operator[](std::size_t i) const { return data_[i]; }
+  template <class Index>
+  [[nodiscard]] constexpr T& operator[](Index i) const {
+    return data_[i];
+  }
   [[nodiscard]] constexpr std::size_t size() const { return size_; }
   [[nodiscard]] constexpr array_view<const T> view() const { return {data_, size_}; }
 
@@ -140,8 +143,7 @@ class surveyor {
     } else {
       take(r.inputs), take(r.controls);
       for (const std::int32_t at : taken_.view())
-        if (value_place& p = places[static_cast<std::size_t>(at)]; p.count == 0 && p.reader.empty())
-          p.reader = info.name, p.result = r.spec;
+        if (value_place& p = places[at]; p.count == 0 && p.reader.empty()) p.reader = info.name, p.result = r.spec;
     }
     return join_taken();
   }

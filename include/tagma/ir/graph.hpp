@@ -69,11 +69,11 @@ class graph {
   [[nodiscard]] constexpr const tensor_spec& spec(node_id id) const { return nodes_[id].spec; }
   [[nodiscard]] constexpr const op_info& info(node_id id) const { return *nodes_[id].op->info; }
   [[nodiscard]] constexpr array_view<const node_id> inputs(node_id id) const {
-    return {edges_ + nodes_[id].first_edge, static_cast<std::size_t>(nodes_[id].inputs)};
+    return {edges_ + nodes_[id].first_edge, nodes_[id].inputs};
   }
   [[nodiscard]] constexpr array_view<const node_id> controls(node_id id) const {
     const node& n = nodes_[id];
-    return {edges_ + n.first_edge + n.inputs, static_cast<std::size_t>(n.controls)};
+    return {edges_ + n.first_edge + n.inputs, n.controls};
   }
   [[nodiscard]] constexpr node_id input(node_id id, int i) const { return edges_[nodes_[id].first_edge + i]; }
   /// Nodes that are emitted without a request are asked for by `source`, if there is one.
@@ -83,7 +83,7 @@ class graph {
   /// Changes what is asked for a node.
   constexpr void set_request(node_id id, std::int16_t request) { nodes_[id].request = request; }
   [[nodiscard]] constexpr attribute_list attributes(node_id id) const {
-    return {attributes_ + nodes_[id].first_attribute, static_cast<std::size_t>(nodes_[id].attribute_count)};
+    return {attributes_ + nodes_[id].first_attribute, nodes_[id].attribute_count};
   }
 
   /// Adds a node, or returns the equal node that is already there. The spec is inferred from the inputs.
@@ -215,7 +215,7 @@ struct graph_storage {
 struct constant_op {
   static constexpr const char* name = "constant";
   static constexpr op_kind kind = op_kind::constant;
-  static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
+  TAGMA_COLD static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
 };
 
 /// The node of a scalar constant.

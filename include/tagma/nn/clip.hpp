@@ -32,7 +32,7 @@ namespace op {
 /// The root of the sum of the squares of all elements of all inputs, with gradient 0 instead of infinity at 0.
 struct global_norm : composition<12> {
   static constexpr const char* name = "global_norm";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
@@ -54,7 +54,7 @@ struct global_norm : composition<12> {
 /// What scales a tensor down to a norm. Inputs: the tensor, the bound.
 struct clip_by_norm : composition<12> {
   static constexpr const char* name = "clip_by_norm";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -68,7 +68,7 @@ struct clip_by_norm : composition<12> {
 /// The factor that scales all tensors down to a global norm. Inputs: the bound, the tensors.
 struct global_norm_scale : composition<16> {
   static constexpr const char* name = "global_norm_scale";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }

@@ -89,7 +89,7 @@ namespace op {
 struct move_averages : composition<16> {
   static constexpr const char* name = "move_averages";
   static constexpr bool single = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {};
     return nullptr;
   }

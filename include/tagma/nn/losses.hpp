@@ -25,7 +25,7 @@ namespace op {
 
 /// Base of the losses whose result is one number.
 struct mean_loss : composition<8> {
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
@@ -41,7 +41,7 @@ struct mean_loss : composition<8> {
 };
 /// Base of the losses that sum over the last axis.
 struct row_loss : composition<8> {
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return nullptr;
   }

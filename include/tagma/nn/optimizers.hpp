@@ -101,7 +101,7 @@ template <int Slots>
 struct optimizer_update : update {
   /// True if a sparse gradient moves the rows that it lacks as well, as a gradient of zero would.
   static constexpr bool moves_all_rows = false;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return compatible(a.in[0].dims, a.in[1 + Slots].dims) ? nullptr
                                                           : "the gradient has another shape than the variable";
@@ -163,7 +163,7 @@ struct apply_rows : update {
   static constexpr std::size_t index_input(std::size_t inputs, std::size_t parts, std::size_t part) {
     return inputs + 1 - 2 * (parts - part);
   }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const auto parts = static_cast<std::size_t>(a.attributes[0]);
     for (std::size_t p = 0; p < parts; ++p) {
@@ -205,7 +205,7 @@ template <class Update, class Clip = void, int Bounds = 0>
 struct optimizer {
   static constexpr std::string_view name = Update::name;
   static constexpr ir::op_kind kind = ir::op_kind::optimizer;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {};
     return nullptr;
   }
@@ -235,7 +235,7 @@ struct optimizer {
         const bool given = s.input >= 0;
         const auto attributes = ir::pack_attributes(
             given ? tagma::detail::literal_kind : static_cast<ir::attribute>(initializer_kind::derived), 0, s.initial);
-        const std::int32_t value = given ? e.g[e.inputs[static_cast<std::size_t>(s.input)]].value : -1;
+        const std::int32_t value = given ? e.g[e.inputs[s.input]].value : -1;
         inputs[n++] = e.g.emit_as(*ir::rules_for<variable, Update>, spec, {}, attributes.list(),
                                   {{}, e.g[pair.variable].name, s.suffix, value, {}});
       }

@@ -101,7 +101,7 @@ struct recurrent {
   static constexpr const char* name = Cell::name;
   static constexpr ir::op_kind kind = ir::op_kind::composition;
   static constexpr int weight(ir::attribute_list a) { return Cell::nodes * static_cast<int>(a[1]); }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {a.in[0].dims[0]}};
     if (a.attributes[2] != 0) a.out.dims.push_back(a.attributes[1]);
     a.out.dims.push_back(a.attributes[0]);
@@ -126,12 +126,11 @@ struct recurrent {
       if (e.attr(2) == 0) continue;
       outputs[count++] = e.emit_with(expand_dims{}, ir::pack_attributes(2), state[0]);
       if (count < chunk && t + 1 < e.attr(1)) continue;
-      chunks[joined++] = e.emit_over(concat{}, {outputs, static_cast<std::size_t>(count)}, ir::pack_attributes(1));
+      chunks[joined++] = e.emit_over(concat{}, {outputs, count}, ir::pack_attributes(1));
       count = 0;
     }
     e.result = e.attr(2) == 0 ? state[0] : chunks[0];
-    if (joined > 1)
-      e.result = e.emit_over(concat{}, {chunks, static_cast<std::size_t>(joined)}, ir::pack_attributes(1));
+    if (joined > 1) e.result = e.emit_over(concat{}, {chunks, joined}, ir::pack_attributes(1));
   }
 };
 

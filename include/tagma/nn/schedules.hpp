@@ -165,7 +165,7 @@ namespace op {
 struct scheduled_rate {
   static constexpr const char* name = "scheduled_rate";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::float64, {}};
     return nullptr;
   }

@@ -25,7 +25,7 @@ struct loop_operation {
 
 /// Sizes of the tables of a plan.
 struct plan_sizes {
-  std::size_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
+  std::int32_t nodes = 0, inputs = 0, attributes = 0, steps = 0, operands = 0, blocks = 0, operations = 0;
 };
 
 /// Tables with room for the largest possible plan of a graph.
@@ -54,8 +54,8 @@ namespace detail {
 
 /// True if consecutive elements of a loop's innermost joined axis are consecutive in this input. The joined axis is the
 /// longest run of trailing axes along which every input is either stretched or not.
-template <class Stretched>
-constexpr int innermost_axes(const shape& out, std::size_t loads, Stretched stretched) {
+template <class Count, class Stretched>
+constexpr int innermost_axes(const shape& out, Count loads, Stretched stretched) {
   int joined = 0, first = -1;
   for (int axis = out.rank - 1; axis >= 0; --axis) {
     if (out[axis] == 1) {
@@ -63,7 +63,7 @@ constexpr int innermost_axes(const shape& out, std::size_t loads, Stretched stre
       continue;
     }
     if (first < 0) first = axis;
-    for (std::size_t l = 0; l < loads; ++l)
+    for (Count l = 0; l < loads; ++l)
       if (stretched(l, axis) != stretched(l, first)) return joined;
     ++joined;
   }
@@ -122,20 +122,10 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     }
     const need wanted = needs.values[i];
     if (static_cast<int>(wanted) == 0) continue;
-    renumbered[i] = static_cast<node_id>(sizes.nodes);
+    renumbered[i] = sizes.nodes;
     plan_node& out = nodes[sizes.nodes++];
-    out = {n.op->info,
-           n.spec,
-           static_cast<std::int32_t>(sizes.inputs),
-           static_cast<std::int32_t>(sizes.attributes),
-           i,
-           n.inputs,
-           n.attribute_count,
-           storage,
-           slot,
-           n.name,
-           n.suffix,
-           n.value};
+    out = {n.op->info,        n.spec,  sizes.inputs, sizes.attributes, i,        n.inputs,
+           n.attribute_count, storage, slot,         n.name,           n.suffix, n.value};
     const node_id* const in = g.edges.data() + n.first_edge;
     for (int k = 0; k < n.inputs; ++k) inputs[sizes.inputs++] = renumbered[in[k]];
     if (n.controls > 0 && wants_value(wanted)) {
@@ -181,12 +171,12 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     const ir::op_info& info = *n.op->info;
     if (!info.has_step()) continue;
     p.writes_variables = p.writes_variables || info.is(op_kind::update);
-    const std::size_t s = sizes.steps++;
+    const std::int32_t s = sizes.steps++;
     plan_step& step = p.steps.values[s];
-    step = {renumbered[i], static_cast<std::int32_t>(sizes.operands), 0, info.is(op_kind::elementwise)};
-    p.first_operation.values[s] = static_cast<std::int32_t>(sizes.operations);
+    step = {renumbered[i], sizes.operands, 0, info.is(op_kind::elementwise)};
+    p.first_operation.values[s] = sizes.operations;
     if (!step.fused) {
-      nodes[step.node].step = static_cast<std::int32_t>(s);
+      nodes[step.node].step = s;
       const node_id* const in = g.edges.data() + n.first_edge;
       for (int k = 0; k < n.inputs; ++k) operands[sizes.operands++] = renumbered[in[k]];
       step.operands = n.inputs;
@@ -196,7 +186,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     std::int16_t loads = 0, inputs_before = 0;
     if (const node_id b = kernel_before.values[i]; b != ir::no_node) {
       step.before = renumbered[b];
-      nodes[step.before].step = static_cast<std::int32_t>(s);
+      nodes[step.before].step = s;
       for (const node_id in : g.inputs(b)) operands[sizes.operands++] = renumbered[in];
       p.loads[sizes.operands - 1] = {b, g[b].spec.type, true};
       inputs_before = static_cast<std::int16_t>(g[b].inputs - 1);
@@ -223,11 +213,11 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
     bool all_full = true;
     for (int l = 0; l < loads; ++l) all_full = all_full && graph_nodes[load[l].node].spec.dims == out;
     if (!all_full) {
-      const auto stretched = [&](std::size_t l, int axis) {
+      const auto stretched = [&](int l, int axis) {
         return detail::is_stretched(graph_nodes[load[l].node].spec.dims, out, axis);
       };
-      const int joined = detail::innermost_axes(out, static_cast<std::size_t>(loads), stretched);
-      for (std::size_t l = 0; l < static_cast<std::size_t>(loads); ++l) {
+      const int joined = detail::innermost_axes(out, loads, stretched);
+      for (int l = 0; l < loads; ++l) {
         bool contiguous = true;
         for (int axis = out.rank - joined; axis < out.rank; ++axis)
           if (out[axis] != 1 && stretched(l, axis)) contiguous = false;
@@ -240,24 +230,24 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       const node_id* const in = g.edges.data() + member.first_edge;
       loop_operation& operation = p.operations.values[sizes.operations++];
       operation = {member.op->info, member.spec.type, {}};
-      nodes[renumbered[m]].step = static_cast<std::int32_t>(s);
+      nodes[renumbered[m]].step = s;
       for (int k = 0; k < member.inputs; ++k)
         if (!member.op->info->ignores_elements(k)) operation.operand[k] = position[in[k]];
       position_owner[m] = i;
       position[m] = values++;
     }
-    p.operation_count.values[s] = static_cast<std::int32_t>(sizes.operations) - p.first_operation.values[s];
+    p.operation_count.values[s] = sizes.operations - p.first_operation.values[s];
     for (int l = 0; l < loads; ++l) load[l].node = renumbered[load[l].node];
   }
 
   const auto versions = ir::find_versions<N>(g, needs);
   for (std::size_t f = 0; f < F; ++f) {
     p.fetches[f] = renumbered[fetches[f]];
-    p.fetch_steps[f] = static_cast<std::int32_t>(p.sizes.steps);
+    p.fetch_steps[f] = p.sizes.steps;
     const node_id variable = versions.base_of(fetches[f]);
     const node_id update = variable == ir::no_node ? variable : versions.update_after(g, variable, fetches[f]);
-    for (std::size_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
-      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = static_cast<std::int32_t>(s);
+    for (std::int32_t s = 0; s < p.sizes.steps && update != ir::no_node; ++s)
+      if (p.steps[s].node == renumbered[update]) p.fetch_steps[f] = s;
   }
   return p;
 }
@@ -270,8 +260,8 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   if (p.contradictory) return p;
   plan_node* const nodes = p.nodes.data();
   const node_id* const operands = p.operands.data();
-  const auto count = static_cast<node_id>(p.sizes.nodes);
-  const auto steps = static_cast<std::int32_t>(p.sizes.steps);
+  const node_id count = p.sizes.nodes;
+  const std::int32_t steps = p.sizes.steps;
   fixed_array<node_id, N> owner_of{};          // the node whose bytes a node shares
   fixed_array<std::int32_t, N> last_use_of{};  // of each owner, as a step
   node_id* const owner = owner_of.data();
@@ -311,7 +301,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
       reused = true;
     }
     if (!reused) {
-      n.slot = static_cast<std::int32_t>(p.sizes.blocks);
+      n.slot = p.sizes.blocks;
       block_holder[n.slot] = self;
       p.blocks.values[p.sizes.blocks++] = {self, s, last, n.device};
     }

@@ -35,7 +35,7 @@ constexpr std::int64_t plan_memory(array_view<const plan_block> blocks, array_vi
     bool found = false;
     std::int64_t end = 0, offset = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto other = static_cast<std::size_t>(live[i]);
+      const std::int32_t other = live[i];
       if (blocks[other].last < blocks[b].first) continue;
       if (!found && offsets[other] - end >= size) {
         found = true;

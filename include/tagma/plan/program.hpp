@@ -118,7 +118,7 @@ struct output_traits<output_list<E...>> {
     // An expression with a number in it that is written again has an identity of its own.
     if constexpr (!is_structural<Id>)
       for (i = 0; at < 0 && i < static_cast<int>(records.size()); ++i)
-        if (ir::is_one_node(*records[static_cast<std::size_t>(i)], *find_record<Id>())) at = i;
+        if (ir::is_one_node(*records[i], *find_record<Id>())) at = i;
     return at;
   }
   /// The records of the handles themselves.
@@ -158,7 +158,7 @@ struct output_traits<scoped_outputs<Named, Scoped>> : output_traits<Named> {
 struct no_operation {
   static constexpr const char* name = "none";
   static constexpr ir::op_kind kind = ir::op_kind::control;
-  static constexpr const char* infer(ir::infer_args&) { return nullptr; }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) { return nullptr; }
 };
 
 /// The name of an operation as a type, for messages; void if there is none.
@@ -231,10 +231,10 @@ struct compiled_graph {
   struct with_room<Capacity, true> : with_room<2 * Capacity> {};
   static constexpr const auto& built = with_room<ir::expected_nodes(survey, TAGMA_MAX_NODES)>::built;
 
-  static constexpr std::size_t nodes = static_cast<std::size_t>(built.nodes);
-  static constexpr std::size_t edges = static_cast<std::size_t>(built.edges);
-  static constexpr std::size_t attributes = static_cast<std::size_t>(built.attributes);
-  static constexpr std::size_t requests = static_cast<std::size_t>(built.request_count);
+  static constexpr std::size_t nodes = built.nodes;
+  static constexpr std::size_t edges = built.edges;
+  static constexpr std::size_t attributes = built.attributes;
+  static constexpr std::size_t requests = built.request_count;
   static constexpr auto flat = ir::trim<nodes, edges, attributes, requests>(built);
   static constexpr ir::graph_view view{flat.nodes, flat.edges, flat.attributes, flat.roots, flat.requests};
 
@@ -381,14 +381,10 @@ template <class Plan>
     specs[i] = {node.spec.type, node.spec.dims.with_dyn(size)};
     check_size(specs[i]);
     if (node.inputs == 0 || node.spec.dims.is_static() || node.op->is(ir::op_kind::update)) continue;
-    scratch_array<tensor_spec, 8> in(static_cast<std::size_t>(node.inputs));
-    for (std::size_t k = 0; k < static_cast<std::size_t>(node.inputs); ++k)
-      in[k] = specs[Plan::inputs[static_cast<std::size_t>(node.first_input) + k]];
+    scratch_array<tensor_spec, 8> in(node.inputs);
+    for (int k = 0; k < node.inputs; ++k) in[k] = specs[Plan::inputs[node.first_input + k]];
     ir::infer_args args{
-        in.view(),
-        ir::attribute_list(Plan::attributes)
-            .subspan(static_cast<std::size_t>(node.first_attribute), static_cast<std::size_t>(node.attribute_count)),
-        {}};
+        in.view(), ir::attribute_list(Plan::attributes).subspan(node.first_attribute, node.attribute_count), {}};
     if (const char* problem = node.op->infer(args))
       fail(status_code::invalid_argument, {"peak_bytes: ", node.op->name, " #", node.source, ": ", problem});
     specs[i] = args.out;

@@ -31,13 +31,16 @@ class step_graph {
   [[nodiscard]] std::size_t size() const { return steps_.size(); }
   /// The first edge of a step to those that wait for it, all behind it in the order of the plan; 0 if there is none.
   /// One step may be listed more than once.
-  [[nodiscard]] std::int32_t first_edge(std::size_t s) const { return steps_[s].first; }
-  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[at(e)]; }
+  template <class Index>
+  [[nodiscard]] std::int32_t first_edge(Index s) const {
+    return steps_[s].first;
+  }
+  [[nodiscard]] const edge& operator[](std::int32_t e) const { return edges_[e]; }
   /// How many edges lead to `s`.
   [[nodiscard]] std::int32_t waits(std::size_t s) const { return steps_[s].waits; }
   /// True if `after` cannot begin before `before` is done.
   [[nodiscard]] bool ordered(std::size_t before, std::size_t after) const {
-    return (ancestors_[after * words_ + before / 64] >> (before % 64)) & 1;
+    return (row(ancestors_, after)[before / 64] >> (before % 64)) & 1;
   }
 
   /// Chooses an offset for each block of a device so that a block lies over another only if every step that uses the
@@ -52,13 +55,13 @@ class step_graph {
     for (std::size_t s = 0; s < size(); ++s)
       for (int k = -1; k < plan_->steps[s].operands; ++k) {
         const plan_node& n = plan_->nodes[used_node(plan_->steps[s], k)];
-        if (n.is_in(storage_kind::arena)) users[at(n.slot) * words_ + s / 64] |= std::uint64_t{1} << (s % 64);
+        if (n.is_in(storage_kind::arena)) row(users, n.slot)[s / 64] |= std::uint64_t{1} << (s % 64);
       }
     const auto ended = [&](std::size_t other, std::size_t b) {
       if (plan_->blocks[other].last >= plan_->blocks[b].first) return false;
-      const std::uint64_t* const done = ancestors_.data() + at(plan_->blocks[b].first) * words_;
+      const std::uint64_t* const done = row(ancestors_, plan_->blocks[b].first);
       for (std::size_t w = 0; w < words_; ++w)
-        if ((users[other * words_ + w] & ~done[w]) != 0) return false;
+        if ((row(users, other)[w] & ~done[w]) != 0) return false;
       return true;
     };
     const heap_array<std::size_t> placed(blocks);  // by offset
@@ -91,9 +94,10 @@ class step_graph {
     std::int32_t waits = 0;
   };
 
+  /// Of a table with a row of bits for each block or step, one bit a step.
   template <class Index>
-  [[nodiscard]] static std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
+  [[nodiscard]] std::uint64_t* row(const heap_array<std::uint64_t>& table, Index i) const {
+    return table.data() + static_cast<std::size_t>(i) * words_;
   }
 
   /// Operand `k` of a step; -1 is what it writes.
@@ -108,9 +112,9 @@ class step_graph {
       for (std::size_t e = 0; e < edges_.size(); ++e) more[e] = edges_[e];
       edges_ = static_cast<heap_array<edge>&&>(more);
     }
-    edges_[++edge_count_] = {after, steps_[at(before)].first};
-    steps_[at(before)].first = static_cast<std::int32_t>(edge_count_);
-    ++steps_[at(after)].waits;
+    edges_[++edge_count_] = {after, steps_[before].first};
+    steps_[before].first = static_cast<std::int32_t>(edge_count_);
+    ++steps_[after].waits;
   }
 
   /// Inputs and control dependencies, through nodes that are no steps, such as views and groups.
@@ -126,8 +130,8 @@ class step_graph {
       const plan_node& source = plan_->nodes[from];
       if (source.step >= 0) {
         add_edge(source.step, after);
-      } else if (seen[at(from)] != after + 1) {
-        seen[at(from)] = after + 1;
+      } else if (seen[from] != after + 1) {
+        seen[from] = after + 1;
         add_sources(source, after, seen);
       }
     }
@@ -135,38 +139,36 @@ class step_graph {
 
   /// Reads behind the write before them and writes behind the reads before them, for every variable and every block.
   TAGMA_COLD void add_storage_order() {
-    std::size_t cells = plan_->blocks.size();
+    const auto blocks = static_cast<std::int32_t>(plan_->blocks.size());
+    std::int32_t cells = blocks;
     for (const plan_node& n : plan_->nodes)
-      if (n.is_in(storage_kind::variable) && plan_->blocks.size() + at(n.slot) >= cells)
-        cells = plan_->blocks.size() + at(n.slot) + 1;
+      if (n.is_in(storage_kind::variable) && blocks + n.slot >= cells) cells = blocks + n.slot + 1;
     struct reader {
       step_id step = 0;
       std::int32_t next = 0;
     };
     const heap_array<step_id> writer(cells);
     const heap_array<std::int32_t> head(cells);
-    for (std::size_t c = 0; c < cells; ++c) writer[c] = -1;
+    for (step_id& w : writer) w = -1;
     const heap_array<reader> readers(plan_->operands.size() + 1);
     std::int32_t count = 1;
     const auto cell_of = [&](const plan_node& n) {
-      return n.is_in(storage_kind::arena)      ? at(n.slot)
-             : n.is_in(storage_kind::variable) ? plan_->blocks.size() + at(n.slot)
-                                               : cells;
+      return n.is_in(storage_kind::arena) ? n.slot : n.is_in(storage_kind::variable) ? blocks + n.slot : cells;
     };
     for (std::size_t s = 0; s < size(); ++s) {
       const plan_step& step = plan_->steps[s];
       const auto self = static_cast<step_id>(s);
       for (int k = 0; k <= step.operands; ++k) {
         const bool writes = k == step.operands;  // after its reads
-        const std::size_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
+        const std::int32_t c = cell_of(plan_->nodes[used_node(step, writes ? -1 : k)]);
         if (c == cells) continue;
         add_edge(writer[c], self);
         if (!writes) {
-          readers[at(count)] = {self, head[c]};
+          readers[count] = {self, head[c]};
           head[c] = count++;
           continue;
         }
-        for (std::int32_t r = head[c]; r != 0; r = readers[at(r)].next) add_edge(readers[at(r)].step, self);
+        for (std::int32_t r = head[c]; r != 0; r = readers[r].next) add_edge(readers[r].step, self);
         head[c] = 0;
         writer[c] = self;
       }
@@ -177,10 +179,10 @@ class step_graph {
     words_ = (size() + 63) / 64;
     ancestors_ = heap_array<std::uint64_t>(size() * words_);
     for (std::size_t s = 0; s < size(); ++s)
-      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[at(e)].next) {
-        std::uint64_t* const row = ancestors_.data() + at(edges_[at(e)].after) * words_;
-        for (std::size_t w = 0; w <= s / 64; ++w) row[w] |= ancestors_[s * words_ + w];
-        row[s / 64] |= std::uint64_t{1} << (s % 64);
+      for (std::int32_t e = steps_[s].first; e != 0; e = edges_[e].next) {
+        std::uint64_t* const after = row(ancestors_, edges_[e].after);
+        for (std::size_t w = 0; w <= s / 64; ++w) after[w] |= row(ancestors_, s)[w];
+        after[s / 64] |= std::uint64_t{1} << (s % 64);
       }
   }
 

@@ -13,7 +13,7 @@ namespace tagma::plan {
 struct transfer {
   static constexpr const char* name = "transfer";
   static constexpr op_kind kind = op_kind::compute;
-  static constexpr const char* infer(ir::infer_args& args) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& args) {
     args.out = args.in[0];
     return nullptr;
   }
@@ -36,7 +36,7 @@ class transfer_pass {
 
   constexpr raw_plan<N + T, E + T, A, F> run() {
     copy_tables();
-    for (std::size_t s = 0; s < from_.sizes.steps; ++s) {
+    for (std::int32_t s = 0; s < from_.sizes.steps; ++s) {
       const plan_step& step = from_.steps[s];
       const std::int16_t device = from_.nodes[step.node].device;
       for (int k = 0; k < step.operands; ++k)
@@ -47,8 +47,8 @@ class transfer_pass {
     }
     fetch_before(from_.sizes.steps);
     for (std::size_t f = 0; f < F; ++f)
-      if (copied_[f]) to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
-    for (std::size_t i = 0; i < from_.sizes.nodes; ++i)
+      if (copied_[f]) to_.fetch_steps[f] = to_.sizes.steps;
+    for (std::int32_t i = 0; i < from_.sizes.nodes; ++i)
       if (from_.nodes[i].step >= 0) to_.nodes[i].step = moved_[from_.nodes[i].step];
     return to_;
   }
@@ -60,10 +60,10 @@ class transfer_pass {
   };
 
   constexpr void copy_tables() {
-    for (std::size_t i = 0; i < from_.sizes.nodes; ++i) to_.nodes[i] = from_.nodes[i];
-    for (std::size_t i = 0; i < from_.sizes.inputs; ++i) to_.inputs[i] = from_.inputs[i];
-    for (std::size_t i = 0; i < from_.sizes.attributes; ++i) to_.attributes[i] = from_.attributes[i];
-    for (std::size_t i = 0; i < from_.sizes.operations; ++i) to_.operations[i] = from_.operations[i];
+    for (std::int32_t i = 0; i < from_.sizes.nodes; ++i) to_.nodes[i] = from_.nodes[i];
+    for (std::int32_t i = 0; i < from_.sizes.inputs; ++i) to_.inputs[i] = from_.inputs[i];
+    for (std::int32_t i = 0; i < from_.sizes.attributes; ++i) to_.attributes[i] = from_.attributes[i];
+    for (std::int32_t i = 0; i < from_.sizes.operations; ++i) to_.operations[i] = from_.operations[i];
     to_.sizes = from_.sizes;
     to_.sizes.steps = to_.sizes.operands = 0;
     to_.feeds = from_.feeds;
@@ -88,18 +88,18 @@ class transfer_pass {
     // A scalar is made on every device that reads it.
     if (kind == storage_kind::literal || kind == storage_kind::constant) return i;
     if (kind == storage_kind::feed ? on_host(device) : from_.nodes[i].device == device) return i;
-    const copy& c = copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)];
+    const copy& c = copies_[i * device_count + device];
     return c.node > 0 && c.version == version_[bytes] ? c.node - 1 : ir::no_node;
   }
 
   constexpr void bring(node_id i, std::int16_t device) {
     if (readable(i, device) != ir::no_node) return;
-    const auto s = static_cast<std::int32_t>(to_.sizes.steps++);
-    const auto self = static_cast<node_id>(to_.sizes.nodes++);
+    const std::int32_t s = to_.sizes.steps++;
+    const node_id self = to_.sizes.nodes++;
     plan_node& n = to_.nodes[self];
     n = from_.nodes[i];
     n.op = &ir::info<transfer>;
-    n.first_input = static_cast<std::int32_t>(to_.sizes.inputs);
+    n.first_input = to_.sizes.inputs;
     n.inputs = 1;
     n.attribute_count = n.controls = 0;
     n.storage = storage_kind::none;
@@ -107,20 +107,20 @@ class transfer_pass {
     n.step = s;
     n.device = device;
     to_.inputs[to_.sizes.inputs++] = i;
-    to_.steps[s] = {self, static_cast<std::int32_t>(to_.sizes.operands), 1, false};
+    to_.steps[s] = {self, to_.sizes.operands, 1, false};
     to_.first_operation[s] = 0;
     to_.operands[to_.sizes.operands++] = i;
-    copies_[static_cast<std::size_t>(i) * D + static_cast<std::size_t>(device)] = {self + 1, version_[owner(i)]};
+    copies_[i * device_count + device] = {self + 1, version_[owner(i)]};
   }
 
-  constexpr void copy_step(std::size_t s, std::int16_t device) {
-    const std::size_t now = to_.sizes.steps++;
+  constexpr void copy_step(std::int32_t s, std::int16_t device) {
+    const std::int32_t now = to_.sizes.steps++;
     plan_step step = from_.steps[s];
-    const auto first = static_cast<std::size_t>(step.first_operand);
-    step.first_operand = static_cast<std::int32_t>(to_.sizes.operands);
-    for (std::size_t k = first; k < first + static_cast<std::size_t>(step.operands); ++k) {
+    const std::int32_t first = step.first_operand;
+    step.first_operand = to_.sizes.operands;
+    for (std::int32_t k = first; k < first + step.operands; ++k) {
       const node_id in = from_.operands[k];
-      const node_id here = reads(step, static_cast<int>(k - first)) ? readable(in, device) : in;
+      const node_id here = reads(step, k - first) ? readable(in, device) : in;
       to_.loads[to_.sizes.operands] = from_.loads[k];
       to_.loads[to_.sizes.operands].node = here;
       to_.operands[to_.sizes.operands++] = here;
@@ -128,30 +128,29 @@ class transfer_pass {
     to_.steps[now] = step;
     to_.first_operation[now] = from_.first_operation[s];
     to_.operation_count[now] = from_.operation_count[s];
-    moved_[s] = static_cast<std::int32_t>(now);
+    moved_[s] = now;
   }
 
   /// Values that are fetched must be where the host can take them; they are taken before step `s` overwrites them. A
   /// copy on the host is overwritten by no step, and taken when the run ends.
-  constexpr void fetch_before(std::size_t s) {
+  constexpr void fetch_before(std::int32_t s) {
     for (std::size_t f = 0; f < F; ++f) {
       const node_id i = from_.fetches[f];
-      if (from_.fetch_steps[f] != static_cast<std::int32_t>(s) || on_host(from_.nodes[i].device) ||
-          from_.nodes[i].spec.type == dtype::none)
+      if (from_.fetch_steps[f] != s || on_host(from_.nodes[i].device) || from_.nodes[i].spec.type == dtype::none)
         continue;
       bring(i, 0);
       to_.fetches[f] = readable(i, 0);
       copied_[f] = true;
     }
     for (std::size_t f = 0; f < F; ++f)
-      if (from_.fetch_steps[f] == static_cast<std::int32_t>(s))
-        to_.fetch_steps[f] = static_cast<std::int32_t>(to_.sizes.steps);
+      if (from_.fetch_steps[f] == s) to_.fetch_steps[f] = to_.sizes.steps;
   }
 
   const raw_plan<N, E, A, F>& from_;
   array_view<const plan_device> devices_;
   raw_plan<N + T, E + T, A, F> to_;
-  fixed_array<copy, N * D> copies_{};
+  static constexpr auto device_count = static_cast<std::int32_t>(D);
+  fixed_array<copy, N * D> copies_{};       // of each node, on each device
   fixed_array<std::int32_t, N> version_{};  // updates so far, of each variable
   fixed_array<std::int32_t, N> moved_{};    // of each step
   fixed_array<bool, F> copied_{};           // of each fetch: it is a copy on the host

@@ -167,7 +167,7 @@ class bound_plan {
   /// Points the operands at variable `slot`.
   void move_variable(std::size_t slot, std::byte* data) {
     if (variable_patch_[slot] == 0 || *patches_[variable_patch_[slot]].where == data) return;
-    for (std::size_t p = variable_patch_[slot]; p != 0; p = patches_[p].index) *patches_[p].where = data;
+    for (std::int32_t p = variable_patch_[slot]; p != 0; p = patches_[p].index) *patches_[p].where = data;
     ++moved_;
   }
   /// Another number whenever an operand has moved that is no feed.
@@ -194,7 +194,7 @@ class bound_plan {
   [[nodiscard]] const session_device& source_of(std::size_t s) const {
     return is_transfer(s) ? device_at(plan_.nodes[plan_.operands[plan_.steps[s].first_operand]].device) : device_of(s);
   }
-  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] const session_device& device_at(std::int16_t d) const { return devices_[d]; }
   [[nodiscard]] const kernel_entry& kernel(std::size_t s) const { return kernels_[s]; }
   [[nodiscard]] bool is_asynchronous(std::size_t s) const { return kernels_[s].start != nullptr; }
   /// Which step waits for which.
@@ -250,37 +250,33 @@ class bound_plan {
 
   /// Where the value of fetch `f` is after a run.
   [[nodiscard]] raw_view fetched(std::size_t f) const {
-    const auto id = static_cast<std::size_t>(plan_.fetches[f]);
+    const ir::node_id id = plan_.fetches[f];
     return {fetch_address_[f], plan_.nodes[id].spec.type, dims_[id]};
   }
   /// Bytes of the value of a node.
   [[nodiscard]] std::int64_t bytes_of(ir::node_id id) const {
-    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]});
+    return tagma::bytes_of({plan_.nodes[id].spec.type, dims_[id]});
   }
   /// " (its largest tensors: matmul #5 float32 [64, 10] 2560 bytes, ...)", for the error where there is no room.
   [[nodiscard]] TAGMA_COLD std::string largest_tensors(std::int16_t d) const {
-    constexpr int most = 3;
-    std::string text;
-    std::int64_t before = -1;  // the size of the block that was listed last
-    std::size_t before_at = 0;
-    for (int k = 0; k < most; ++k) {
-      std::size_t best = plan_.blocks.size();
-      for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
-        if (plan_.blocks[b].device != d) continue;
-        const std::int64_t size = bytes_of(plan_.blocks[b].node);
-        const bool listed = before >= 0 && (size > before || (size == before && b <= before_at));
-        if (!listed && (best == plan_.blocks.size() || size > bytes_of(plan_.blocks[best].node))) best = b;
-      }
-      if (best == plan_.blocks.size()) break;
-      const ir::node_id id = plan_.blocks[best].node;
-      const plan::plan_node& n = plan_.nodes[id];
-      before = bytes_of(id);
-      before_at = best;
-      text += sentence({k == 0 ? " (its largest tensors: " : ", ", detail::describe(n)});
-      append_spec(text, " ", n.spec.type, dims_[static_cast<std::size_t>(id)]);
-      text += sentence({" ", before, " bytes"});
+    constexpr std::size_t most = 3;
+    std::size_t largest[most + 1], count = 0;
+    for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+      if (plan_.blocks[b].device != d) continue;
+      const std::int64_t size = bytes_of(plan_.blocks[b].node);
+      std::size_t k = count;
+      for (; k > 0 && bytes_of(plan_.blocks[largest[k - 1]].node) < size; --k) largest[k] = largest[k - 1];
+      largest[k] = b;
+      if (count < most) ++count;
     }
-    return text.empty() ? text : sentence({text, ")"});
+    std::string text;
+    for (std::size_t k = 0; k < count; ++k) {
+      const ir::node_id id = plan_.blocks[largest[k]].node;
+      append_parts(text, {k == 0 ? " (its largest tensors: " : ", ", detail::describe(plan_.nodes[id])});
+      append_spec(text, " ", plan_.nodes[id].spec.type, dims_[static_cast<std::size_t>(id)]);
+      append_parts(text, {" ", bytes_of(id), k + 1 == count ? " bytes)" : " bytes"});
+    }
+    return text;
   }
   /// Bytes of the arenas of all devices.
   [[nodiscard]] std::size_t arena_bytes() const { return arena_bytes_; }
@@ -307,15 +303,14 @@ class bound_plan {
 
   struct patch_place {
     std::byte** where = nullptr;
-    std::size_t index = 0;  ///< of the feed; of a variable, of the next place that has it
+    std::int32_t index = 0;  ///< of the feed; of a variable, of the next place that has it
   };
 
   [[nodiscard]] array_view<const ir::node_id> inputs_of(const plan::plan_node& n) const {
-    return plan_.inputs.subspan(static_cast<std::size_t>(n.first_input), static_cast<std::size_t>(n.inputs));
+    return plan_.inputs.subspan(n.first_input, n.inputs);
   }
   [[nodiscard]] ir::attribute_list attributes_of(const plan::plan_node& n) const {
-    return plan_.attributes.subspan(static_cast<std::size_t>(n.first_attribute),
-                                    static_cast<std::size_t>(n.attribute_count));
+    return plan_.attributes.subspan(n.first_attribute, n.attribute_count);
   }
 
   /// What kinds of step there are.
@@ -326,8 +321,7 @@ class bound_plan {
     for (std::size_t s = plan_.steps.size(); s-- > 0;) {
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
       if (needs_variable(plan_, plan_.steps[s])) first_with_variable_ = s;
-      runtime::each_written(plan_, plan_.steps[s],
-                            [this](std::int32_t slot, int) { written_[static_cast<std::size_t>(slot)] = true; });
+      runtime::each_written(plan_, plan_.steps[s], [this](std::int32_t slot, int) { written_[slot] = true; });
     }
     asynchronous_ = waiting_ != nullptr && !accelerated_;
   }
@@ -338,7 +332,7 @@ class bound_plan {
       const plan::plan_node& n = plan_.nodes[i];
       dims_[i] = n.spec.dims;
       if (n.op->is(ir::op_kind::placeholder)) {
-        const raw_view& fed = feeds[static_cast<std::size_t>(n.slot)];
+        const raw_view& fed = feeds[n.slot];
         if (fed.type == dtype::none) continue;  // not fed: its extents are static, and nothing else of it is needed
         dims_[i] = fed.dims;
         if (!fed.dims.is_known() || !compatible(n.spec.dims, fed.dims))
@@ -363,8 +357,7 @@ class bound_plan {
   [[nodiscard]] TAGMA_COLD shape infer(const plan::plan_node& n) const {
     const auto inputs = inputs_of(n);
     const heap_array<tensor_spec> in(inputs.size());
-    for (std::size_t k = 0; k < in.size(); ++k)
-      in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
+    for (std::size_t k = 0; k < in.size(); ++k) in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
     ir::infer_args args{in, attributes_of(n), {}};
     if (const char* problem = n.op->infer(args)) fail(status_code::invalid_argument, extents_text(n, problem));
     if (!args.out.dims.is_known() || !compatible(args.out.dims, n.spec.dims))
@@ -384,8 +377,8 @@ class bound_plan {
     int k = 0;
     for (const auto i : inputs_of(n)) {
       if (n.op->ignores_elements(k++)) continue;
-      const shape& declared = plan_.nodes[static_cast<std::size_t>(i)].spec.dims;
-      const shape& actual = dims_[static_cast<std::size_t>(i)];
+      const shape& declared = plan_.nodes[i].spec.dims;
+      const shape& actual = dims_[i];
       for (int axis = 0; axis < actual.rank - n.op->unstretched; ++axis)
         if (declared[axis] != 1 && actual[axis] != out[axis + out.rank - actual.rank])
           fail(status_code::invalid_argument, extents_text(n, "a dynamic extent does not stretch"));
@@ -394,14 +387,14 @@ class bound_plan {
 
   /// " float32 [2, 3] and int32 [2]".
   TAGMA_COLD static void append_spec(std::string& text, const char* before, dtype type, const shape& dims) {
-    text += sentence({before, to_string(type), " ", to_string(dims)});
+    append_parts(text, {before, to_string(type), " ", to_string(dims)});
   }
 
   [[nodiscard]] TAGMA_COLD std::string extents_text(const plan::plan_node& n, std::string_view problem) const {
     std::string text = sentence({detail::describe(n), ": ", problem, "; its inputs are"});
     const char* before = " ";
     for (const auto i : inputs_of(n)) {
-      append_spec(text, before, plan_.nodes[i].spec.type, dims_[static_cast<std::size_t>(i)]);
+      append_spec(text, before, plan_.nodes[i].spec.type, dims_[i]);
       before = " and ";
     }
     return text;
@@ -421,9 +414,8 @@ class bound_plan {
     if (n.op->work != nullptr) {
       const auto inputs = inputs_of(n);
       const heap_array<tensor_spec> in(inputs.size());
-      for (std::size_t k = 0; k < in.size(); ++k)
-        in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[static_cast<std::size_t>(inputs[k])]};
-      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[static_cast<std::size_t>(step.main_node())]}});
+      for (std::size_t k = 0; k < in.size(); ++k) in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
+      products = n.op->work({in, attributes_of(n), {n.spec.type, dims_[step.main_node()]}});
     }
     return 200 + moved / 8 + products / 20;
   }
@@ -478,8 +470,7 @@ class bound_plan {
       begins[d] = arenas_[d].data();
     }
     block_address_ = heap_array<std::byte*>(count);
-    for (std::size_t b = 0; b < count; ++b)
-      block_address_[b] = begins[static_cast<std::size_t>(plan_.blocks[b].device)] + offsets[b];
+    for (std::size_t b = 0; b < count; ++b) block_address_[b] = begins[plan_.blocks[b].device] + offsets[b];
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;
@@ -503,15 +494,14 @@ class bound_plan {
   /// @param d the device that reads or writes it
   [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n,
                                               array_view<const counted<stored_variable>> variables, std::int16_t d) {
-    const auto slot = static_cast<std::size_t>(n.slot);
     switch (n.storage) {
       case plan::storage_kind::arena:
-        return block_address_[slot];
+        return block_address_[n.slot];
       case plan::storage_kind::variable:
-        return variables[slot]->data();
+        return variables[n.slot]->data();
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
-        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * slot;
+        return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * n.slot;
       default:
         return nullptr;
     }
@@ -523,46 +513,44 @@ class bound_plan {
     calls_ = heap_array<kernel_args>(plan_.steps.size());
     fetch_address_ = heap_array<std::byte*>(plan_.fetches.size());
     patches_ = heap_array<patch_place>(operands_.size() + calls_.size() + fetch_address_.size() + 1);
-    variable_patch_ = heap_array<std::size_t>(variables.size());
-    std::size_t last = patches_.size();
+    variable_patch_ = heap_array<std::int32_t>(variables.size());
+    auto last = static_cast<std::int32_t>(patches_.size());
     const auto patch_variable = [&](std::byte*& where, const plan::plan_node& n) {
-      std::size_t& first = variable_patch_[static_cast<std::size_t>(n.slot)];
+      std::int32_t& first = variable_patch_[n.slot];
       patches_[--last] = {&where, first};
       first = last;
     };
     const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
-      const auto i = static_cast<std::size_t>(id);
-      const plan::plan_node& n = plan_.nodes[i];
-      o = {address(n, variables, device), n.spec.type, dims_[i]};
+      const plan::plan_node& n = plan_.nodes[id];
+      o = {address(n, variables, device), n.spec.type, dims_[id]};
       if (n.is_in(plan::storage_kind::variable)) patch_variable(o.data, n);
       if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
       else
-        patches_[++feed_patches_] = {&o.data, static_cast<std::size_t>(n.slot)};
+        patches_[++feed_patches_] = {&o.data, n.slot};
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const plan::plan_step& step = plan_.steps[s];
-      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(step.node)];
-      const auto first = static_cast<std::size_t>(step.first_operand), count = static_cast<std::size_t>(step.operands);
-      for (std::size_t k = first; k < first + count; ++k) {
+      const plan::plan_node& n = plan_.nodes[step.node];
+      const std::int32_t first = step.first_operand, count = step.operands;
+      for (std::int32_t k = first; k < first + count; ++k) {
         fill(operands_[k], plan_.operands[k], n.device);
-        declared_[k] = plan_.nodes[static_cast<std::size_t>(plan_.operands[k])].spec.dims;
+        declared_[k] = plan_.nodes[plan_.operands[k]].spec.dims;
       }
       kernel_args& call = calls_[s];
       fill(call.out, step.node, n.device);
       call.in = array_view<operand>(operands_).subspan(first, count);
-      call.attributes = attributes_of(plan_.nodes[static_cast<std::size_t>(step.main_node())]);
+      call.attributes = attributes_of(plan_.nodes[step.main_node()]);
       call.declared_out = n.spec.dims;
       call.source = n.source;
       call.declared = array_view<const shape>(declared_).subspan(first, count);
       call.value = values.find(n.value);
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
-      const plan::plan_node& n = plan_.nodes[static_cast<std::size_t>(plan_.fetches[f])];
+      const plan::plan_node& n = plan_.nodes[plan_.fetches[f]];
       fetch_address_[f] = address(n, variables, 0);
-      if (n.is_in(plan::storage_kind::feed))
-        patches_[++feed_patches_] = {&fetch_address_[f], static_cast<std::size_t>(n.slot)};
+      if (n.is_in(plan::storage_kind::feed)) patches_[++feed_patches_] = {&fetch_address_[f], n.slot};
       if (n.is_in(plan::storage_kind::variable)) patch_variable(fetch_address_[f], n);
     }
   }
@@ -591,9 +579,9 @@ class bound_plan {
   bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
-  std::size_t feed_patches_ = 0;            // from the second on
-  heap_array<std::size_t> variable_patch_;  // the first of each variable, or 0
-  heap_array<bool> written_;                // of each variable, whether a run writes it
+  std::size_t feed_patches_ = 0;             // from the second on
+  heap_array<std::int32_t> variable_patch_;  // the first of each variable, or 0
+  heap_array<bool> written_;                 // of each variable, whether a run writes it
   std::size_t first_with_variable_ = 0;
   std::uint64_t seen_moves_ = ~std::uint64_t{0};
   std::uint64_t moved_ = 0;

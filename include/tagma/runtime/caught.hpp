@@ -11,10 +11,17 @@
 
 namespace tagma::runtime {
 
+/// How long the text before the first colon and blank is; all of it where there is none.
+[[nodiscard]] TAGMA_COLD inline std::size_t before_colon(std::string_view what) noexcept {
+  for (std::size_t i = 0; i + 1 < what.size(); ++i)
+    if (what[i] == ':' && what[i + 1] == ' ') return i;
+  return what.size();
+}
+
 /// The words of an error without the code in front: what is behind the first colon, or all where there is none.
 [[nodiscard]] TAGMA_COLD inline std::string_view without_code(std::string_view what) noexcept {
-  const auto colon = what.find(": ");
-  return colon == std::string_view::npos ? what : std::string_view(what.data() + colon + 2, what.size() - colon - 2);
+  const std::size_t colon = before_colon(what);
+  return colon == what.size() ? what : std::string_view(what.data() + colon + 2, what.size() - colon - 2);
 }
 
 /// An exception as it is told to others.

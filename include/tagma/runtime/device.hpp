@@ -63,15 +63,14 @@ class device_table {
       fail(status_code::invalid_argument, {"the option cpu_devices is ", cpus, "; a session has at least one"});
     checked_option("intra_op_threads", threads, "all threads that the process may use");
     checked_option("inter_op_threads", step_threads, "as many as intra_op_threads");
-    const auto host = static_cast<std::size_t>(cpus);
-    devices_ = heap_array<session_device>(host + static_cast<std::size_t>(others == nullptr ? 0 : others->devices()));
+    devices_ = heap_array<session_device>(cpus + (others == nullptr ? 0 : others->devices()));
     if (threads <= 0 && cpus > 1) {
       const int all = available_threads();
       threads = (all + cpus - 1) / cpus;
       if (step_threads <= 0) step_threads = all;
     }
-    for (std::size_t d = 0; d < host; ++d) {
-      devices_[d].name = ir::local_device("CPU", static_cast<std::int32_t>(d));
+    for (int d = 0; d < cpus; ++d) {
+      devices_[d].name = ir::local_device("CPU", d);
       devices_[d].threads = make_cpu_executor(threads, d == 0 ? step_threads : 1);
     }
     table_[0] = &devices_[0];
@@ -79,7 +78,10 @@ class device_table {
   }
 
   /// The device that stands for number `d` of the program.
-  [[nodiscard]] const session_device& operator[](std::size_t d) const { return *table_[d]; }
+  template <class Index>
+  [[nodiscard]] const session_device& operator[](Index d) const {
+    return *table_[d];
+  }
   /// How many devices the program knows of.
   [[nodiscard]] std::size_t size() const { return table_.size(); }
   /// The threads that the steps of a run are shared among.
@@ -115,7 +117,7 @@ class device_table {
                   d.node.empty() ? sentence({d.op, " #", d.source}) : sentence({d.node, d.suffix}),
                   "': Operation was explicitly assigned to ", to_string(d.name), " but available devices are ["});
     for (const session_device& there : devices_)
-      text += sentence({&there == &devices_[0] ? " " : ", ", to_string(there.name)});
+      append_parts(text, {&there == &devices_[0] ? " " : ", ", to_string(there.name)});
     return sentence({text, " ]. Make sure the device specification refers to a valid device",
                      d.name.type == devices_[0].name.type
                          ? "; the option cpu_devices of a session says how many CPU devices it has"

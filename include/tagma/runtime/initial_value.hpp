@@ -18,7 +18,7 @@ struct fans {
 };
 
 /// Matrices are [in, out]; convolution filters [..., in, out], where the leading extents count for both.
-[[nodiscard]] inline fans fans_of(const shape& dims) {
+[[nodiscard]] TAGMA_COLD inline fans fans_of(const shape& dims) {
   if (dims.rank == 0) return {};
   if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
   const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());

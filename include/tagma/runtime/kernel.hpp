@@ -26,6 +26,7 @@ struct operand {
     return reinterpret_cast<T*>(data);
   }
   [[nodiscard]] extent elements() const { return dims.elements(); }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(type); }
 };
 
 /// What a kernel prepares once for given extents: strides, primitives of a vendor library, scratch memory.
@@ -79,6 +80,11 @@ struct kernel_entry {
   bool reads_run = false;  ///< of a device with streams: it reads or writes what such a device is told of each run
 };
 
+class accelerated_steps;
+class run_control;
+class run_steps;
+class session_pools;
+class step_pool;
 class step_runner;
 
 /// Begins the steps of a bound plan that may wait.
@@ -99,6 +105,10 @@ struct kernel_tables {
   /// it.
   /// @param apart whether runs are kept apart as a whole
   owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner, bool apart) = nullptr;
+  /// Does the steps of a plan with devices that are no CPUs; nullptr if the program knows of none.
+  /// @param pool whose threads do them; nullptr: the thread that calls
+  void (*run_on_devices)(accelerated_steps& steps, run_control& control, run_steps& host, const run_context& context,
+                         const session_pools& pools, step_pool* pool) = nullptr;
 };
 
 /// True if one of the kernels may wait.

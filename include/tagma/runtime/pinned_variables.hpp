@@ -11,9 +11,13 @@
 
 namespace tagma::runtime {
 
+/// A template, so that other programs do not compile it: g++ compiles each class whose functions a virtual call may
+/// reach.
+/// @tparam Bound bound_plan
+template <class Bound>
 class pinned_variables final : public variable_access {
  public:
-  [[nodiscard]] TAGMA_COLD static owned<variable_access> make(bound_plan& plan,
+  [[nodiscard]] TAGMA_COLD static owned<variable_access> make(Bound& plan,
                                                               array_view<const counted<stored_variable>> variables) {
     return owned<variable_access>(new pinned_variables(plan, variables));
   }
@@ -82,7 +86,7 @@ class pinned_variables final : public variable_access {
     bool keep = false;  ///< it also reads what it writes
   };
 
-  TAGMA_COLD pinned_variables(bound_plan& plan, array_view<const counted<stored_variable>> variables)
+  TAGMA_COLD pinned_variables(Bound& plan, array_view<const counted<stored_variable>> variables)
       : plan_(plan), variables_(variables) {
     const plan::plan_view& tables = plan.plan();
     const std::size_t users = tables.steps.size() + tables.fetches.size();
@@ -140,7 +144,7 @@ class pinned_variables final : public variable_access {
   }
   /// The phase that a variable is in now.
   [[nodiscard]] std::size_t phase_of(std::int32_t slot) {
-    std::size_t& known = current_[static_cast<std::size_t>(slot)];
+    std::size_t& known = current_[slot];
     if (known == 0) {
       new_phase(slot);
       phases_[known - 1].first = true;
@@ -149,7 +153,7 @@ class pinned_variables final : public variable_access {
   }
   std::size_t new_phase(std::int32_t slot) {
     phases_[phase_count_].slot = static_cast<std::size_t>(slot);
-    current_[static_cast<std::size_t>(slot)] = phase_count_ + 1;
+    current_[slot] = phase_count_ + 1;
     return phase_count_++;
   }
   void add(const use& u) {
@@ -215,7 +219,7 @@ class pinned_variables final : public variable_access {
     fail(status_code::failed_precondition, {"attempting to use uninitialized variable '", v.name(), "'"});
   }
 
-  bound_plan& plan_;
+  Bound& plan_;
   array_view<const counted<stored_variable>> variables_;
   heap_array<phase> phases_;
   heap_array<use> uses_;  // of each step, then of each fetch
@@ -230,8 +234,8 @@ class pinned_variables final : public variable_access {
 namespace tagma {
 
 inline container::container(isolation kept_apart)
-    : state_(new runtime::state_container(kept_apart == isolation::variables ? &runtime::pinned_variables::make
-                                                                             : nullptr)) {}
+    : state_(new runtime::state_container(
+          kept_apart == isolation::variables ? &runtime::pinned_variables<runtime::bound_plan>::make : nullptr)) {}
 
 TAGMA_COLD inline std::size_t container::bytes() const {
   std::size_t sum = 0;

@@ -21,15 +21,15 @@ namespace runtime {
     const plan::plan_node& n = plan.nodes[i];
     if (n.op == &ir::info<plan::transfer>) {
       const plan::plan_node& from = plan.nodes[plan.inputs[n.first_input]];
-      text += sentence({"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
-                        bound.bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
+      append_parts(text, {"copy of ", detail::describe(from), ": ", device_name(from), " to ", device_name(n), ", ",
+                          bound.bytes_of(static_cast<ir::node_id>(i)), " bytes\n"});
       continue;
     }
     text += n.name.empty() ? sentence({n.op->name, " #", n.source}) : sentence({n.name, n.suffix});
     const device_spec& name = bound.device_at(n.device).name;
     const ir::place_reason why = name == plan.devices[n.device].name ? plan.reason(n) : ir::place_reason::softened;
-    text += sentence({": (", n.op->name, "): ", to_string(name), ", ",
-                      n.op->is(ir::op_kind::placeholder) ? "fed there" : to_string(why), "\n"});
+    append_parts(text, {": (", n.op->name, "): ", to_string(name), ", ",
+                        n.op->is(ir::op_kind::placeholder) ? "fed there" : to_string(why), "\n"});
   }
   return text;
 }

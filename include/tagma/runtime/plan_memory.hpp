@@ -17,13 +17,13 @@ class plan_memory final : public accelerated_memory {
       : from_(from), plan_(plan), arenas_(plan.plan().devices.size()), scalars_(arenas_.size()), feeds_(plan.feeds()) {}
 
   [[nodiscard]] TAGMA_COLD std::byte* arena(std::int16_t d, std::int64_t bytes) override {
-    owned<memory_block>& block = arenas_[static_cast<std::size_t>(d)];
+    owned<memory_block>& block = arenas_[d];
     block =
         from_.allocate(plan_.device_at(d).number, bytes, {detail::describe(plan_.plan()), plan_.largest_tensors(d)});
     return block->data;
   }
   [[nodiscard]] TAGMA_COLD std::byte* scalars(std::int16_t d, array_view<std::byte> values) override {
-    owned<memory_block>& block = scalars_[static_cast<std::size_t>(d)];
+    owned<memory_block>& block = scalars_[d];
     if (!block) {
       const int number = plan_.device_at(d).number;
       block = from_.allocate(number, static_cast<std::int64_t>(values.size()), {"the scalars of a plan"});
@@ -33,7 +33,7 @@ class plan_memory final : public accelerated_memory {
   }
   [[nodiscard]] TAGMA_COLD std::byte* feed(ir::node_id id) override {
     const plan::plan_node& n = plan_.plan().nodes[id];
-    owned<memory_block>& block = feeds_[static_cast<std::size_t>(n.slot)];
+    owned<memory_block>& block = feeds_[n.slot];
     if (!block) block = from_.allocate(on_host, plan_.bytes_of(id), {"the feed of ", detail::describe(n)});
     return block->data;
   }

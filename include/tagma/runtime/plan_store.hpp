@@ -19,15 +19,7 @@ namespace tagma::runtime {
 }
 
 [[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {
-  try {
-    std::rethrow_exception(e);
-  } catch (const error& known) {
-    return known.code() == status_code::resource_exhausted;
-  } catch (const std::bad_alloc&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
+  return caught(e).code == status_code::resource_exhausted;
 }
 
 /// Idle plans, the last used first. Not for several threads at once.

@@ -158,21 +158,20 @@ class run_control {
   void add(list l, std::string_view entry) noexcept {
     std::string& text = lists_->text[index(l)];
     try {
-      text += sentence({text.empty() ? "" : "; ", entry});
+      append_parts(text, {text.empty() ? "" : "; ", entry});
     } catch (...) {  // no memory for it: it is counted
     }
   }
   /// The operation that an error is about: "Cancelled: exp #3 on /device:CPU:0 of float32 [2]: not begun".
   [[nodiscard]] static std::string_view named_part(std::string_view what) noexcept {
     const std::string_view text = without_code(what);
-    const auto end = text.find(": ");
-    return {text.data(), end < text.size() ? end : text.size()};
+    return {text.data(), before_colon(text)};
   }
   [[nodiscard]] TAGMA_COLD std::string steps_text(list l, std::string_view before) const {
     const int count = lists_->count[index(l)];
     if (count == 0) return {};
     std::string text = sentence({before, lists_->text[index(l)]});
-    if (count > most_listed) text += sentence({"; and ", count - most_listed, " more"});
+    if (count > most_listed) append_parts(text, {"; and ", count - most_listed, " more"});
     return text;
   }
 
@@ -181,8 +180,8 @@ class run_control {
     std::string more =
         sentence({steps_text(list::done_last, "; done last: "), steps_text(list::not_finished, "; not finished: ")});
     if (const int others = lists_->count[index(list::more_errors)]; others > 0)
-      more += sentence({"; ", others, others == 1 ? " more error: " : " more errors: ",
-                        lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
+      append_parts(more, {"; ", others, others == 1 ? " more error: " : " more errors: ",
+                          lists_->text[index(list::more_errors)], others > most_listed ? "; and so on" : ""});
     const caught seen(first_);
     if (more.empty() || !seen.is_known) std::rethrow_exception(first_);
     fail(seen.code, {seen.is_error ? without_code(seen.what) : seen.what, more});

@@ -192,6 +192,12 @@ TAGMA_COLD inline void join(array_view<run_limits> given) {
   }
 }
 
+/// The limits that a run is given. A program that never gives several does not compile what joins them.
+struct given_limits {
+  array_view<run_limits> all;
+  void (*join)(array_view<run_limits>) = nullptr;  ///< nullptr for one or none
+};
+
 /// Limits with an absolute end, and the end of the session.
 class run_guard {
  public:

@@ -47,7 +47,7 @@ struct run_request {
   const plan::plan_view& plan;
   const kernel_tables& kernels;
   array_view<const raw_view> feeds;
-  array_view<run_limits> limits;
+  given_limits limits;
   const source_line& at;
   const run_numbers* numbers = nullptr;  ///< nullptr: the seed of the session, and the number of its next run
 };
@@ -140,7 +140,7 @@ class session_core {
     stored_ = heap_array<counted<stored_variable>>(variables_.size());
     for (std::size_t i = 0; i < stored_.size(); ++i) {
       const plan::plan_variable& v = variables_[i];
-      const int device = devices_[static_cast<std::size_t>(v.device)].number;
+      const int device = devices_[v.device].number;
       const std::string name = sentence({v.name, v.suffix});
       const counted<resource> found = state_->find_or_add("variable", name, [&] {
         const counted<stored_variable> made = make_variable(name, v.spec, device);
@@ -250,7 +250,7 @@ class session_core {
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
       return entering_ ? e : bound_.named(s, static_cast<std::exception_ptr&&>(e));
     }
-    void all_steps() { bound_.device_steps()->run(*this, context_); }
+    [[nodiscard]] const run_context& context() const { return context_; }
     /// All steps have ended.
     void finish() {
       control_.finish();
@@ -271,7 +271,7 @@ class session_core {
         if (access_ != nullptr) return take_pinned(f);
         to_.take(to_.object, f, bound_.fetched(f));
       } catch (const no_memory& e) {
-        throw no_memory(e, "the fetch of " + detail::describe(plan_.nodes[plan_.fetches[f]]));
+        throw no_memory(e, sentence({"the fetch of ", detail::describe(plan_.nodes[plan_.fetches[f]])}));
       }
     }
 
@@ -341,33 +341,17 @@ class session_core {
     bool ended_ = false;
   };
 
-  /// A run with steps on devices that are no CPUs, as one step: whoever does it names its errors.
-  class in_one_step final : public run_steps {
-   public:
-    explicit in_one_step(current_run& run) : run_(run) {}
-    void step(std::size_t) override { run_.all_steps(); }
-    void start(std::size_t, completion) override {}
-    [[nodiscard]] std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
-
-   private:
-    current_run& run_;
-  };
-
   [[gnu::noinline]] void run_at(const run_request& request, const receiver& to) {
     try {
       run_plan(request, to);
-    } catch (const no_memory& e) {
-      rethrow_at(no_memory(e, {}, held_text()), request.at);
-    } catch (const error& e) {
-      rethrow_at(e, request.at);
-    } catch (const std::bad_alloc&) {
-      rethrow_at({status_code::resource_exhausted, "the host has no room for what a run needs"}, request.at);
+    } catch (...) {
+      rethrow_at(request.at);
     }
   }
 
   TAGMA_INLINE void run_plan(const run_request& request, const receiver& to) {
-    if (request.limits.size() > 1) join(request.limits);
-    const run_limits& limits = request.limits.empty() ? no_limits : request.limits[0];
+    if (request.limits.join != nullptr) request.limits.join(request.limits.all);
+    const run_limits& limits = request.limits.all.empty() ? no_limits : request.limits.all[0];
     step_pool* const threads = pools_.find(limits.pool == run_limits::any_pool ? 0 : limits.pool, devices_.threads());
     const bool takes_part = threads == nullptr || threads == &devices_.threads();
     run_control control(limits, timeout_ns_, &plans_.end());
@@ -379,8 +363,8 @@ class session_core {
     if (runner != nullptr && threads == nullptr && !bound.asynchronous()) runner = nullptr;
     run.begin(takes_part && runner == nullptr && bound.device_steps() == nullptr, request.numbers);
     const kernel_scope scope(devices_.threads());
-    if (bound.device_steps() != nullptr)
-      run_on_devices(control, run, threads, takes_part);
+    if (accelerated_steps* const steps = bound.device_steps(); steps != nullptr)
+      request.kernels.run_on_devices(*steps, control, run, run.context(), pools_, takes_part ? nullptr : threads);
     else if (runner != nullptr)
       runner->run(control, threads, takes_part, run);
     else if (takes_part)
@@ -389,18 +373,20 @@ class session_core {
       pools_.run(*threads, control, run, bound.step_count());
     run.finish();
   }
-  [[gnu::noinline]] void run_on_devices(run_control& control, current_run& run, step_pool* threads,
-                                        bool takes_part) const {
-    in_one_step all(run);
-    if (takes_part)
-      run_in_order(control, all, 1);
-    else
-      pools_.run(*threads, control, all, 1);
-  }
-
-  /// The same error with the line of the program that asked for the run.
-  [[noreturn]] TAGMA_COLD static void rethrow_at(const error& e, const source_line& at) {
-    fail(e.code(), {without_code(e.what()), " (run at ", at.file, ":", at.line, ")"});
+  /// Throws the error that is handled, with the line of the program that asked for the run.
+  [[noreturn]] TAGMA_COLD void rethrow_at(const source_line& at) const {
+    std::string held;
+    const caught seen(std::current_exception());
+    try {
+      throw;
+    } catch (const no_memory&) {
+      held = held_text();
+    } catch (const error&) {
+    } catch (const std::bad_alloc&) {
+      fail(status_code::resource_exhausted,
+           {"the host has no room for what a run needs (run at ", at.file, ":", at.line, ")"});
+    }
+    fail(seen.code, {without_code(seen.what), held, " (run at ", at.file, ":", at.line, ")"});
   }
 
   /// A bound plan for one run. The session does not end meanwhile.
@@ -466,24 +452,24 @@ class session_core {
     for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = stored_[i]->initialized();
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
-      if (n.is_in(plan::storage_kind::variable) && !ready[static_cast<std::size_t>(n.slot)])
+      if (n.is_in(plan::storage_kind::variable) && !ready[n.slot])
         fail(status_code::failed_precondition,
-             {"attempting to use uninitialized variable '", stored_[static_cast<std::size_t>(n.slot)]->name(), "'"});
+             {"attempting to use uninitialized variable '", stored_[n.slot]->name(), "'"});
     };
-    for (std::size_t s = 0; s <= plan.steps.size(); ++s) {
+    const auto steps = static_cast<std::int32_t>(plan.steps.size());
+    for (std::int32_t s = 0; s <= steps; ++s) {
       for (std::size_t f = 0; f < plan.fetches.size(); ++f)
-        if (static_cast<std::size_t>(plan.fetch_steps[f]) == s) read(plan.fetches[f]);
-      if (s == plan.steps.size()) break;
+        if (plan.fetch_steps[f] == s) read(plan.fetches[f]);
+      if (s == steps) break;
       const plan::plan_step& step = plan.steps[s];
       const plan::plan_node& n = plan.nodes[step.node];
       for (int k = n.op->overwrites ? 1 : 0; k < step.operands; ++k) read(plan.operands[step.first_operand + k]);
-      if (n.op->overwrites) ready[static_cast<std::size_t>(n.slot)] = true;
+      if (n.op->overwrites) ready[n.slot] = true;
     }
   }
   TAGMA_COLD void mark_overwritten(const plan::plan_view& plan) {
     for (const plan::plan_step& step : plan.steps)
-      if (const plan::plan_node& n = plan.nodes[step.node]; n.op->overwrites)
-        stored_[static_cast<std::size_t>(n.slot)]->set_initialized();
+      if (const plan::plan_node& n = plan.nodes[step.node]; n.op->overwrites) stored_[n.slot]->set_initialized();
   }
 
   counted<accelerator> others_;  // first here: it outlives its memory

@@ -85,7 +85,7 @@ class session_pools {
     if (index == -1) return nullptr;
     if (index == 0 && !any()) return &own;
     if (index < 0 || static_cast<std::size_t>(index) >= pools_.size()) explain(index);
-    return pools_[static_cast<std::size_t>(index)].get();
+    return pools_[index].get();
   }
 
  private:

@@ -87,8 +87,7 @@ class step_runner final : public shared_work {
       if (own.held != hold::last) own.held = of(s);
       if (own.held != hold::last) continue;
       ++late_;
-      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
-        steps_[index(graph_[e].after)].held = hold::last;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) steps_[graph_[e].after].held = hold::last;
     }
   }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
@@ -96,7 +95,7 @@ class step_runner final : public shared_work {
     step_state& own = steps_[s];
     own.cheap = own.asynchronous || cost < cheap_below;
     for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
-      if (const double after = steps_[index(graph_[e].after)].urgency; after > own.urgency) own.urgency = after;
+      if (const double after = steps_[graph_[e].after].urgency; after > own.urgency) own.urgency = after;
     own.urgency += cost;
     if (own.urgency > longest_chain_) longest_chain_ = own.urgency;
   }
@@ -178,11 +177,6 @@ class step_runner final : public shared_work {
     step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
   };
 
-  template <class Index>
-  [[nodiscard]] static std::size_t index(Index i) {
-    return static_cast<std::size_t>(i);
-  }
-
   /// What a runner does about asynchronous steps and those that it holds back. A class of its own, so that a program
   /// without them does not compile it.
   class waits : public completion_target {
@@ -210,7 +204,7 @@ class step_runner final : public shared_work {
       held_count_ = 0;
     }
     [[nodiscard]] bool passes(step_id s) noexcept override {
-      const hold held = runner_.steps_[index(s)].held;
+      const hold held = runner_.steps_[s].held;
       if (held == hold::last) return !runner_.holds_back_;
       const mutex_lock lock(mutex_);
       if (held == hold::reads && looked_) return true;
@@ -222,7 +216,7 @@ class step_runner final : public shared_work {
       step_id s = take(false);
       if (s < 0) return false;
       for (bool inside = false; s >= 0; s = take(inside)) {
-        if (runner_.steps_[index(s)].held == hold::reads) {
+        if (runner_.steps_[s].held == hold::reads) {
           look();
           runner_.share(s);
           runner_.call_helpers(1);
@@ -243,7 +237,7 @@ class step_runner final : public shared_work {
     [[nodiscard]] step_id take(bool writing) {
       const mutex_lock lock(mutex_);
       std::size_t i = 0;
-      while (i < held_count_ && writing && runner_.steps_[index(held_[i])].held != hold::writes) ++i;
+      while (i < held_count_ && writing && runner_.steps_[held_[i]].held != hold::writes) ++i;
       if (i == held_count_) return -1;
       const step_id s = held_[i];
       for (--held_count_; i < held_count_; ++i) held_[i] = held_[i + 1];
@@ -252,7 +246,7 @@ class step_runner final : public shared_work {
     [[nodiscard]] bool more_writes() {
       const mutex_lock lock(mutex_);
       for (std::size_t i = 0; i < held_count_; ++i)
-        if (runner_.steps_[index(held_[i])].held == hold::writes) return true;
+        if (runner_.steps_[held_[i]].held == hold::writes) return true;
       return false;
     }
     void look() {
@@ -285,22 +279,24 @@ class step_runner final : public shared_work {
   }
 
   /// Does `s`, or begins it; false if it has not ended yet.
-  bool did(step_id s, local_steps& local) noexcept {
+  bool did(step_id id, local_steps& local) noexcept {
+    const auto s = static_cast<std::size_t>(id);
     if (control_->stopping()) {
-      if (local.last >= 0) name_step(*control_, *run_, index(local.last), run_control::list::done_last);
+      if (local.last >= 0)
+        name_step(*control_, *run_, static_cast<std::size_t>(local.last), run_control::list::done_last);
       local.last = -1;
-      name_step(*control_, *run_, index(s), run_control::list::not_finished);
+      name_step(*control_, *run_, s, run_control::list::not_finished);
       return true;
     }
     try {
-      if (steps_[index(s)].asynchronous) {
-        run_->start(index(s), completion(*waits_, s));
+      if (steps_[s].asynchronous) {
+        run_->start(s, completion(*waits_, id));
         return false;
       }
-      run_->step(index(s));
-      local.last = s;
+      run_->step(s);
+      local.last = id;
     } catch (...) {
-      control_->failed(run_->named(index(s), std::current_exception()));
+      control_->failed(run_->named(s, std::current_exception()));
       control_->tell();
     }
     return true;
@@ -312,15 +308,15 @@ class step_runner final : public shared_work {
     if (!did(s, local)) return local.count > 0 ? local.steps[--local.count] : -1;
     step_id next = -1;
     int shared = 0;
-    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next) {
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) {
       step_id t = graph_[e].after;
       if (!becomes_ready(t)) continue;
-      if (steps_[index(t)].cheap && local.count < 16) {
+      if (steps_[t].cheap && local.count < 16) {
         local.steps[local.count++] = t;
         continue;
       }
       if (next >= 0) {
-        if (steps_[index(t)].urgency > steps_[index(next)].urgency) {
+        if (steps_[t].urgency > steps_[next].urgency) {
           const step_id less = next;
           next = t;
           t = less;
@@ -341,10 +337,10 @@ class step_runner final : public shared_work {
   /// An asynchronous step has ended, on a thread that need not be one of the run's.
   void complete(std::int32_t s, std::exception_ptr error) noexcept {
     const bool failed = error != nullptr;
-    if (failed) control_->failed(run_->named(index(s), static_cast<std::exception_ptr&&>(error)));
+    if (failed) control_->failed(run_->named(static_cast<std::size_t>(s), static_cast<std::exception_ptr&&>(error)));
     const mutex_lock lock(mutex_);  // once it is open, the run may be gone
     int shared = 0;
-    for (std::int32_t e = graph_.first_edge(index(s)); e != 0; e = graph_[e].next)
+    for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next)
       if (becomes_ready(graph_[e].after)) insert(graph_[e].after), ++shared;
     if (failed) {  // whoever comes first tells those that wait: not this thread, which may hold a lock
       events_.change(true);
@@ -354,9 +350,9 @@ class step_runner final : public shared_work {
   }
 
   [[nodiscard]] bool becomes_ready(step_id t) noexcept {
-    return steps_[index(t)].pending.fetch_sub(1, memory_order::acq_rel) == 1 && may_go(t);
+    return steps_[t].pending.fetch_sub(1, memory_order::acq_rel) == 1 && may_go(t);
   }
-  [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[index(t)].held == hold::none || waits_->passes(t); }
+  [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].held == hold::none || waits_->passes(t); }
 
   /// A step has ended and made others ready for everybody.
   void ended(int shared) noexcept {
@@ -404,13 +400,13 @@ class step_runner final : public shared_work {
     insert(s);
   }
 
-  [[nodiscard]] double urgency_of_ready(std::size_t i) const { return steps_[index(steps_[i].ready)].urgency; }
+  [[nodiscard]] double urgency_of_ready(std::int32_t i) const { return steps_[steps_[i].ready].urgency; }
 
   // The ready steps are a heap, the most urgent one on top.
   [[gnu::noinline]] void insert(step_id s) noexcept {
     const std::int32_t count = ready_count_.load(memory_order::relaxed);
-    std::size_t i = index(count);
-    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[index(s)].urgency; i = (i - 1) / 2)
+    std::int32_t i = count;
+    for (; i > 0 && urgency_of_ready((i - 1) / 2) < steps_[s].urgency; i = (i - 1) / 2)
       steps_[i].ready = steps_[(i - 1) / 2].ready;
     steps_[i].ready = s;
     ready_count_.store(count + 1, memory_order::relaxed);
@@ -421,11 +417,11 @@ class step_runner final : public shared_work {
     const mutex_lock lock(mutex_);
     const std::int32_t count = ready_count_.load(memory_order::relaxed) - 1;
     if (count < 0) return -1;
-    const step_id top = steps_[0].ready, last = steps_[index(count)].ready;
-    std::size_t i = 0;
-    for (std::size_t child = 1; child < index(count); child = 2 * i + 1) {
-      if (child + 1 < index(count) && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
-      if (steps_[index(last)].urgency >= urgency_of_ready(child)) break;
+    const step_id top = steps_[0].ready, last = steps_[count].ready;
+    std::int32_t i = 0;
+    for (std::int32_t child = 1; child < count; child = 2 * i + 1) {
+      if (child + 1 < count && urgency_of_ready(child + 1) > urgency_of_ready(child)) ++child;
+      if (steps_[last].urgency >= urgency_of_ready(child)) break;
       steps_[i].ready = steps_[child].ready;
       i = child;
     }

@@ -74,7 +74,7 @@ struct shape {
     for (int i = first; i < last; ++i) s.push_back(extents[i]);
     return s;
   }
-  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, static_cast<std::size_t>(rank)}; }
+  [[nodiscard]] constexpr array_view<const extent> span() const { return {extents, rank}; }
 
   /// True if no extent is `dyn`.
   [[nodiscard]] constexpr bool is_static() const {

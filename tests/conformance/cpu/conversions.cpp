@@ -5,8 +5,8 @@
 namespace tagma::conformance {
 
 void add_conversions(kernel_values& to) {
-  add_family<tagma::device::cpu::kernel_set>(conversion{}, to);
-  add_family<tagma::device::cpu::kernel_set>(elementary{}, to);
+  add_family<tagma::device::on_cpu>(conversion{}, to);
+  add_family<tagma::device::on_cpu>(elementary{}, to);
 }
 
 }  // namespace tagma::conformance

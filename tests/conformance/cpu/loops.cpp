@@ -5,8 +5,8 @@
 namespace tagma::conformance {
 
 void add_loops(kernel_values& to) {
-  add_family<tagma::device::cpu::kernel_set>(arithmetic{}, to);
-  add_family<tagma::device::cpu::kernel_set>(comparison{}, to);
+  add_family<tagma::device::on_cpu>(arithmetic{}, to);
+  add_family<tagma::device::on_cpu>(comparison{}, to);
 }
 
 }  // namespace tagma::conformance

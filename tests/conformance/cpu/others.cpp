@@ -14,11 +14,11 @@
 namespace tagma::conformance {
 
 void add_others(kernel_values& to) {
-  add_family<tagma::device::cpu::kernel_set>(order{}, to);
-  add_family<tagma::device::cpu::kernel_set>(movement{}, to);
-  add_family<tagma::device::cpu::kernel_set>(state{}, to);
-  add_family<tagma::device::cpu::kernel_set>(chance{}, to);
-  add_family<tagma::device::cpu::kernel_set>(training{}, to);
+  add_family<tagma::device::on_cpu>(order{}, to);
+  add_family<tagma::device::on_cpu>(movement{}, to);
+  add_family<tagma::device::on_cpu>(state{}, to);
+  add_family<tagma::device::on_cpu>(chance{}, to);
+  add_family<tagma::device::on_cpu>(training{}, to);
 }
 
 }  // namespace tagma::conformance

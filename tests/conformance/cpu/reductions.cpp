@@ -10,10 +10,10 @@
 namespace tagma::conformance {
 
 void add_reductions(kernel_values& to) {
-  add_family<tagma::device::cpu::kernel_set>(reduction{}, to);
-  add_family<tagma::device::cpu::kernel_set>(contraction{}, to);
-  add_family<tagma::device::cpu::kernel_set>(pooling{}, to);
-  add_family<tagma::device::cpu::kernel_set>(rows{}, to);
+  add_family<tagma::device::on_cpu>(reduction{}, to);
+  add_family<tagma::device::on_cpu>(contraction{}, to);
+  add_family<tagma::device::on_cpu>(pooling{}, to);
+  add_family<tagma::device::on_cpu>(rows{}, to);
 }
 
 }  // namespace tagma::conformance

@@ -5,8 +5,8 @@
 namespace tagma::conformance {
 
 void add_conversions(kernel_values& to) {
-  add_family<tagma::device::cuda::kernel_set>(conversion{}, to);
-  add_family<tagma::device::cuda::kernel_set>(elementary{}, to);
+  add_family<tagma::device::on_cuda>(conversion{}, to);
+  add_family<tagma::device::on_cuda>(elementary{}, to);
 }
 
 }  // namespace tagma::conformance

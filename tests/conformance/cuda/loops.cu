@@ -5,8 +5,8 @@
 namespace tagma::conformance {
 
 void add_loops(kernel_values& to) {
-  add_family<tagma::device::cuda::kernel_set>(arithmetic{}, to);
-  add_family<tagma::device::cuda::kernel_set>(comparison{}, to);
+  add_family<tagma::device::on_cuda>(arithmetic{}, to);
+  add_family<tagma::device::on_cuda>(comparison{}, to);
 }
 
 }  // namespace tagma::conformance

@@ -14,11 +14,11 @@
 namespace tagma::conformance {
 
 void add_others(kernel_values& to) {
-  add_family<tagma::device::cuda::kernel_set>(order{}, to);
-  add_family<tagma::device::cuda::kernel_set>(movement{}, to);
-  add_family<tagma::device::cuda::kernel_set>(state{}, to);
-  add_family<tagma::device::cuda::kernel_set>(chance{}, to);
-  add_family<tagma::device::cuda::kernel_set>(training{}, to);
+  add_family<tagma::device::on_cuda>(order{}, to);
+  add_family<tagma::device::on_cuda>(movement{}, to);
+  add_family<tagma::device::on_cuda>(state{}, to);
+  add_family<tagma::device::on_cuda>(chance{}, to);
+  add_family<tagma::device::on_cuda>(training{}, to);
 }
 
 }  // namespace tagma::conformance

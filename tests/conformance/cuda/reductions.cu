@@ -10,10 +10,10 @@
 namespace tagma::conformance {
 
 void add_reductions(kernel_values& to) {
-  add_family<tagma::device::cuda::kernel_set>(reduction{}, to);
-  add_family<tagma::device::cuda::kernel_set>(contraction{}, to);
-  add_family<tagma::device::cuda::kernel_set>(pooling{}, to);
-  add_family<tagma::device::cuda::kernel_set>(rows{}, to);
+  add_family<tagma::device::on_cuda>(reduction{}, to);
+  add_family<tagma::device::on_cuda>(contraction{}, to);
+  add_family<tagma::device::on_cuda>(pooling{}, to);
+  add_family<tagma::device::on_cuda>(rows{}, to);
 }
 
 }  // namespace tagma::conformance

@@ -2,10 +2,12 @@
 // Residual networks for images, He et al. 2015: bottleneck or basic blocks, batch normalisation behind each convolution.
 #pragma once
 
-#include <tuple>
 #include <utility>
 
 #include "layers.hpp"
+
+// The updates of the averages are one handle, a group that each block makes anew: a list of them would be a type, and
+// symbols, as long as the network.
 
 /// A convolution without bias and its batch normalisation: {output, updates}.
 template <tg::fixed_string Name, int Filters, int Kernel, int Stride, tg::expression E>
@@ -24,20 +26,18 @@ auto block(const std::pair<E, Updates>& before) {
       auto a = conv_norm<Name / "a", Width, 1, 1>(x);
       auto b = conv_norm<Name / "b", Width, 3, Stride>(tg::relu(a.output));
       auto c = conv_norm<Name / "c", out, 1, 1>(tg::relu(b.output));
-      return std::make_pair(c.output, std::make_tuple(a.update, b.update, c.update));
+      return std::make_pair(c.output, tg::group(before.second, a.update, b.update, c.update));
     } else {
       auto a = conv_norm<Name / "a", Width, 3, Stride>(x);
       auto b = conv_norm<Name / "b", Width, 3, 1>(tg::relu(a.output));
-      return std::make_pair(b.output, std::make_tuple(a.update, b.update));
+      return std::make_pair(b.output, tg::group(before.second, a.update, b.update));
     }
   }();
-  auto updates = std::tuple_cat(before.second, body.second);
   if constexpr (Stride != 1 || E::spec.dims[3] != out) {
     auto shortcut = conv_norm<Name / "shortcut", out, 1, Stride>(x);
-    auto all = std::tuple_cat(updates, std::make_tuple(shortcut.update));
-    return std::make_pair(tg::relu(body.first + shortcut.output), all);
+    return std::make_pair(tg::relu(body.first + shortcut.output), tg::group(body.second, shortcut.update));
   } else {
-    return std::make_pair(tg::relu(body.first + x), updates);
+    return std::make_pair(tg::relu(body.first + x), body.second);
   }
 }
 
@@ -58,15 +58,14 @@ constexpr tg::pool_options halved{.stride = 2, .padding = tg::same_padding};
 template <bool Bottleneck, int A, int B, int C, int D, tg::expression E>
 int train_resnet(const E& images_in) {
   auto stem = conv_norm<"stem", 64, 7, 2>(images_in);
-  auto first = std::make_pair(tg::max_pool<3, halved>(tg::relu(stem.output)), std::make_tuple(stem.update));
+  auto first = std::make_pair(tg::max_pool<3, halved>(tg::relu(stem.output)), tg::group(stem.update));
   auto s1 = stage<"stage1", 64, 1, Bottleneck, 0, A>(first);
   auto s2 = stage<"stage2", 128, 2, Bottleneck, 0, B>(s1);
   auto s3 = stage<"stage3", 256, 2, Bottleneck, 0, C>(s2);
   auto s4 = stage<"stage4", 512, 2, Bottleneck, 0, D>(s3);
   auto logits = tg::dense<"head", 10>(tg::global_average_pool(s4.first));
   auto loss = tg::mean(tg::sparse_softmax_cross_entropy(logits, y));
-  auto moved = std::apply([](const auto&... u) { return tg::group(u...); }, s4.second);
-  auto train = tg::group(tg::minimize(loss, tg::momentum{.learning_rate = 0.1}), moved);
+  auto train = tg::group(tg::minimize(loss, tg::momentum{.learning_rate = 0.1}), s4.second);
   auto program = tg::compile([=] { return tg::outputs(loss, train); });
   std::printf("%zu nodes\n", static_cast<std::size_t>(program.node_count()));
   tg::session session(program, {.seed = 1});

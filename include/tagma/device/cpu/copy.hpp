@@ -122,8 +122,6 @@ inline void copy_box(std::byte* to, const std::byte* from, const box& b, std::si
 }
 
 /// Sets every element to zero; for strings, to the empty string.
-inline void fill_zero(const runtime::operand& o) {
-  std::memset(o.data, 0, static_cast<std::size_t>(o.elements()) * size_of(o.type));
-}
+inline void fill_zero(const runtime::operand& o) { std::memset(o.data, 0, o.bytes()); }
 
 }  // namespace tagma::device::cpu

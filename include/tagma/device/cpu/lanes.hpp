@@ -8,7 +8,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/scalar_math.hpp"
-#include "tagma/tensor/half.hpp"
+#include "tagma/device/compute_type.hpp"
 
 namespace tagma::device::cpu {
 
@@ -30,19 +30,6 @@ struct storage {
 template <>
 struct storage<bool> {
   using type = std::uint8_t;
-};
-
-template <class T>
-struct compute {
-  using type = T;
-};
-template <>
-struct compute<float16> {
-  using type = float;
-};
-template <>
-struct compute<bfloat16> {
-  using type = float;
 };
 
 template <int Bytes>
@@ -80,10 +67,6 @@ template <class T, int W>
 inline constexpr bool split = static_cast<int>(sizeof(T)) * W > native_bytes;
 }  // namespace detail
 
-/// The type in which elements of type T are computed: float for the 16-bit floats, T itself for the others.
-template <class T>
-using compute_t = typename detail::compute<T>::type;
-
 /// The signed and the unsigned integer of the size of T.
 template <class T>
 using signed_of = typename detail::integer<sizeof(T)>::type;
@@ -112,6 +95,8 @@ struct pack<T, W> {
 template <int Bytes, int W>
 struct mask {
   pack<typename detail::integer<Bytes>::type, W> bits;
+  /// 1 where it is set, otherwise 0; defined in pack.hpp.
+  explicit operator pack<bool, W>() const;
 };
 
 /// The type of a comparison of two packs of type P.

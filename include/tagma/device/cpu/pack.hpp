@@ -22,6 +22,10 @@ TAGMA_INLINE pack<bool, W> to_bool(const mask<B, W>& m) {
   return reinterpret<bool>(convert<std::uint8_t>(m.bits) & std::uint8_t{1});
 }
 TAGMA_INLINE bool to_bool(bool m) { return m; }
+template <int B, int W>
+TAGMA_INLINE mask<B, W>::operator pack<bool, W>() const {
+  return to_bool(*this);
+}
 
 /// The mask that selects among packs with elements of type T.
 template <class T, int W>

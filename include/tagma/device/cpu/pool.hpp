@@ -33,9 +33,9 @@ class thread_pool {
   /// @param workers threads beside those that call, 0 or more; fewer are started where the system refuses more
   explicit thread_pool(int workers) : owner_(getpid()) {
     if (workers <= 0) return;
-    threads_ = heap_array<pthread_t>(static_cast<std::size_t>(workers));
+    threads_ = heap_array<pthread_t>(workers);
     for (; workers_ < workers; ++workers_) {
-      if (pthread_create(&threads_[static_cast<std::size_t>(workers_)], nullptr, &enter, this) != 0) break;
+      if (pthread_create(&threads_[workers_], nullptr, &enter, this) != 0) break;
     }
   }
 
@@ -47,7 +47,7 @@ class thread_pool {
     if (getpid() != owner_) return;
     stop_.store(true, memory_order::relaxed);
     round_.change(true);
-    for (int i = 0; i < workers_; ++i) pthread_join(threads_[static_cast<std::size_t>(i)], nullptr);
+    for (int i = 0; i < workers_; ++i) pthread_join(threads_[i], nullptr);
   }
 
   /// The number of worker threads; the calling thread comes on top.

@@ -35,7 +35,7 @@ class row_sorter final : public runtime::kernel_state {
         count_ = 0;
         fail_index(row, i, table);
       }
-      rows_[static_cast<std::size_t>(count_++)] = {row, rows.data + i * bytes};
+      rows_[count_++] = {row, rows.data + i * bytes};
     }
   }
 
@@ -53,7 +53,7 @@ class row_sorter final : public runtime::kernel_state {
       to = from;
       from = sorted;
     }
-    const auto count = static_cast<std::size_t>(count_);
+    const std::int64_t count = count_;
     count_ = 0;
     return {from, count};
   }

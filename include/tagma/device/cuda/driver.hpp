@@ -238,7 +238,7 @@ class driver final : public runtime::stream_driver {
       find_devices();
     }
     if (device < 0 || static_cast<std::size_t>(device) >= gpus_.size()) no_such_device(device);
-    return gpus_[static_cast<std::size_t>(device)];
+    return gpus_[device];
   }
   TAGMA_COLD void find_devices() {
     if (found_.load(memory_order::relaxed)) return;

@@ -31,16 +31,14 @@ namespace detail {
 
 /// True if a step of a plan is placed on a GPU.
 template <class Plan, std::size_t Step>
-inline constexpr bool is_on_gpu =
-    Plan::view.devices[static_cast<std::size_t>(Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].device)]
-        .name.type == device_text("GPU");
+inline constexpr bool is_on_gpu = Plan::view.devices[Plan::nodes[Plan::steps[Step].node].device].name.type ==
+                                  device_text("GPU");
 
 /// The kernel of a step of a plan; empty where it is elsewhere.
 template <class Plan, std::size_t Step>
 [[nodiscard]] constexpr kernel_entry entry_on_gpu() {
-  if constexpr (is_on_gpu<Plan, Step> &&
-                Plan::nodes[static_cast<std::size_t>(Plan::steps[Step].node)].op != &ir::info<plan::transfer>)
-    return step_entry<kernel_set, Plan, Step>();
+  if constexpr (is_on_gpu<Plan, Step> && Plan::nodes[Plan::steps[Step].node].op != &ir::info<plan::transfer>)
+    return step_entry<on_cuda, Plan, Step>();
   else
     return {};
 }
@@ -64,9 +62,9 @@ template <class Graph, std::size_t I>
   if constexpr (Graph::flat.nodes[I].spec.type == dtype::string)
     return false;
   else if constexpr (info->is(ir::op_kind::elementwise))
-    return kernel_set::has_loop<*info->key>;
+    return has_scalar_kernel<on_cuda, *info->key>;
   else if constexpr (info->is(ir::op_kind::compute) || info->is(ir::op_kind::update))
-    return kernel_set::has_kernel<*info->key>;
+    return has_kernel<on_cuda, *info->key>;
   else
     return true;
 }

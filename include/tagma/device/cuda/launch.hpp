@@ -14,7 +14,7 @@
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/scalar.hpp"
 #include "tagma/device/cuda/status.hpp"
-#include "tagma/runtime/kernel.hpp"
+#include "tagma/device/kernel.hpp"
 
 #if !defined(TAGMA_CUDA_EMULATION)
 #define TAGMA_CUDA_EMULATION 0
@@ -24,12 +24,6 @@
 #endif
 
 namespace tagma::device::cuda {
-
-using runtime::kernel_args;
-using runtime::kernel_entry;
-using runtime::kernel_state;
-using runtime::operand;
-using runtime::run_context;
 
 /// The stream of a run.
 [[nodiscard]] inline cudaStream_t stream_of(const run_context& context) {
@@ -194,7 +188,7 @@ inline void clear_on_device(void* to, std::size_t bytes, const run_context& cont
 
 /// Sets every element to zero.
 inline void clear_on_device(const operand& o, const run_context& context) {
-  clear_on_device(o.data, static_cast<std::size_t>(o.elements()) * size_of(o.type), context);
+  clear_on_device(o.data, o.bytes(), context);
 }
 
 }  // namespace tagma::device::cuda

@@ -192,9 +192,6 @@ inline void move(const void* from, void* to, moved_box box, std::size_t size, co
   });
 }
 
-/// Where a box begins that has no place of its own.
-inline constexpr extent at_the_front[max_rank]{};
-
 /// Moves the elements of a box of these extents from one tensor to another.
 /// @param from_first,to_first where the box begins in each of them
 inline void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,

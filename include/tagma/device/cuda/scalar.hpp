@@ -10,23 +10,16 @@
 #include <type_traits>
 
 #include "tagma/base/config.hpp"
-#include "tagma/base/scalar_math.hpp"
+#include "tagma/device/compute_type.hpp"
+#include "tagma/device/functions.hpp"
 #include "tagma/device/index.hpp"
 #include "tagma/tensor/dtype.hpp"
 
 namespace tagma::device::cuda {
 
-/// The C++ type of the elements behind an id, `no_value` for a node without value.
-template <dtype D>
-using stored = element_of<D>;
-
 /// True for the two floats that are stored in 16 bits.
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-
-/// The type in which elements of type T are computed: float for the 16-bit floats, T itself for the others.
-template <class T>
-using compute_t = std::conditional_t<is_half<T>, float, T>;
 
 /// The value of an element, exactly.
 template <class T>
@@ -121,26 +114,5 @@ TAGMA_DEVICE T divide(T a, T b) {
     return static_cast<T>(a / b);
   }
 }
-
-// Functions of numbers.
-using scalar_math::abs;
-using scalar_math::ceil;
-using scalar_math::cos;
-using scalar_math::erf;
-using scalar_math::exp;
-using scalar_math::expm1;
-using scalar_math::floor;
-using scalar_math::log;
-using scalar_math::log1p;
-using scalar_math::max;
-using scalar_math::min;
-using scalar_math::pow;
-using scalar_math::round;
-using scalar_math::select;
-using scalar_math::sigmoid;
-using scalar_math::sin;
-using scalar_math::softplus;
-using scalar_math::sqrt;
-using scalar_math::tanh;
 
 }  // namespace tagma::device::cuda

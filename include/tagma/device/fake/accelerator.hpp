@@ -56,11 +56,10 @@ class accelerator : public stream::accelerator {
     const plan::plan_step& step = plan.plan().steps[s];
     const plan::plan_node& node = plan.plan().nodes[step.node];
     std::vector<access> accesses;
-    for (std::size_t k = 0; k < call.in.size(); ++k) {
-      if (!step.fused && node.op->ignores_elements(static_cast<int>(k))) continue;
+    for (int k = 0; k < step.operands; ++k) {
+      if (!step.fused && node.op->ignores_elements(k)) continue;
       // The slots of an optimizer are operands of the update that writes them.
-      const plan::plan_node& in =
-          plan.plan().nodes[plan.plan().operands[static_cast<std::size_t>(step.first_operand) + k]];
+      const plan::plan_node& in = plan.plan().nodes[plan.plan().operands[step.first_operand + k]];
       const bool writes =
           node.op->is(ir::op_kind::update) && in.is_in(plan::storage_kind::variable) && !in.suffix.empty();
       add(accesses, call.in[k], writes);
@@ -77,7 +76,7 @@ class accelerator : public stream::accelerator {
 
  private:
   static void add(std::vector<access>& to, const runtime::operand& o, bool writes) {
-    const std::size_t bytes = static_cast<std::size_t>(o.elements()) * size_of(o.type);
+    const std::size_t bytes = o.bytes();
     if (bytes > 0) to.push_back({o.data, bytes, writes});
   }
 

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "tagma/base/heap_array.hpp"
 #include "tagma/device/fake/work.hpp"
 
 namespace tagma::device::fake {
@@ -304,12 +305,12 @@ class driver final : public runtime::stream_driver {
     graph->nodes = static_cast<std::vector<operation>&&>(capture_->nodes);
     stop_capture();
     inject(fault::capture, "what was captured makes no graph");
-    std::vector<bool> joined(graph->nodes.size());
-    for (const std::int64_t n : last) joined[index(n)] = true;
+    const heap_array<bool> joined(graph->nodes.size());
+    for (const std::int64_t n : last) joined[n] = true;
     for (std::size_t n = graph->nodes.size(); n-- > 0;) {
       if (!joined[n])
         fail(status_code::failed_precondition, {graph->nodes[n].name, " was captured in a stream that was not joined"});
-      for (const std::int64_t before : graph->nodes[n].after) joined[index(before)] = true;
+      for (const std::int64_t before : graph->nodes[n].after) joined[before] = true;
     }
     graph->lane = lanes_;
     lanes_ += graph->nodes.size();
@@ -334,15 +335,15 @@ class driver final : public runtime::stream_driver {
     const std::vector<operation_id> before = s.tail;
     const vector_clock begin = at_host(s);
     const std::int64_t begin_ns = s.ns > host_ns_ ? s.ns : host_ns_, first = work_.end();
-    std::vector<vector_clock> clocks(g->nodes.size());
-    std::vector<operation_id> times(g->nodes.size());
+    const heap_array<vector_clock> clocks(g->nodes.size());
+    const heap_array<operation_id> times(g->nodes.size());
     for (std::size_t n = 0; n < g->nodes.size(); ++n) {
       operation o = g->nodes[n];
       clocks[n] = begin;
       std::int64_t ns = begin_ns;
       for (std::int64_t& p : o.after) {
-        clocks[n].join(clocks[index(p)]);
-        if (times[index(p)] > ns) ns = times[index(p)];
+        clocks[n].join(clocks[p]);
+        if (times[p] > ns) ns = times[p];
         p += first;
       }
       if (o.after.empty()) o.after = before;
@@ -389,7 +390,6 @@ class driver final : public runtime::stream_driver {
     std::vector<operation_id> last;
     std::size_t lane = 0;  ///< each node has a lane of its own, from here on
   };
-  [[nodiscard]] static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   // Objects and their checks.
 

@@ -28,7 +28,7 @@ struct stream_place {
 /// `waits_of`, before a step of the host the host does; after a step with an event the event is recorded. Then all
 /// steps of the range that a step waits for are done when it begins.
 struct assignment {
-  std::size_t first = 0;               ///< the first step of the range
+  step_id first = 0;                   ///< the first step of the range
   heap_array<stream_place> streams;    ///< those that are used
   std::size_t stream_count = 0;        ///< of which there are so many
   heap_array<std::int32_t> stream_of;  ///< an entry of `streams`; -1 for a step of the host
@@ -41,13 +41,12 @@ struct assignment {
   std::size_t last_count = 0;
 
   [[nodiscard]] array_view<const step_id> waits_of(step_id s) const {
-    const std::size_t i = static_cast<std::size_t>(s) - first;
-    const auto begin = static_cast<std::size_t>(first_wait[i]);
-    return {waits.data() + begin, static_cast<std::size_t>(first_wait[i + 1]) - begin};
+    const std::int32_t* const begin = first_wait.data() + (s - first);
+    return {waits.data() + begin[0], begin[1] - begin[0]};
   }
   [[nodiscard]] array_view<const step_id> final_waits() const { return {last.data(), last_count}; }
-  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[static_cast<std::size_t>(s) - first]; }
-  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[static_cast<std::size_t>(s) - first]; }
+  [[nodiscard]] std::int32_t stream_at(step_id s) const { return stream_of[s - first]; }
+  [[nodiscard]] std::int32_t event_at(step_id s) const { return event_of[s - first]; }
 };
 
 namespace detail {
@@ -57,22 +56,23 @@ namespace detail {
 /// needs no event.
 class assigner {
  public:
-  assigner(const step_list& list, std::size_t first, std::size_t end, int compute_streams)
-      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : at(compute_streams)) {
-    std::size_t devices = 0, edges = 0;
-    for (std::size_t s = first; s < end; ++s) {
-      if (at(list.steps[s].device) >= devices) devices = at(list.steps[s].device) + 1;
+  assigner(const step_list& list, step_id first, step_id end, int compute_streams)
+      : list_(list), first_(first), count_(end - first), compute_(compute_streams < 1 ? 1 : compute_streams) {
+    int devices = 0;
+    std::size_t edges = 0;
+    for (step_id s = first; s < end; ++s) {
+      if (list.steps[s].device >= devices) devices = list.steps[s].device + 1;
       edges += list.waits_of(s).size();
     }
     slots_ = devices * (compute_ + 3);
-    clocks_ = heap_array<std::int32_t>((count_ + 2) * slots_);
+    clocks_ = heap_array<std::int32_t>((count_ + std::int64_t{2}) * slots_);
     place_ = heap_array<std::int32_t>(count_);
     slot_of_ = heap_array<std::int32_t>(count_);
     finish_ = heap_array<double>(count_);
     tails_ = heap_array<step_id>(slots_);
     dense_ = heap_array<std::int32_t>(slots_);
-    candidates_ = heap_array<step_id>(edges + slots_);
-    for (std::size_t t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
+    candidates_ = heap_array<step_id>(edges + tails_.size());
+    for (int t = 0; t < slots_; ++t) tails_[t] = dense_[t] = -1;
     out_.first = first;
     out_.streams = heap_array<stream_place>(slots_);
     out_.stream_of = heap_array<std::int32_t>(count_);
@@ -81,12 +81,12 @@ class assigner {
     out_.waits = heap_array<step_id>(edges);
     out_.roots = heap_array<step_id>(slots_);
     out_.last = heap_array<step_id>(slots_);
-    for (std::size_t i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
-    for (std::size_t t = 0; t < slots_; ++t) out_.roots[t] = -1;
+    for (step_id i = 0; i < count_; ++i) out_.stream_of[i] = out_.event_of[i] = -1;
+    for (int t = 0; t < slots_; ++t) out_.roots[t] = -1;
   }
 
   [[nodiscard]] assignment work() {
-    for (std::size_t i = 0; i < count_; ++i) {
+    for (step_id i = 0; i < count_; ++i) {
       collect(i);
       if (list_.steps[first_ + i].kind == step_kind::host) {
         wait_for_candidates(i, host(), host());
@@ -96,30 +96,26 @@ class assigner {
       }
     }
     candidate_count_ = 0;
-    for (std::size_t t = 0; t < slots_; ++t)
+    for (int t = 0; t < slots_; ++t)
       if (tails_[t] >= 0) add_candidate(tails_[t]);
     wait_for_candidates(count_, host(), host());
     return static_cast<assignment&&>(out_);
   }
 
  private:
-  template <class Index>
-  [[nodiscard]] static std::size_t at(Index i) {
-    return static_cast<std::size_t>(i);
-  }
-  [[nodiscard]] std::int32_t* clock(std::size_t i) const { return clocks_.data() + i * slots_; }
+  [[nodiscard]] std::int32_t* clock(step_id i) const { return clocks_.data() + std::int64_t{i} * slots_; }
   [[nodiscard]] std::int32_t* host() const { return clock(count_); }
   [[nodiscard]] std::int32_t* ready() const { return clock(count_ + 1); }
   void join(std::int32_t* to, const std::int32_t* from) const {
-    for (std::size_t t = 0; t < slots_; ++t)
+    for (int t = 0; t < slots_; ++t)
       if (from[t] > to[t]) to[t] = from[t];
   }
 
   /// The steps of devices that step `i` waits for, the latest first, each once.
-  void collect(std::size_t i) {
+  void collect(step_id i) {
     candidate_count_ = 0;
     for (const step_id p : list_.waits_of(first_ + i))
-      if (at(p) >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
+      if (p >= first_ && list_.steps[p].kind != step_kind::host) add_candidate(p);
   }
   void add_candidate(step_id p) {
     std::size_t k = candidate_count_;
@@ -131,72 +127,72 @@ class assigner {
 
   /// Notes the waits for those candidates that are not covered by `known` or by one another. An order that keeps all
   /// edges lists a step before those that wait for it, so the latest candidates cover the earlier ones.
-  void wait_for_candidates(std::size_t i, const std::int32_t* known, std::int32_t* reached) {
+  void wait_for_candidates(step_id i, const std::int32_t* known, std::int32_t* reached) {
     if (known != reached) join(reached, known);
     for (std::size_t k = 0; k < candidate_count_; ++k) {
       const step_id p = candidates_[k];
-      const std::size_t before = at(p) - first_;
-      if (reached[at(slot_of_[before])] >= place_[before]) continue;
+      const step_id before = p - first_;
+      if (reached[slot_of_[before]] >= place_[before]) continue;
       join(reached, clock(before));
       if (out_.event_of[before] < 0) out_.event_of[before] = out_.events++;
       if (i == count_)
         out_.last[out_.last_count++] = p;
       else
-        out_.waits[at(wait_count_++)] = p;
+        out_.waits[wait_count_++] = p;
     }
   }
 
-  void place(std::size_t i) {
+  void place(step_id i) {
     const step& s = list_.steps[first_ + i];
     double begin = 0;
     std::int32_t* const known = ready();
-    for (std::size_t t = 0; t < slots_; ++t) known[t] = host()[t];
+    for (int t = 0; t < slots_; ++t) known[t] = host()[t];
     for (std::size_t k = 0; k < candidate_count_; ++k) {
-      const std::size_t before = at(candidates_[k]) - first_;
+      const step_id before = candidates_[k] - first_;
       join(known, clock(before));
       if (finish_[before] > begin) begin = finish_[before];
     }
-    const std::size_t slot = s.kind == step_kind::kernel ? compute_slot(at(s.device))
-                                                         : at(s.device) * (compute_ + 3) + compute_ + at(s.kind) - 2;
+    const int slot = s.kind == step_kind::kernel ? compute_slot(s.device)
+                                                 : s.device * (compute_ + 3) + compute_ + static_cast<int>(s.kind) - 2;
     const step_id tail = tails_[slot];
     std::int32_t* const own = clock(i);
     join(own, host());
     if (tail >= 0) {
-      join(own, clock(at(tail) - first_));
-      if (finish_[at(tail) - first_] > begin) begin = finish_[at(tail) - first_];
+      join(own, clock(tail - first_));
+      if (finish_[tail - first_] > begin) begin = finish_[tail - first_];
     }
     wait_for_candidates(i, own, own);
     out_.first_wait[i + 1] = wait_count_;
-    place_[i] = tail < 0 ? 1 : place_[at(tail) - first_] + 1;
+    place_[i] = tail < 0 ? 1 : place_[tail - first_] + 1;
     own[slot] = place_[i];
-    slot_of_[i] = static_cast<std::int32_t>(slot);
+    slot_of_[i] = slot;
     finish_[i] = begin + static_cast<double>(s.cost);
-    tails_[slot] = static_cast<step_id>(first_ + i);
+    tails_[slot] = first_ + i;
     if (dense_[slot] < 0) open(slot, i);
     out_.stream_of[i] = dense_[slot];
   }
 
-  void open(std::size_t slot, std::size_t i) {
-    const std::size_t per_device = compute_ + 3, within = slot % per_device;
+  void open(int slot, step_id i) {
+    const int per_device = compute_ + 3, within = slot % per_device;
     stream_place& p = out_.streams[out_.stream_count];
     p.device = static_cast<std::int16_t>(slot / per_device);
     p.role = within < compute_ ? stream_role::compute : static_cast<stream_role>(within - compute_ + 1);
     p.index = static_cast<std::int16_t>(within < compute_ ? within : 0);
-    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = static_cast<step_id>(first_ + i);
+    if (out_.first_wait[i] == out_.first_wait[i + 1]) out_.roots[out_.stream_count] = first_ + i;
     dense_[slot] = static_cast<std::int32_t>(out_.stream_count++);
   }
 
   /// The compute stream for a kernel that waits for the candidates: one that ends with such a step, or else one where
   /// nothing is left to do by then, or else the one that is free first.
-  [[nodiscard]] std::size_t compute_slot(std::size_t device) const {
-    std::size_t best = device * (compute_ + 3);
+  [[nodiscard]] int compute_slot(int device) const {
+    int best = device * (compute_ + 3);
     int best_rank = -1;
     double best_finish = 0;
-    for (std::size_t t = best, end = best + compute_; t < end; ++t) {
+    for (int t = best, end = best + compute_; t < end; ++t) {
       const step_id tail = tails_[t];
-      const double finish = tail < 0 ? 0 : finish_[at(tail) - first_];
+      const double finish = tail < 0 ? 0 : finish_[tail - first_];
       int rank = 0;
-      if (tail < 0 || ready()[t] >= place_[at(tail) - first_]) rank = is_candidate(tail) ? 2 : 1;
+      if (tail < 0 || ready()[t] >= place_[tail - first_]) rank = is_candidate(tail) ? 2 : 1;
       const bool better = rank != best_rank ? rank > best_rank
                           : rank == 2       ? finish > best_finish
                                             : rank == 0 && finish < best_finish;
@@ -214,7 +210,8 @@ class assigner {
   }
 
   const step_list& list_;
-  std::size_t first_, count_, compute_, slots_ = 0;
+  step_id first_, count_;
+  int compute_, slots_ = 0;
   heap_array<std::int32_t> clocks_;   // a row for each step, one for the host, one for a moment
   heap_array<std::int32_t> place_;    // in its stream, from 1 on
   heap_array<std::int32_t> slot_of_;  // a stream, used or not
@@ -239,7 +236,7 @@ class assigner {
 /// @param compute_streams the most streams for kernels, of each device
 [[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, std::size_t first, std::size_t end,
                                                           int compute_streams) {
-  return detail::assigner(list, first, end, compute_streams).work();
+  return detail::assigner(list, static_cast<step_id>(first), static_cast<step_id>(end), compute_streams).work();
 }
 [[nodiscard]] TAGMA_COLD inline assignment assign_streams(const step_list& list, int compute_streams) {
   return assign_streams(list, 0, list.size(), compute_streams);

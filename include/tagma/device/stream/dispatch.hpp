@@ -153,14 +153,14 @@ class dispatcher {
     }
     parts_ = heap_array<part>(count);
     for (std::size_t s = 0; s < n; ++s) {
-      part& p = parts_[static_cast<std::size_t>(part_of[s])];
+      part& p = parts_[part_of[s]];
       if (p.end == 0) p.first = s;
       p.end = s + 1;
       p.host = steps_.steps[s].kind == step_kind::host;
       p.capturable = !alone(s) && p.end - p.first >= static_cast<std::size_t>(options_.least_captured);
       if (!p.host) continue;
       for (const step_id w : steps_.waits_of(s)) {
-        const std::int32_t segment = part_of[static_cast<std::size_t>(w)];
+        const std::int32_t segment = part_of[w];
         if (steps_.steps[w].kind != step_kind::host && segment > p.needs) p.needs = segment;
       }
     }
@@ -172,10 +172,10 @@ class dispatcher {
     p.plan = assign_streams(steps_, p.first, p.end, options_.compute_streams);
     p.stream_of = heap_array<std::size_t>(p.plan.stream_count);
     for (std::size_t i = 0; i < p.plan.stream_count; ++i) p.stream_of[i] = stream_at(p.plan.streams[i]);
-    p.events = heap_array<runtime::owned_event>(static_cast<std::size_t>(p.plan.events));
+    p.events = heap_array<runtime::owned_event>(p.plan.events);
     for (std::size_t s = p.first; s < p.end; ++s)
       if (const std::int32_t e = p.plan.event_at(static_cast<step_id>(s)); e >= 0)
-        p.events[static_cast<std::size_t>(e)] = make_event(steps_.steps[s].device);
+        p.events[e] = make_event(steps_.steps[s].device);
     if (!options_.capture) return;
     if (!origin_) {
       origin_ = {driver_, driver_.make_stream(steps_.steps[p.first].device)};
@@ -199,10 +199,10 @@ class dispatcher {
   }
 
   [[nodiscard]] runtime::stream_ref stream_of(const part& p, step_id s) const {
-    return streams_[p.stream_of[static_cast<std::size_t>(p.plan.stream_at(s))]].stream.get();
+    return streams_[p.stream_of[p.plan.stream_at(s)]].stream.get();
   }
   [[nodiscard]] runtime::event_ref event_of(const part& p, step_id s) const {
-    return p.events[static_cast<std::size_t>(p.plan.event_at(s))].get();
+    return p.events[p.plan.event_at(s)].get();
   }
 
   void run_part(std::size_t i, step_functions& functions, const runtime::run_guard& guard) {
@@ -335,8 +335,7 @@ class dispatcher {
         const auto at = [&](std::size_t timer) {
           return starts_[d].host_ns + driver_.elapsed_ns(starts_[d].timer.get(), timers_[timer].get());
         };
-        functions.timed(s, p.plan.streams[static_cast<std::size_t>(p.plan.stream_at(static_cast<step_id>(s)))],
-                        at(2 * s), at(2 * s + 1));
+        functions.timed(s, p.plan.streams[p.plan.stream_at(static_cast<step_id>(s))], at(2 * s), at(2 * s + 1));
       }
   }
 
@@ -348,12 +347,12 @@ class dispatcher {
       return;
     }
     for (auto i = static_cast<std::int32_t>(parts_.size()) - 1; i > waited_; --i)
-      if (!parts_[static_cast<std::size_t>(i)].host) return wait_for(i, functions, guard);
+      if (!parts_[i].host) return wait_for(i, functions, guard);
   }
 
   /// Waits until a segment is done, and with it all before.
   void wait_for(std::int32_t segment, step_functions& functions, const runtime::run_guard& guard) {
-    const part& p = parts_[static_cast<std::size_t>(segment)];
+    const part& p = parts_[segment];
     wait_for(p.ended.get(), p.end - 1, functions, guard);
     waited_ = segment;
   }

@@ -32,8 +32,8 @@ class local_devices {
   [[nodiscard]] runtime::stream_driver& driver() const { return driver_; }
   [[nodiscard]] int count() const { return static_cast<int>(numbers_.size()); }
   /// What the driver calls device `d` of the process.
-  [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[static_cast<std::size_t>(d)]; }
-  [[nodiscard]] memory_pool& pool(int d) { return *pools_[static_cast<std::size_t>(d)]; }
+  [[nodiscard]] int number(int d) const { return d < 0 ? d : numbers_[d]; }
+  [[nodiscard]] memory_pool& pool(int d) { return *pools_[d]; }
   [[nodiscard]] pinned_pool& pinned() { return pinned_; }
 
  private:

@@ -92,7 +92,7 @@ class memory_pool {
     if (best < 0 && grow(size)) best = best_fit(size);
     if (best < 0) exhausted(bytes, purpose);
     const std::int32_t taken = split(best, size);
-    piece& p = pieces_[at(taken)];
+    piece& p = pieces_[taken];
     p.used = true;
     p.purpose = purpose;
     used_ += p.bytes;
@@ -126,8 +126,6 @@ class memory_pool {
     std::string purpose;
   };
 
-  [[nodiscard]] static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
-
   TAGMA_COLD void start() {
     has_ = driver_.memory(device_);
     limit_ = memory_limit(options_, has_) / granularity * granularity;
@@ -149,7 +147,7 @@ class memory_pool {
     for (std::size_t i = 0; i < piece_count_; ++i) {
       const piece& p = pieces_[i];
       if (!p.live || p.used || p.bytes < size) continue;
-      const piece* const b = best < 0 ? nullptr : &pieces_[at(best)];
+      const piece* const b = best < 0 ? nullptr : &pieces_[best];
       if (b == nullptr || p.bytes < b->bytes || (p.bytes == b->bytes && p.data < b->data))
         best = static_cast<std::int32_t>(i);
     }
@@ -171,7 +169,7 @@ class memory_pool {
       bytes = bytes / granularity * granularity;
       std::byte* const data = driver_.allocate(device_, static_cast<std::size_t>(bytes));
       if (data != nullptr) {
-        pieces_[at(new_piece())] = {data, bytes, -1, -1, true, false, {}};
+        pieces_[new_piece()] = {data, bytes, -1, -1, true, false, {}};
         reserved_ += bytes;
         if (bytes >= next_region_) next_region_ = 2 * bytes;
         return true;
@@ -196,11 +194,11 @@ class memory_pool {
 
   /// The first `size` bytes of a free piece.
   std::int32_t split(std::int32_t whole, std::int64_t size) {
-    if (pieces_[at(whole)].bytes == size) return whole;
+    if (pieces_[whole].bytes == size) return whole;
     const std::int32_t rest = new_piece();
-    piece& first = pieces_[at(whole)];
-    pieces_[at(rest)] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
-    if (first.behind >= 0) pieces_[at(first.behind)].before = rest;
+    piece& first = pieces_[whole];
+    pieces_[rest] = {first.data + size, first.bytes - size, whole, first.behind, true, false, {}};
+    if (first.behind >= 0) pieces_[first.behind].before = rest;
     first.behind = rest;
     first.bytes = size;
     return whole;
@@ -208,18 +206,18 @@ class memory_pool {
 
   TAGMA_COLD void give_back(std::int32_t i) noexcept {
     const mutex_lock lock(mutex_);
-    used_ -= pieces_[at(i)].bytes;
-    pieces_[at(i)].used = false;
-    pieces_[at(i)].purpose.clear();
-    if (const std::int32_t behind = pieces_[at(i)].behind; behind >= 0 && !pieces_[at(behind)].used) merge(i, behind);
-    if (const std::int32_t before = pieces_[at(i)].before; before >= 0 && !pieces_[at(before)].used) merge(before, i);
+    used_ -= pieces_[i].bytes;
+    pieces_[i].used = false;
+    pieces_[i].purpose.clear();
+    if (const std::int32_t behind = pieces_[i].behind; behind >= 0 && !pieces_[behind].used) merge(i, behind);
+    if (const std::int32_t before = pieces_[i].before; before >= 0 && !pieces_[before].used) merge(before, i);
   }
   void merge(std::int32_t first, std::int32_t second) {
-    piece& a = pieces_[at(first)];
-    piece& b = pieces_[at(second)];
+    piece& a = pieces_[first];
+    piece& b = pieces_[second];
     a.bytes += b.bytes;
     a.behind = b.behind;
-    if (b.behind >= 0) pieces_[at(b.behind)].before = first;
+    if (b.behind >= 0) pieces_[b.behind].before = first;
     b.live = false;
   }
 
@@ -237,7 +235,7 @@ class memory_pool {
       }
       ++blocks;
       int k = listed < most_listed ? listed++ : most_listed;
-      for (; k > 0 && pieces_[at(largest[k - 1])].bytes < p.bytes; --k)
+      for (; k > 0 && pieces_[largest[k - 1]].bytes < p.bytes; --k)
         if (k < most_listed) largest[k] = largest[k - 1];
       if (k < most_listed) largest[k] = static_cast<std::int32_t>(i);
     }
@@ -248,8 +246,8 @@ class memory_pool {
                                  bytes_text(limit_ - reserved_), " were not yet taken from the device"});
     const char* before = ". The largest blocks: ";
     for (int k = 0; k < listed; ++k, before = ", ") {
-      const piece& p = pieces_[at(largest[k])];
-      text += sentence({before, p.purpose, " ", bytes_text(p.bytes)});
+      const piece& p = pieces_[largest[k]];
+      append_parts(text, {before, p.purpose, " ", bytes_text(p.bytes)});
     }
     text += ". What may help: ";
     if (bytes <= limit_ - used_)

@@ -76,11 +76,11 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
   TAGMA_COLD void find_words() {
     const std::size_t size = source_.words_size();
     if (size == 0) return;
-    const heap_array<bool> reads(static_cast<std::size_t>(devices_.count()));
+    const heap_array<bool> reads(devices_.count());
     std::size_t count = 0;
     for (std::size_t s = 0; s < plan_size(); ++s) {
       if (!reads_run(s)) continue;
-      bool& known = reads[static_cast<std::size_t>(plan_.device_of(s).number)];
+      bool& known = reads[plan_.device_of(s).number];
       count += !known;
       known = true;
     }
@@ -132,7 +132,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
       if (is_of_plan(s)) {
         const std::size_t p = in_plan(s);
         for (std::int32_t w = of_plan.first_wait[p]; w < of_plan.first_wait[p + 1]; ++w)
-          wait_for(before + static_cast<std::size_t>(of_plan.waits[static_cast<std::size_t>(w)]));
+          wait_for(before + static_cast<std::size_t>(of_plan.waits[w]));
         for (std::size_t w = 0; w < before && reads_run(p); ++w)
           if (words_[w].device == steps_[s].device) wait_for(w);
       } else if (s >= before) {
@@ -192,7 +192,7 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
     const runtime::kernel_args& call = plan_.call(p);
     return {{call.out.data, driver_number(plan_.device_of(p))},
             {call.in[0].data, driver_number(plan_.source_of(p))},
-            static_cast<std::size_t>(call.out.elements()) * size_of(call.out.type)};
+            call.out.bytes()};
   }
   void run_host(std::size_t s) override {
     const std::size_t p = in_plan(s);

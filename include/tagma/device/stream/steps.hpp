@@ -35,9 +35,9 @@ struct step_list {
   array_view<const step_id> waits;
 
   [[nodiscard]] std::size_t size() const { return steps.size(); }
-  [[nodiscard]] array_view<const step_id> waits_of(std::size_t s) const {
-    const auto first = static_cast<std::size_t>(first_wait[s]);
-    return waits.subspan(first, static_cast<std::size_t>(first_wait[s + 1]) - first);
+  template <class Index>
+  [[nodiscard]] array_view<const step_id> waits_of(Index s) const {
+    return waits.subspan(first_wait[s], first_wait[s + 1] - first_wait[s]);
   }
 };
 
@@ -48,12 +48,12 @@ struct wait_lists {
 
   TAGMA_COLD explicit wait_lists(const plan::step_graph& graph) : first_wait(graph.size() + 1) {
     for (std::size_t s = 0; s < graph.size(); ++s) first_wait[s + 1] = first_wait[s] + graph.waits(s);
-    waits = heap_array<step_id>(static_cast<std::size_t>(first_wait[graph.size()]));
+    waits = heap_array<step_id>(first_wait[graph.size()]);
     const heap_array<std::int32_t> filled(graph.size());
     for (std::size_t s = 0; s < graph.size(); ++s)
       for (std::int32_t e = graph.first_edge(s); e != 0; e = graph[e].next) {
-        const auto after = static_cast<std::size_t>(graph[e].after);
-        waits[static_cast<std::size_t>(first_wait[after] + filled[after]++)] = static_cast<step_id>(s);
+        const step_id after = graph[e].after;
+        waits[first_wait[after] + filled[after]++] = static_cast<step_id>(s);
       }
   }
   [[nodiscard]] step_list with(array_view<const step> steps) const { return {steps, first_wait, waits}; }

@@ -67,7 +67,7 @@ struct logical_not : elementwise_predicate {
 struct select {
   static constexpr const char* name = "select";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a, 1); }
   static constexpr void gradient(auto& g) {
     const auto zero = g.constant(0);
     g.set(1, g.emit(select{}, g.in(0), g.upstream, zero));
@@ -79,7 +79,7 @@ struct select {
 struct cast {
   static constexpr const char* name = "cast";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {static_cast<dtype>(a.attributes[0]), a.in[0].dims};
     return nullptr;
   }

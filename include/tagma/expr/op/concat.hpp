@@ -16,7 +16,7 @@ struct concat {
   static constexpr const char* name = "concat";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const int axis = static_cast<int>(a.attributes[0]);
     for (const tensor_spec& s : a.in.subspan(1)) {
@@ -45,7 +45,7 @@ struct concat {
 struct concat_part {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = ~std::uint64_t{1};
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape& one = a.in[0].dims;
     a.out = {a.in[0].type, a.in[1].dims};
     if (one.rank != a.out.dims.rank) return "the part and the whole have different ranks";
@@ -72,7 +72,7 @@ struct concat_part {
   static constexpr void emit_same_place(auto& g, auto to) {
     ir::node_id inputs[64]{g.upstream, g.in(0)};
     for (int i = 2; i < g.input_count(); ++i) inputs[i] = g.in(i);
-    g.set(0, g.emit_over(to, {inputs, static_cast<std::size_t>(g.input_count())}, g.g.attributes(g.self)));
+    g.set(0, g.emit_over(to, {inputs, g.input_count()}, g.g.attributes(g.self)));
   }
 };
 
@@ -101,7 +101,7 @@ constexpr void concat::gradient(auto& g) {
       for (int i = 0; i < rank; ++i) ranges[2 * i + 1] = to_end;
       ranges[2 * axis] = at;
       ranges[2 * axis + 1] = at += g.in_spec(k).dims[axis];
-      g.set(k, g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream));
+      g.set(k, g.emit_with(slice{}, {ranges, 2 * rank}, g.upstream));
       continue;
     }
     const bool from_end = 2 * k > count;  // the shorter way: no node has more than half of the operands
@@ -119,10 +119,10 @@ struct tile {
   static constexpr const char* name = "tile";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i)
-      if (extent& e = a.out.dims[i]; e != dyn) e = bounded_product(e, a.attributes[static_cast<std::size_t>(i)]);
+      if (extent& e = a.out.dims[i]; e != dyn) e = bounded_product(e, a.attributes[i]);
     return nullptr;
   }
   static constexpr void gradient(auto& g);
@@ -139,7 +139,7 @@ struct tile_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args whole{a.in.subspan(1), a.attributes, {}};
     tile::infer(whole);
     if (!compatible(whole.out.dims, a.in[0].dims)) return "the repetitions do not make up the whole";

@@ -17,7 +17,7 @@ struct group {
   static constexpr const char* name = "group";
   static constexpr ir::op_kind kind = ir::op_kind::control;
   static constexpr bool stateful = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {};
     return nullptr;
   }

@@ -44,7 +44,7 @@ struct convolution {
   static constexpr double products(const shape& y, const shape& filter) {
     return static_cast<double>(y.elements()) * static_cast<double>(filter[0] * filter[1] * filter[2]);
   }
-  static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) { return products(a.out.dims, a.in[1].dims); }
   static constexpr auto options(const auto& g) { return ir::pack_attributes(g.attr(0), g.attr(1), g.attr(2)); }
 };
 
@@ -54,7 +54,7 @@ struct conv2d_input_gradient : convolution {
   static constexpr const char* name = "conv2d_input_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &dy = a.in[0].dims, &filter = a.in[1].dims;
     if (dy.rank != 4 || filter.rank != 4) return "images and filter need four axes";
     shape x;
@@ -73,7 +73,7 @@ struct conv2d_input_gradient : convolution {
     a.out = {a.in[0].type, x};
     return nullptr;
   }
-  static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) { return products(a.in[0].dims, a.in[1].dims); }
   static constexpr void gradient(auto& g);
 };
 
@@ -81,7 +81,7 @@ struct conv2d_input_gradient : convolution {
 struct conv2d : convolution {
   static constexpr const char* name = "conv2d";
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
     return infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims);
   }
@@ -94,14 +94,14 @@ struct conv2d_filter_gradient : convolution {
   static constexpr const char* name = "conv2d_filter_gradient";
   static constexpr std::uint8_t shape_only = 0b100;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[2].dims, out)) return problem;
     if (!compatible(out, a.in[1].dims)) return "the gradient has another shape than the output";
     a.out = {a.in[0].type, a.in[2].dims};
     return nullptr;
   }
-  static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) { return products(a.in[1].dims, a.in[2].dims); }
   static constexpr void gradient(auto& g) {
     g.set(0, g.emit_with(conv2d_input_gradient{}, options(g), g.in(1), g.upstream, g.in(0)));
     g.set(1, g.emit_with(conv2d{}, options(g), g.in(0), g.upstream));
@@ -122,7 +122,7 @@ constexpr void conv2d::set_gradients(auto& g, ir::node_id upstream) {
 struct conv2d_bias : convolution {
   static constexpr const char* name = "conv2d_bias";
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
     if (const char* problem = infer_output(a, a.in[0].dims, a.in[1].dims, a.out.dims)) return problem;
     return compatible(a.in[2].dims, a.out.dims.sub(3, 4)) ? nullptr : "the bias needs one element for each filter";

@@ -46,7 +46,7 @@ inline constexpr bool are_operands = (expression<A> || detail::scalar<A>)&&(expr
 namespace op {
 
 /// The spec of an element-wise result: the broadcast shape, the element type of input `from`.
-constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
+TAGMA_COLD constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0) {
   const tensor_spec* const in = a.in.data();
   const std::size_t count = a.in.size();
   a.out = in[0];
@@ -62,13 +62,13 @@ constexpr const char* infer_elementwise(ir::infer_args& a, std::size_t from = 0)
 /// Base of the tags of element-wise operations whose result has the type of their first input.
 struct elementwise {
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
 };
 
 /// Base of the tags of element-wise operations that answer yes or no.
 struct elementwise_predicate {
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = infer_elementwise(a);
     a.out.type = dtype::boolean;
     return problem;

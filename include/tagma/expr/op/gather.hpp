@@ -28,7 +28,7 @@ struct scatter_rows {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[2].dims};
     const int axis = static_cast<int>(a.attributes[0]);
     if (a.in[1].dims.rank + a.out.dims.rank - 1 != a.in[0].dims.rank) return "the values need one slice for each index";
@@ -45,7 +45,7 @@ struct gather {
   static constexpr const char* name = "gather";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &indices = a.in[1].dims;
     const int axis = static_cast<int>(a.attributes[0]);
     if (from.rank + indices.rank - 1 > max_rank) return "the result would have more than six axes";
@@ -69,7 +69,7 @@ struct one_hot {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (a.in[0].dims.rank == max_rank) return "the result would have more than six axes";
     a.out = {static_cast<dtype>(a.attributes[1]), a.in[0].dims};
     a.out.dims.push_back(a.attributes[0]);

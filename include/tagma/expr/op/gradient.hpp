@@ -25,7 +25,7 @@ namespace op {
 struct gradient {
   static constexpr const char* name = "gradient";
   static constexpr ir::op_kind kind = ir::op_kind::gradient;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[1];
     return nullptr;
   }

@@ -32,7 +32,7 @@ struct matmul {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr int unstretched = 2;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &x = a.in[0].dims, &y = a.in[1].dims;
     const bool tx = a.attributes[0] != 0, ty = a.attributes[1] != 0;
     if (x.rank < 2 || y.rank < 2) return "operands need at least two axes";
@@ -45,7 +45,7 @@ struct matmul {
     return nullptr;
   }
 
-  static constexpr double work(const ir::infer_args& a) {
+  TAGMA_COLD static constexpr double work(const ir::infer_args& a) {
     const shape& x = a.in[0].dims;
     return static_cast<double>(a.out.dims.elements()) * static_cast<double>(x[x.rank - (a.attributes[0] != 0 ? 2 : 1)]);
   }

@@ -43,7 +43,7 @@ constexpr ir::node_id scale_and_shift(auto& e, ir::node_id centred, ir::node_id 
 /// The mean of squared deviations from the mean.
 struct variance : composition<8> {
   static constexpr const char* name = "variance";
-  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr void expand(auto& e) {
     const ir::node_id average = mean::of(e, e.in(0), e.attr(0), e.attr(1));
     e.result = normalization::variance_of(e, e.emit(subtract{}, e.in(0), average));
@@ -53,7 +53,7 @@ struct variance : composition<8> {
 /// Inputs: x, gamma, beta, epsilon.
 struct normalize : composition<13> {
   static constexpr const char* name = "normalize";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -68,7 +68,7 @@ struct normalize : composition<13> {
 /// The same by a given mean and variance. Inputs: x, gamma, beta, mean, variance, epsilon.
 struct normalize_by : composition<6> {
   static constexpr const char* name = "normalize_by";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }

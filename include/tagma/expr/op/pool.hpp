@@ -32,7 +32,7 @@ struct pooling {
     out = {x[0], w.rows.positions(x[1]), w.columns.positions(x[2]), x[3]};
     return out[1] == 0 || out[2] == 0 ? "the window is larger than the padded image" : nullptr;
   }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
     return infer_output(a, a.in[0].dims, a.out.dims);
   }
@@ -46,7 +46,7 @@ struct max_pool_gradient;
 /// Inputs are x, the maxima y, and a tensor of the shape of x: its elements at the places of the maxima.
 struct max_pool_select : pooling {
   static constexpr const char* name = "max_pool_select";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (!compatible(a.in[0].dims, a.in[2].dims)) return "the tensor to select from needs the shape of the images";
     if (const char* problem = pooling::infer(a)) return problem;
     return compatible(a.out.dims, a.in[1].dims) ? nullptr : "the maxima have another shape than the output";
@@ -57,7 +57,7 @@ struct max_pool_select : pooling {
 /// Inputs are x, the maxima y, and the gradient by y. The first of several equal maxima receives it.
 struct max_pool_gradient : pooling {
   static constexpr const char* name = "max_pool_gradient";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[0].dims, out)) return problem;
     if (!compatible(out, a.in[1].dims) || !compatible(out, a.in[2].dims))
@@ -94,7 +94,7 @@ struct average_pool : pooling {
 struct average_pool_gradient : pooling {
   static constexpr const char* name = "average_pool_gradient";
   static constexpr std::uint8_t shape_only = 0b10;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     shape out;
     if (const char* problem = infer_output(a, a.in[1].dims, out)) return problem;
     if (!compatible(out, a.in[0].dims)) return "the gradient has another shape than the output";

@@ -19,7 +19,7 @@ struct random_source {
   static constexpr bool stateful = true;
   static constexpr bool stops_gradient = true;
   static constexpr std::uint64_t shape_only = 0b1;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = static_cast<dtype>(a.attributes[0]);
     a.out.dims = a.in.empty() ? shape(a.attributes.subspan(1)) : a.in[0].dims;
     return nullptr;

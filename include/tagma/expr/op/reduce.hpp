@@ -31,7 +31,7 @@ constexpr const char* infer_reduction(ir::infer_args& a, attribute_mask mask, at
 /// Base of the tags of reductions. Attribute 0 is the mask of reduced axes, attribute 1 the mask of those kept as 1.
 struct reduction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     return infer_reduction(a, static_cast<attribute_mask>(a.attributes[0]),
                            static_cast<attribute_mask>(a.attributes[1]));
   }
@@ -56,7 +56,7 @@ struct fraction {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t shape_only = 0b1;
   static constexpr bool stops_gradient = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     return nullptr;
   }
@@ -76,7 +76,7 @@ struct fraction {
 /// The sum times one over the number of elements that it joins. Attributes as those of `sum`.
 struct mean : composition<3> {
   static constexpr const char* name = "mean";
-  static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return reduction::infer(a); }
   static constexpr ir::node_id of(auto& e, ir::node_id x, ir::attribute mask, ir::attribute keep) {
     const ir::node_id total = e.emit_with(sum{}, ir::pack_attributes(mask, keep), x);
     return e.emit(multiply{}, total, e.emit_with(fraction{}, ir::pack_attributes(mask), x));
@@ -119,7 +119,7 @@ struct any : reduction {
 /// is one.
 struct argmax : reduction {
   static constexpr const char* name = "argmax";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const char* problem = reduction::infer(a);
     a.out.type = dtype::int64;
     return problem;

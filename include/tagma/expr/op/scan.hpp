@@ -18,7 +18,7 @@ struct cumulative_sum {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }

@@ -17,7 +17,7 @@ namespace op {
 /// and 2 (i mod 2) + 1 of block i / 2 of the node's stream of random bits, on every device.
 struct random_permutation : random_source {
   static constexpr const char* name = "random_permutation";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, {}};
     a.out.dims.push_back(a.in.empty() ? a.attributes[0] : a.in[0].dims[0]);
     return nullptr;

@@ -57,14 +57,14 @@ struct slice {
   /// @param first written, one an axis
   static constexpr void first_positions(const shape& dims, ir::attribute_list ranges, extent* first) {
     for (int i = 0; i < dims.rank; ++i) {
-      const ir::attribute at = ranges[2 * static_cast<std::size_t>(i)];
+      const ir::attribute at = ranges[2 * i];
       first[i] = at < 0 ? at + dims[i] : at;
     }
   }
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
-      const auto at = 2 * static_cast<std::size_t>(i);
+      const auto at = 2 * i;
       const extent size = range_extent(a.attributes[at], a.attributes[at + 1], a.in[0].dims[i]);
       if (size == beyond_axis) return "a range reaches beyond its axis";
       a.out.dims.push_back(size);
@@ -85,7 +85,7 @@ struct slice_gradient {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b10;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     ir::infer_args part{a.in.subspan(1), a.attributes, {}};
     if (const char* problem = slice::infer(part)) return problem;
     if (!compatible(part.out.dims, a.in[0].dims)) return "the part has another shape than the slice";
@@ -104,10 +104,10 @@ struct pad {
   static constexpr const char* name = "pad";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     for (int i = 0; i < a.out.dims.rank; ++i) {
-      const auto at = 2 * static_cast<std::size_t>(i);
+      const auto at = 2 * i;
       if (extent& e = a.out.dims[i]; e != dyn) e = bounded_sum(e, bounded_sum(a.attributes[at], a.attributes[at + 1]));
     }
     return nullptr;
@@ -119,7 +119,7 @@ struct pad {
       ranges[2 * i] = g.attr(2 * i);
       ranges[2 * i + 1] = g.attr(2 * i + 1) == 0 ? to_end : -g.attr(2 * i + 1);
     }
-    const auto inside = g.emit_with(slice{}, {ranges, 2 * static_cast<std::size_t>(rank)}, g.upstream);
+    const auto inside = g.emit_with(slice{}, {ranges, 2 * rank}, g.upstream);
     g.set(0, inside);
     if (g.g.info(g.in(1)).is_number()) return;
     const auto total = [&g, rank](ir::node_id value) {

@@ -28,7 +28,7 @@ namespace op {
 struct row_operation {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return a.out.dims.rank == 0 ? "needs at least one axis" : nullptr;
   }
@@ -63,7 +63,7 @@ struct sparse_softmax_cross_entropy_gradient {
   static constexpr const char* name = "sparse_softmax_cross_entropy_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint8_t in_place = 0b1;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     const shape rows = a.out.dims.sub(0, a.out.dims.rank - 1);
     return compatible(rows, a.in[1].dims) && compatible(rows, a.in[2].dims)
@@ -92,7 +92,7 @@ struct sparse_softmax_cross_entropy_gradient {
 struct sparse_softmax_cross_entropy {
   static constexpr const char* name = "sparse_softmax_cross_entropy";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return compatible(a.out.dims, a.in[1].dims) ? nullptr : "labels need one element for each row of logits";
   }
@@ -104,7 +104,7 @@ struct sparse_softmax_cross_entropy {
 /// -sum(p * log_softmax(logits)), row by row.
 struct softmax_cross_entropy : composition<4> {
   static constexpr const char* name = "softmax_cross_entropy";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, a.in[0].dims.sub(0, a.in[0].dims.rank - 1)};
     return nullptr;
   }

@@ -19,7 +19,7 @@ struct argsort {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, a.in[0].dims};
     return nullptr;
   }

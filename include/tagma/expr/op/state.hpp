@@ -29,7 +29,7 @@ namespace op {
 struct update {
   static constexpr ir::op_kind kind = ir::op_kind::update;
   static constexpr bool stateful = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     if (a.in.size() > 1 && !compatible(a.in[0].dims, a.in[1].dims))
       return "the value has another shape than the variable";
@@ -56,7 +56,7 @@ struct assign_sub : update {
 /// Adds rows of input 2 to the rows of the variable that input 1 names.
 struct scatter_add : update {
   static constexpr const char* name = "scatter_add";
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     shape expected = a.in[1].dims;
     if (expected.rank + a.out.dims.rank - 1 > max_rank) return "the updates would have more than six axes";

@@ -19,7 +19,7 @@ struct top_k_indices {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr bool stops_gradient = true;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {dtype::int64, a.in[0].dims};
     extent& last = a.out.dims[a.out.dims.rank - 1];
     if (last != dyn && last < a.attributes[0]) return "the last axis has fewer elements than are asked for";
@@ -34,7 +34,7 @@ struct scatter_last {
   static constexpr ir::op_kind kind = ir::op_kind::compute;
   static constexpr std::uint64_t shape_only = 0b100;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &to = a.in[2].dims;
     a.out = {a.in[0].type, to};
     if (!compatible(from, a.in[1].dims)) return "every element needs one position";
@@ -50,7 +50,7 @@ struct gather_last {
   static constexpr const char* name = "gather_last";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const shape &from = a.in[0].dims, &at = a.in[1].dims;
     a.out = {a.in[0].type, at};
     return from.rank == at.rank && compatible(from.sub(0, from.rank - 1), at.sub(0, at.rank - 1))

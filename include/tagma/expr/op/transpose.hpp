@@ -29,7 +29,7 @@ struct transpose {
   static constexpr const char* name = "transpose";
   static constexpr ir::op_kind kind = ir::op_kind::compute;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (const ir::attribute axis : a.attributes) a.out.dims.push_back(a.in[0].dims[static_cast<int>(axis)]);
     return nullptr;
@@ -38,7 +38,7 @@ struct transpose {
     ir::attribute inverse[max_rank]{};
     const int rank = g.in_spec(0).dims.rank;
     for (int i = 0; i < rank; ++i) inverse[g.attr(i)] = i;
-    g.set(0, g.emit_with(transpose{}, {inverse, static_cast<std::size_t>(rank)}, g.upstream));
+    g.set(0, g.emit_with(transpose{}, {inverse, rank}, g.upstream));
   }
   static constexpr void fold(ir::fold_args& f) {
     for (std::size_t i = 0; i < f.attributes.size(); ++i)

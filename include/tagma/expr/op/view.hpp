@@ -58,7 +58,7 @@ struct reshape {
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr std::uint8_t shape_only = 0b10;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out.type = a.in[0].type;
     const shape& from = a.in[0].dims;
     if (a.in.size() == 2) {
@@ -92,7 +92,7 @@ struct expand_dims {
   static constexpr const char* name = "expand_dims";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     const auto mask = static_cast<std::uint64_t>(a.attributes[0]);
     a.out = {a.in[0].type, {}};
     for (int i = 0, from = 0; from < a.in[0].dims.rank || (mask >> i) != 0; ++i) {
@@ -112,7 +112,7 @@ struct squeeze {
   static constexpr const char* name = "squeeze";
   static constexpr ir::op_kind kind = ir::op_kind::view;
 
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = {a.in[0].type, {}};
     for (int i = 0; i < a.in[0].dims.rank; ++i) {
       if (!((a.attributes[0] >> i) & 1))
@@ -129,7 +129,7 @@ struct squeeze {
 struct identity {
   static constexpr const char* name = "identity";
   static constexpr ir::op_kind kind = ir::op_kind::view;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -141,7 +141,7 @@ struct stop_gradient {
   static constexpr const char* name = "stop_gradient";
   static constexpr ir::op_kind kind = ir::op_kind::view;
   static constexpr bool stops_gradient = true;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     a.out = a.in[0];
     return nullptr;
   }
@@ -152,7 +152,7 @@ struct broadcast_like {
   static constexpr const char* name = "broadcast_like";
   static constexpr ir::op_kind kind = ir::op_kind::elementwise;
   static constexpr std::uint8_t shape_only = 0b10;
-  static constexpr const char* infer(ir::infer_args& a) {
+  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) {
     if (!broadcastable(a.in[0].dims, a.in[1].dims)) return "shapes do not broadcast";
     a.out = {a.in[0].type, a.in[1].dims};
     return nullptr;

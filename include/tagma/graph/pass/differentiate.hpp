@@ -82,7 +82,7 @@ constexpr void differentiate(Graph& g, node_id y, array_view<const node_id> xs, 
       status = {build_problem::no_gradient, op.info, g.spec(i), {}};
       return;
     }
-    scratch_array<node_id, 4> room(static_cast<std::size_t>(count));
+    scratch_array<node_id, 4> room(count);
     node_id* const parts = room.data();
     for (int k = 0; k < count; ++k) parts[k] = no_node;
     g.follow(i);

@@ -11,8 +11,7 @@ namespace {
 
 namespace tg = tagma;
 namespace op = tagma::op;
-namespace cpu = tagma::device::cpu;
-namespace cuda = tagma::device::cuda;
+namespace device = tagma::device;
 using tg::dtype, tg::shape;
 using tg::test::call, tg::test::compare, tg::test::device_tensor, tg::test::random_tensor;
 
@@ -20,10 +19,10 @@ using tg::test::call, tg::test::compare, tg::test::device_tensor, tg::test::rand
 template <const char& Op, dtype Out, dtype... In>
 void one(const char* what, std::vector<device_tensor> in, double tolerance) {
   const shape dims = in[0].dims();
-  using on_cpu = cpu::fused_loop<tagma::device::types<cpu::load_of<In, true>...>,
-                                 tagma::device::types<cpu::operation_of<Op, Out, 0, 1, 2>>>;
-  using on_cuda = cuda::fused_loop<tagma::device::types<cuda::load_of<In, true>...>,
-                                   tagma::device::types<cuda::operation_of<Op, Out, 0, 1, 2>>>;
+  using loads = device::types<device::load_of<In, true>...>;
+  using operations = device::types<device::operation_of<Op, Out, 0, 1, 2>>;
+  using on_cpu = device::fused_loop<device::on_cpu, loads, operations>;
+  using on_cuda = device::fused_loop<device::on_cuda, loads, operations>;
   compare(what, on_cpu::entry, on_cuda::entry, {std::move(in), device_tensor(Out, dims)}, tolerance);
 }
 
@@ -135,14 +134,12 @@ template <class T, bool Contiguous>
 void stretched(const char* what, const shape& x, const shape& y, const shape& declared_x, const shape& declared_y,
                double tolerance) {
   constexpr dtype d = tg::dtype_of<T>;
-  using on_cpu = cpu::fused_loop<tagma::device::types<cpu::load_of<d, true>, cpu::load_of<d, Contiguous>>,
-                                 tagma::device::types<cpu::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
-                                                      cpu::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,
-                                                      cpu::operation_of<tg::ir::key<op::tanh>, d, 3, 0, 0>>>;
-  using on_cuda = cuda::fused_loop<tagma::device::types<cuda::load_of<d, true>, cuda::load_of<d, Contiguous>>,
-                                   tagma::device::types<cuda::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
-                                                        cuda::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,
-                                                        cuda::operation_of<tg::ir::key<op::tanh>, d, 3, 0, 0>>>;
+  using loads = device::types<device::load_of<d, true>, device::load_of<d, Contiguous>>;
+  using operations = device::types<device::operation_of<tg::ir::key<op::multiply>, d, 0, 1, 0>,
+                                   device::operation_of<tg::ir::key<op::add>, d, 2, 0, 0>,
+                                   device::operation_of<tg::ir::key<op::tanh>, d, 3, 0, 0>>;
+  using on_cpu = device::fused_loop<device::on_cpu, loads, operations>;
+  using on_cuda = device::fused_loop<device::on_cuda, loads, operations>;
   call c{{random_tensor<T>(x, -2, 2, 21), random_tensor<T>(y, -2, 2, 22)}, device_tensor(d, x)};
   c.declared = {declared_x, declared_y};
   c.declared_out = declared_x;
@@ -167,8 +164,9 @@ void steps() {
 
 /// Chunks are words of 16 bytes, and of long recipes half of that.
 template <dtype D>
-using sum_of_two = cuda::fused_loop<tagma::device::types<cuda::load_of<D, true>, cuda::load_of<D, false>>,
-                                    tagma::device::types<cuda::operation_of<tg::ir::key<op::add>, D, 0, 1, 0>>>;
+using sum_of_two =
+    device::fused_loop<device::on_cuda, device::types<device::load_of<D, true>, device::load_of<D, false>>,
+                       device::types<device::operation_of<tg::ir::key<op::add>, D, 0, 1, 0>>>;
 static_assert(sum_of_two<f32>::width == 4 && sum_of_two<f64>::width == 2 && sum_of_two<f16>::width == 8);
 static_assert(sum_of_two<dtype::uint8>::width == 8);
 

@@ -63,13 +63,12 @@ template <dtype D, class... Operation>
 struct loop_recipe {};
 template <const char& Key, int A, int B>
 struct step {};
-template <class Kernels, dtype D, bool... Contiguous, const char&... Key, int... A, int... B>
+template <class Device, dtype D, bool... Contiguous, const char&... Key, int... A, int... B>
 constexpr tg::runtime::kernel_entry behind_product(std::integer_sequence<bool, Contiguous...>,
                                                    loop_recipe<D, step<Key, A, B>...>) {
-  using loop =
-      typename Kernels::template loop<tg::device::types<typename Kernels::template load<D, Contiguous>...>,
-                                      tg::device::types<typename Kernels::template operation<Key, D, A, B, 0>...>>;
-  return Kernels::template kernel_with_loop<tg::ir::key<op::matmul>, loop, D, D, D>::entry;
+  using loop = tg::device::fused_loop<Device, tg::device::types<tg::device::load_of<D, Contiguous>...>,
+                                      tg::device::types<tg::device::operation_of<Key, D, A, B, 0>...>>;
+  return tg::device::kernel_with_loop<Device, tg::ir::key<op::matmul>, loop, D, D, D>::entry;
 }
 
 /// @param in the operands of the product, and what the loop reads besides
@@ -79,9 +78,9 @@ void goes_on(const std::string& what, std::vector<device_tensor> in, const shape
   const dtype d = in[0].type();
   const bool expected = in[0].dims().elements() > 0 && in[1].dims().elements() > 0;
   const int before = stand_ins.products;
-  tg::test::compare(what, behind_product<tg::device::cpu::kernel_set>(loads(), Recipe()),
-                    behind_product<cuda::kernel_set>(loads(), Recipe()), {std::move(in), device_tensor(d, out), {0, 0}},
-                    tolerance);
+  tg::test::compare(what, behind_product<tg::device::on_cpu>(loads(), Recipe()),
+                    behind_product<tg::device::on_cuda>(loads(), Recipe()),
+                    {std::move(in), device_tensor(d, out), {0, 0}}, tolerance);
   expect_calls(what, stand_ins.products - before, expected);
 }
 
@@ -107,7 +106,7 @@ void loops_behind_products(double tolerance) {
   goes_on<sum_and_relu, true>("no products to add", {make({5, 0}, 79), make({0, 3}, 80), row}, {5, 3}, tolerance);
   goes_on<sum_and_relu, true>("no rows", {make({0, 7}, 81), b, row}, {0, 3}, tolerance);
   constexpr auto known = [](auto recipe) {
-    return behind_product<cuda::kernel_set>(std::integer_sequence<bool, true, true>(), recipe).run;
+    return behind_product<tg::device::on_cuda>(std::integer_sequence<bool, true, true>(), recipe).run;
   };
   tg::test::check(known(sum()) != known(loop_recipe<d, step<tg::ir::key<op::multiply>, 0, 1>>()), "kernels differ");
 }

@@ -100,7 +100,7 @@ void rows() {
   const call wrong{{some<float>({3, 2}), device_tensor({4}, std::vector<std::int32_t>{0, 2, 3, -9})},
                    device_tensor(f32, {4, 2}),
                    {0}};
-  tg::test::run(cuda::kernel<tg::ir::key<op::gather>>::entry<f32>, wrong, true);
+  tg::test::run(tg::device::kernel<tg::device::on_cuda, tg::ir::key<op::gather>>::entry<f32>, wrong, true);
   check((tg::test::noted_failure() & 0xff) == 2, "the first wrong index is reported");
 }
 

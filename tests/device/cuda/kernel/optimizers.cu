@@ -90,7 +90,8 @@ void states() {
   rows.updates = true;
   compare_kernels<op::scatter_add, dtype::float32, dtype::float32, dtype::uint8>("scatter_add", rows);
   rows.in[1] = indices<std::int64_t>({5, 0, 6, -1, 2});
-  tg::test::run(cuda::kernel<tg::ir::key<op::scatter_add>>::entry<dtype::float32>, rows, true);
+  tg::test::run(tg::device::kernel<tg::device::on_cuda, tg::ir::key<op::scatter_add>>::entry<dtype::float32>, rows,
+                true);
   check((tg::test::noted_failure() & 0xff) == 2, "the first wrong index is reported");
 
   const auto kind = static_cast<std::int64_t>(tg::initializer_kind::glorot_normal);

@@ -123,7 +123,9 @@ void wrong_positions(const std::string& what, std::int64_t k, bool gathers) {
   std::vector<device_tensor> in{random_tensor<float>({2, gathers ? 50 : k}, -1, 1, 61), device_tensor({2, k}, at)};
   if (!gathers) in.push_back(random_tensor<float>({2, 50}, 0, 0, 62));
   const call c{std::move(in), device_tensor(dtype::float32, {2, gathers ? k : 50})};
-  constexpr auto entry = cuda::kernel<tg::ir::key<Op>>::template entry<dtype::float32, dtype::float32, dtype::int64>;
+  constexpr auto entry =
+      tg::device::kernel<tg::device::on_cuda, tg::ir::key<Op>>::template entry<dtype::float32, dtype::float32,
+                                                                               dtype::int64>;
   check(entry.reads_run, what + " is given what a run is told");
   const device_tensor out = tg::test::run(entry, c, true)[0];
   std::string text;

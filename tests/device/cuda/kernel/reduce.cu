@@ -114,8 +114,8 @@ void rows(const std::string& what, const shape& dims, double tolerance) {
 void wrong_label() {
   const call c{{random_tensor<float>({4, 3}, -1, 1, 5), device_tensor({4}, std::vector<std::int32_t>{0, 2, 3, -1})},
                device_tensor(dtype::float32, {4})};
-  constexpr auto entry =
-      cuda::kernel<tg::ir::key<op::sparse_softmax_cross_entropy>>::entry<dtype::float32, dtype::float32, dtype::int32>;
+  constexpr auto entry = tg::device::kernel<tg::device::on_cuda, tg::ir::key<op::sparse_softmax_cross_entropy>>::entry<
+      dtype::float32, dtype::float32, dtype::int32>;
   tg::test::run(entry, c, true);
   bool thrown = false;
   try {

@@ -2,43 +2,17 @@
 #pragma once
 
 /// @file
-/// Concatenation and repetition on the CPU.
+/// Repetition on the CPU.
 
 #include "tagma/base/heap_array.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/cpu/kernel/slice.hpp"
 #include "tagma/expr/op/concat.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
-
-inline void concat(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  box b;
-  b.to_dims = args.out.dims;
-  for (const operand& o : args.in) {
-    b.extents = b.from_dims = o.dims;
-    copy_box(args.out.data, o.data, b, size_of(args.out.type), context);
-    b.to_first[axis] += o.dims[axis];
-  }
-}
-
-inline void part_of_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.from_first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
-}
-
-inline void part_into_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  fill_zero(args.out);
-  box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  b.to_first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
-}
+namespace tagma::device {
+namespace cpu::detail {
 
 /// The extent of the last axis; 1 for a scalar.
 [[nodiscard]] inline std::int64_t row_length(const shape& dims) { return dims.rank == 0 ? 1 : dims[dims.rank - 1]; }
@@ -78,7 +52,7 @@ struct tile_sums final : kernel_state {
 template <class T>
 owned<kernel_state> prepare_tile_gradient(const kernel_args& args, const run_context&) {
   auto state = make_owned<tile_sums<T>>();
-  state->row = heap_array<compute_t<T>>(static_cast<std::size_t>(row_length(args.out.dims)));
+  state->row = heap_array<compute_t<T>>(row_length(args.out.dims));
   return state;
 }
 
@@ -90,13 +64,13 @@ void tile_gradient(const kernel_args& args, const run_context&) {
   const std::int64_t n = row_length(part), long_row = row_length(whole);
   const std::int64_t rows = args.out.elements() / n;
   std::int64_t repetitions = 1;
-  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[static_cast<std::size_t>(a)];
+  for (int a = 0; a < part.rank - 1; ++a) repetitions *= args.attributes[a];
   for (std::int64_t row = 0; row < rows; ++row) {
     for (auto& s : sums) s = 0;
     for (std::int64_t k = 0; k < repetitions; ++k) {
       std::int64_t rest = row, copy = k, at = 0, stride = 1;
       for (int a = part.rank - 2; a >= 0; --a) {
-        const std::int64_t multiple = args.attributes[static_cast<std::size_t>(a)];
+        const std::int64_t multiple = args.attributes[a];
         at += (rest % part[a] + copy % multiple * part[a]) * stride;
         rest /= part[a];
         copy /= multiple;
@@ -104,39 +78,24 @@ void tile_gradient(const kernel_args& args, const run_context&) {
       }
       const T* from = args.in[0].as<const T>() + at * long_row;
       for (std::int64_t i = 0; i < long_row; i += n)
-        for (std::int64_t c = 0; c < n; ++c)
-          sums[static_cast<std::size_t>(c)] += static_cast<compute_t<T>>(from[i + c]);
+        for (std::int64_t c = 0; c < n; ++c) sums[c] += static_cast<compute_t<T>>(from[i + c]);
     }
-    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[static_cast<std::size_t>(c)]);
+    for (std::int64_t c = 0; c < n; ++c) args.out.as<T>()[row * n + c] = T(sums[c]);
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::concat>> {
+struct kernel<on_cpu, ir::key<op::tile>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::concat};
+  static constexpr kernel_entry entry{&cpu::detail::tile};
 };
 template <>
-struct kernel<ir::key<op::part_of_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_of_whole};
-};
-template <>
-struct kernel<ir::key<op::part_into_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_into_whole};
-};
-template <>
-struct kernel<ir::key<op::tile>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::tile};
-};
-template <>
-struct kernel<ir::key<op::tile_gradient>> {
+struct kernel<on_cpu, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::tile_gradient<stored<Out>>,
+                                      &cpu::detail::prepare_tile_gradient<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -11,9 +11,8 @@
 #include "tagma/device/cpu/onednn_primitives.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Row by row, the window of each position of an image; what lies outside the image is zero.
 template <class T>
@@ -214,28 +213,26 @@ struct widened_copy {
 template <class T>
 struct conv_state final : kernel_state {
   using C = compute_t<T>;
+  explicit conv_state(const conv_epilogue& epilogue) : after(epilogue) {}
   owned<matrix_convolution<C>> matrices;
 #if TAGMA_ONEDNN_PRIMITIVES
   owned<onednn_convolution> library;
 #endif
   widened_copy<T> a, b, bias, out;
-  bool biased = false;
-  bool relu = false;
+  conv_epilogue after;
 };
 
 template <class T, conv_role Role>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context&) {
   using C = compute_t<T>;
-  conv_problem p(Role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes);
-  auto state = make_owned<conv_state<T>>();
-  state->biased = Role == conv_role::forward && args.in.size() == 3;
-  state->relu = state->biased && args.attributes[3] != 0;
+  conv_problem p(Role, args);
+  auto state = make_owned<conv_state<T>>(conv_epilogue(Role, args));
   if (p.images == 0 || args.out.elements() == 0) return state;
   p.split(Role == conv_role::filter_gradient ? 8 : 16, 4e6);
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (p.filter_elements() > 0 && p.input_size() > 0 && p.output_size() > 0) {
-      state->library = onednn_convolution::make(p, Role, state->biased, state->relu);
+      state->library = onednn_convolution::make(p, Role, state->after.biased, state->after.relu);
       if (state->library != nullptr) return state;
     }
 #endif
@@ -251,7 +248,7 @@ void convolve(const kernel_args& args, const run_context& context) {
   bool done = false;
   const C* a = s.a.widen(args.in[0]);
   const C* b = s.b.widen(args.in[1]);
-  const C* bias = s.biased ? s.bias.widen(args.in[2]) : nullptr;
+  const C* bias = s.after.biased ? s.bias.widen(args.in[2]) : nullptr;
 #if TAGMA_ONEDNN_PRIMITIVES
   if constexpr (std::is_same_v<C, float>)
     if (s.library != nullptr) {
@@ -260,37 +257,37 @@ void convolve(const kernel_args& args, const run_context& context) {
     }
 #endif
   if (!done && s.matrices != nullptr)
-    s.matrices->run(a, b, bias, s.relu, out, *context.threads);
+    s.matrices->run(a, b, bias, s.after.relu, out, *context.threads);
   else if (!done)
     std::memset(out, 0, static_cast<std::size_t>(args.out.elements()) * sizeof(C));
   s.out.narrow(args.out);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::conv2d>> {
+struct kernel<on_cpu, ir::key<op::conv2d>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_bias>> {
+struct kernel<on_cpu, ir::key<op::conv2d_bias>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::forward>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::forward>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_input_gradient>> {
+struct kernel<on_cpu, ir::key<op::conv2d_input_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::input_gradient>};
 };
 template <>
-struct kernel<ir::key<op::conv2d_filter_gradient>> {
+struct kernel<on_cpu, ir::key<op::conv2d_filter_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::convolve<stored<Out>>,
-                                      &detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
+  static constexpr kernel_entry entry{&cpu::detail::convolve<stored<Out>>,
+                                      &cpu::detail::prepare_convolution<stored<Out>, conv_role::filter_gradient>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -43,7 +43,7 @@ class onednn_convolution {
     if (!sums) arrange_filter(b);
     const auto task = [&](std::int64_t t) {
       use_one_openmp_thread();
-      part& one = parts_[static_cast<std::size_t>(t)];
+      part& one = parts_[t];
       const std::int64_t first = t * p_.images_per_part;
       const std::int64_t a_size = is(conv_role::input_gradient) ? p_.output_size() : p_.input_size();
       set_dnnl_data(one.a, a + first * a_size);
@@ -150,7 +150,7 @@ class onednn_convolution {
     const std::size_t each = ((scratch > rest_scratch ? scratch : rest_scratch) + 63) / 64 * 64;
     scratch_ = runtime::aligned_bytes(each * static_cast<std::size_t>(p_.parts));
 
-    parts_ = heap_array<part>(static_cast<std::size_t>(p_.parts));
+    parts_ = heap_array<part>(p_.parts);
     for (std::size_t t = 0; t < parts_.size(); ++t) {
       part& one = parts_[t];
       const bool last = rest_ != nullptr && t + 1 == parts_.size();

@@ -9,9 +9,8 @@
 #include "tagma/device/cpu/kernel/state.hpp"
 #include "tagma/expr/op/gather.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class Index>
 void gather(const kernel_args& args, const run_context& context) {
@@ -69,22 +68,23 @@ void one_hot(const kernel_args& args, const run_context&) {
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::gather>> {
+struct kernel<on_cpu, ir::key<op::gather>> {
   template <dtype, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::gather<stored<Index>>};
+  static constexpr kernel_entry entry{&cpu::detail::gather<stored<Index>>};
 };
 template <>
-struct kernel<ir::key<op::scatter_rows>> {
+struct kernel<on_cpu, ir::key<op::scatter_rows>> {
   template <dtype Out, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::scatter_rows<stored<Out>, stored<Index>>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::scatter_rows<stored<Out>, stored<Index>>);
 };
 template <>
-struct kernel<ir::key<op::one_hot>> {
+struct kernel<on_cpu, ir::key<op::one_hot>> {
   template <dtype Out, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::one_hot<stored<Out>, stored<Index>>};
+  static constexpr kernel_entry entry{&cpu::detail::one_hot<stored<Out>, stored<Index>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -2,38 +2,25 @@
 #pragma once
 
 /// @file
-/// How a kernel of the CPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
-/// element-wise one. Operations of a user's own are registered the same way, outside these headers.
+/// What kernels of the CPU share. They are registered for `on_cpu`, as device/kernel.hpp says.
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/dispatch.hpp"
 #include "tagma/device/cpu/math.hpp"
+#include "tagma/device/functions.hpp"
 #include "tagma/device/index.hpp"
+#include "tagma/device/kernel.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
-#include "tagma/runtime/kernel.hpp"
 #include "tagma/tensor/size.hpp"
 
+namespace tagma::device {
+
+/// The CPU, as the device of a kernel.
+struct on_cpu;
+
+}  // namespace tagma::device
+
 namespace tagma::device::cpu {
-
-using runtime::kernel_args;
-using runtime::kernel_entry;
-using runtime::kernel_state;
-using runtime::operand;
-using runtime::run_context;
-
-/// The kernel of an operation on the CPU. A specialisation has
-/// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
-template <const char& Operation>
-struct kernel {
-  static constexpr bool missing = true;
-};
-
-/// The body of an element-wise operation: `template <class Out, class... In> static Out apply(const In&...)` over
-/// packs.
-template <const char& Operation>
-struct scalar_kernel {
-  static constexpr bool missing = true;
-};
 
 /// Memory of a kernel that keeps nothing from one run to the next.
 template <class T>
@@ -82,9 +69,5 @@ template <class T>
               return make_owned<scratch<compute_t<T>>>(args.out.elements());
             }};
 }
-
-/// The C++ type of the elements behind an id, `no_value` for a node without value.
-template <dtype D>
-using stored = element_of<D>;
 
 }  // namespace tagma::device::cpu

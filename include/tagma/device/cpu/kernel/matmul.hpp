@@ -10,11 +10,10 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/cpu/kernel/matmul_onednn.hpp"
 #include "tagma/device/cpu/onednn_primitives.hpp"
-#include "tagma/expr/op/matmul.hpp"
+#include "tagma/device/product.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class T>
 void split_gemm(const gemm_args<T>& g, const run_context& context) {
@@ -25,33 +24,29 @@ void split_gemm(const gemm_args<T>& g, const run_context& context) {
 
 /// A product without its addresses, of matrices that are whole in memory.
 template <class T>
-[[nodiscard]] gemm_args<T> describe_product(const kernel_args& args) {
-  const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
+[[nodiscard]] gemm_args<T> describe_product(const kernel_args& args, const product_extents& p) {
+  const shape &x = args.in[0].dims, &y = args.in[1].dims;
   gemm_args<T> g;
-  g.transpose_a = args.attributes[0] != 0;
-  g.transpose_b = args.attributes[1] != 0;
-  g.m = out[out.rank - 2];
-  g.n = out[out.rank - 1];
-  g.k = g.transpose_a ? x[x.rank - 2] : x[x.rank - 1];
+  g.transpose_a = p.transpose_a;
+  g.transpose_b = p.transpose_b;
+  g.m = p.m;
+  g.n = p.n;
+  g.k = p.k;
   g.lda = x[x.rank - 1];
   g.ldb = y[y.rank - 1];
   g.ldc = g.n;
   return g;
 }
-/// True if the batch of the first operand, if it has one, is nothing but more rows.
-[[nodiscard]] inline bool is_one_product(const kernel_args& args) {
-  return args.out.dims.rank == 2 || (args.in[1].dims.rank == 2 && args.attributes[0] == 0);
-}
 
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
   const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
-  gemm_args<T> g = describe_product<T>(args);
+  const product_extents p(args);
+  gemm_args<T> g = describe_product<T>(args, p);
   const T* a = args.in[0].as<const T>();
   const T* b = args.in[1].as<const T>();
   T* c = args.out.as<T>();
-  if (is_one_product(args)) {
-    if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();
+  if (p.one) {
     g.a = a, g.b = b, g.c = c;
 #if TAGMA_ONEDNN_PRIMITIVES
     if constexpr (std::is_same_v<T, float>)
@@ -83,18 +78,16 @@ void matmul(const kernel_args& args, const run_context& context) {
 
 #if TAGMA_ONEDNN_PRIMITIVES
 inline owned<kernel_state> prepare_product(const kernel_args& args, const run_context&) {
-  gemm_args<float> g = describe_product<float>(args);
-  const shape& out = args.out.dims;
-  if (out.rank > 2) g.m = out.sub(0, out.rank - 1).elements();
-  if (!is_one_product(args) || g.m == 0 || g.n == 0 || g.k == 0) return nullptr;
-  return onednn_product::make(g);
+  const product_extents p(args);
+  if (!p.one || p.m == 0 || p.n == 0 || p.k == 0) return nullptr;
+  return onednn_product::make(describe_product<float>(args, p));
 }
 #endif
 
 /// Operands of 16-bit floats are widened once, the product is rounded once.
 struct half_product final : kernel_state {
   explicit half_product(const kernel_args& args)
-      : values(static_cast<std::size_t>(args.in[0].elements() + args.in[1].elements() + args.out.elements())),
+      : values(args.in[0].elements() + args.in[1].elements() + args.out.elements()),
         in{args.in[0], args.in[1]},
         wide(args) {
     in[0].data = reinterpret_cast<std::byte*>(values.data());
@@ -127,21 +120,21 @@ void matmul_half(const kernel_args& args, const run_context& context) {
   dispatch<convert_elements>(state.wide.out.as<const float>(), args.out.as<T>(), args.out.elements());
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::matmul>> {
+struct kernel<on_cpu, ir::key<op::matmul>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry = [] {
     if constexpr (size_of(Out) == 2)
-      return kernel_entry{&detail::matmul_half<stored<Out>>, &detail::prepare_half_product};
+      return kernel_entry{&cpu::detail::matmul_half<stored<Out>>, &cpu::detail::prepare_half_product};
 #if TAGMA_ONEDNN_PRIMITIVES
     else if constexpr (Out == dtype::float32)
-      return kernel_entry{&detail::matmul<float>, &detail::prepare_product};
+      return kernel_entry{&cpu::detail::matmul<float>, &cpu::detail::prepare_product};
 #endif
     else
-      return kernel_entry{&detail::matmul<stored<Out>>};
+      return kernel_entry{&cpu::detail::matmul<stored<Out>>};
   }();
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -9,12 +9,11 @@
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/state.hpp"
 #include "tagma/device/cpu/sparse_rows.hpp"
-#include "tagma/device/each_update.hpp"
 #include "tagma/device/update_rules.hpp"
+#include "tagma/device/updates.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class Update, class T>
 struct update_body {
@@ -121,7 +120,7 @@ class row_updates {
   static constexpr std::int64_t piece = 1024;
 
   [[nodiscard]] const T* gradient(std::int64_t i) const { return reinterpret_cast<const T*>(at(i).from); }
-  [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const gradient_row& at(std::int64_t i) const { return rows_[i]; }
 
   /// Updates the row that gradient `i` and perhaps its successors go to; the first gradient that goes elsewhere.
   std::int64_t one_row(std::int64_t i) const {
@@ -189,33 +188,23 @@ inline void scheduled_rate(const kernel_args& args, const run_context&) {
   *args.out.as<double>() = evaluate(*args.value, static_cast<double>(*args.in[0].as<const std::int64_t>()));
 }
 
-/// A kernel table entry of an update.
+}  // namespace cpu::detail
+
 template <class Update>
-struct update_kernel {
+struct update_kernel<on_cpu, Update> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&apply_update<Update, stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::apply_update<Update, stored<Out>>};
 };
 template <class Update>
-struct row_update_kernel {
+struct row_update_kernel<on_cpu, Update> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&row_updates<Update, stored<Out>>::run,
-                                      &row_updates<Update, stored<Out>>::prepare};
+  static constexpr kernel_entry entry{&cpu::detail::row_updates<Update, stored<Out>>::run,
+                                      &cpu::detail::row_updates<Update, stored<Out>>::prepare};
 };
-
-}  // namespace detail
-
-#define TAGMA_UPDATE_KERNELS(Update)                                 \
-  template <>                                                        \
-  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
-  template <>                                                        \
-  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
-TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
-#undef TAGMA_UPDATE_KERNELS
-
 template <>
-struct kernel<ir::key<op::scheduled_rate>> {
+struct kernel<on_cpu, ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::scheduled_rate};
+  static constexpr kernel_entry entry{&cpu::detail::scheduled_rate};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

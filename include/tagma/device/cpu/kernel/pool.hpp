@@ -10,9 +10,8 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/windows.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Calls `step(channel, count)` for vectors of 8 channels; the last may have fewer.
 template <class Step>
@@ -174,7 +173,7 @@ void over_images(const pool_problem& p, const run_context& context, const Task& 
 /// The maxima of windows, or their means.
 template <class Body, class T>
 void pool(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.out.dims, args.attributes);
+  const pool_problem p(pool_kind::maximum, args);
   over_images(p, context, [&](std::int64_t i) {
     dispatch<Body>(&p, args.in[0].as<const T>() + i * p.input_size(), args.out.as<T>() + i * p.output_size());
   });
@@ -182,7 +181,7 @@ void pool(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void max_pool_gradient(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const pool_problem p(pool_kind::maximum_gradient, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<max_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
@@ -193,7 +192,7 @@ void max_pool_gradient(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void max_pool_select(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.in[0].dims, args.in[1].dims, args.attributes);
+  const pool_problem p(pool_kind::select, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<max_pool_select_body<T>>(&p, args.in[0].as<const T>() + i * x, args.in[1].as<const T>() + i * y,
@@ -203,7 +202,7 @@ void max_pool_select(const kernel_args& args, const run_context& context) {
 
 template <class T>
 void average_pool_gradient(const kernel_args& args, const run_context& context) {
-  const pool_problem p(args.out.dims, args.in[0].dims, args.attributes);
+  const pool_problem p(pool_kind::mean_gradient, args);
   const std::int64_t x = p.input_size(), y = p.output_size();
   over_images(p, context, [&](std::int64_t i) {
     dispatch<average_pool_gradient_body<T>>(&p, args.in[0].as<const T>() + i * y, wide_result<T>(args) + i * x);
@@ -211,32 +210,32 @@ void average_pool_gradient(const kernel_args& args, const run_context& context) 
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::max_pool>> {
+struct kernel<on_cpu, ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<detail::max_pool_body<stored<Out>>, stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::pool<cpu::detail::max_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_gradient>> {
+struct kernel<on_cpu, ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::max_pool_gradient<stored<Out>>);
+  static constexpr kernel_entry entry = cpu::wide_entry<stored<Out>>(&cpu::detail::max_pool_gradient<stored<Out>>);
 };
 template <>
-struct kernel<ir::key<op::max_pool_select>> {
+struct kernel<on_cpu, ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::max_pool_select<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::max_pool_select<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::average_pool>> {
+struct kernel<on_cpu, ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<detail::average_pool_body<stored<Out>>, stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::pool<cpu::detail::average_pool_body<stored<Out>>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::average_pool_gradient>> {
+struct kernel<on_cpu, ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::average_pool_gradient<stored<Out>>);
+  static constexpr kernel_entry entry = cpu::wide_entry<stored<Out>>(&cpu::detail::average_pool_gradient<stored<Out>>);
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -8,11 +8,11 @@
 #include "tagma/device/cpu/distributions.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/distributions.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/random.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 template <class T, distribution Which>
 struct random_body {
@@ -37,9 +37,7 @@ template <class T, distribution Which>
 void random(const kernel_args& args, const run_context& context) {
   constexpr std::int64_t per_task = 8192;
   const std::int64_t n = args.out.elements(), tasks = pieces(n, per_task);
-  // Runs count from 1: step 0 of every stream belongs to the initializers.
-  const random_key key{context.seed, static_cast<std::uint32_t>(args.source),
-                       static_cast<std::uint32_t>(context.step + 1)};
+  const random_key key = key_of_run(context.seed, args.source, context.step);
   const auto some = [&](std::int64_t t) {
     dispatch<random_body<T, Which>>(args.out.as<T>(), &key, t * per_task, t + 1 < tasks ? (t + 1) * per_task : n);
   };
@@ -49,22 +47,22 @@ void random(const kernel_args& args, const run_context& context) {
     context.threads->parallel_for(tasks, some);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::random_uniform>> {
+struct kernel<on_cpu, ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::uniform>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::uniform>};
 };
 template <>
-struct kernel<ir::key<op::random_normal>> {
+struct kernel<on_cpu, ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::normal>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::normal>};
 };
 template <>
-struct kernel<ir::key<op::truncated_normal>> {
+struct kernel<on_cpu, ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::random<stored<Out>, distribution::truncated>};
+  static constexpr kernel_entry entry{&cpu::detail::random<stored<Out>, distribution::truncated>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

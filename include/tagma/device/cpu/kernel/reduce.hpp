@@ -8,9 +8,8 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/reduce.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// How two values join, and what joins with nothing.
 struct join_sum {
@@ -331,52 +330,56 @@ void arg_extreme(const kernel_args& args, const run_context&) {
     }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::sum>> {
+struct kernel<on_cpu, ir::key<op::sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_sum>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_sum>);
 };
 template <>
-struct kernel<ir::key<op::product>> {
+struct kernel<on_cpu, ir::key<op::product>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_product>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_product>);
 };
 template <>
-struct kernel<ir::key<op::reduce_max>> {
+struct kernel<on_cpu, ir::key<op::reduce_max>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_max>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_max>);
 };
 template <>
-struct kernel<ir::key<op::reduce_min>> {
+struct kernel<on_cpu, ir::key<op::reduce_min>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry = wide_entry<stored<Out>>(&detail::reduce<stored<Out>, detail::join_min>);
+  static constexpr kernel_entry entry =
+      cpu::wide_entry<stored<Out>>(&cpu::detail::reduce<stored<Out>, cpu::detail::join_min>);
 };
 template <>
-struct kernel<ir::key<op::fraction>> {
+struct kernel<on_cpu, ir::key<op::fraction>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::fraction<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::all>> {
+struct kernel<on_cpu, ir::key<op::all>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce_bool<true>};
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<true>};
 };
 template <>
-struct kernel<ir::key<op::any>> {
+struct kernel<on_cpu, ir::key<op::any>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::reduce_bool<false>};
+  static constexpr kernel_entry entry{&cpu::detail::reduce_bool<false>};
 };
 template <>
-struct kernel<ir::key<op::argmax>> {
+struct kernel<on_cpu, ir::key<op::argmax>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, true>};
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, true>};
 };
 template <>
-struct kernel<ir::key<op::argmin>> {
+struct kernel<on_cpu, ir::key<op::argmin>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::arg_extreme<stored<In>, false>};
+  static constexpr kernel_entry entry{&cpu::detail::arg_extreme<stored<In>, false>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -10,9 +10,8 @@
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/scan.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Runs along `n` rows of `columns` neighbours each.
 template <class T>
@@ -67,12 +66,12 @@ void cumulative_sum(const kernel_args& args, const run_context& context) {
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::cumulative_sum>> {
+struct kernel<on_cpu, ir::key<op::cumulative_sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::cumulative_sum<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::cumulative_sum<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

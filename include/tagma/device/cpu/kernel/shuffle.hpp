@@ -5,18 +5,16 @@
 /// Random orders on the CPU. They depend on the seed, the node, the run and the number of elements alone.
 
 #include "tagma/device/cpu/kernel/sort.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/shuffle.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 inline void random_permutation(const kernel_args& args, const run_context& context) {
   const std::int64_t n = args.out.elements();
   std::int64_t* const words = static_cast<scratch<std::int64_t>*>(args.state)->data();
-  // Runs count from 1, as for other random tensors.
-  const random_key key{context.seed, static_cast<std::uint32_t>(args.source),
-                       static_cast<std::uint32_t>(context.step + 1)};
+  const random_key key = key_of_run(context.seed, args.source, context.step);
   over_pieces(n, 64, context, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i)
       words[i] = static_cast<std::int64_t>(order_word(key, static_cast<std::uint64_t>(i)));
@@ -25,15 +23,15 @@ inline void random_permutation(const kernel_args& args, const run_context& conte
            words + n);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::random_permutation>> {
+struct kernel<on_cpu, ir::key<op::random_permutation>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::random_permutation,
+  static constexpr kernel_entry entry{&cpu::detail::random_permutation,
                                       [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<scratch<std::int64_t>>(2 * args.out.elements());
+                                        return make_owned<cpu::scratch<std::int64_t>>(2 * args.out.elements());
                                       }};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

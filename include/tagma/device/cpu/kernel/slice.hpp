@@ -2,56 +2,34 @@
 #pragma once
 
 /// @file
-/// Slices and padding on the CPU; elements are moved, whatever their type.
+/// Boxes of elements on the CPU: slices, padding, concatenation.
+
+#include <cstring>
 
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
-#include "tagma/expr/op/slice.hpp"
+#include "tagma/device/movement.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
-
-inline void slice(const kernel_args& args, const run_context& context) {
-  box b{args.out.dims, args.in[0].dims, args.out.dims, {}, {}};
-  op::slice::first_positions(args.in[0].dims, args.attributes, b.from_first);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
-}
-
-inline void slice_gradient(const kernel_args& args, const run_context& context) {
-  fill_zero(args.out);
-  box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  op::slice::first_positions(args.out.dims, args.attributes, b.to_first);
-  copy_box(args.out.data, args.in[0].data, b, size_of(args.out.type), context);
-}
-
-inline void pad(const kernel_args& args, const run_context& context) {
-  const std::size_t size = size_of(args.out.type), bytes = static_cast<std::size_t>(args.out.elements()) * size;
-  if (bytes == 0) return;
-  std::memcpy(args.out.data, args.in[1].data, size);
-  for (std::size_t done = size; done < bytes; done *= 2)
-    std::memcpy(args.out.data + done, args.out.data, done < bytes - done ? done : bytes - done);
-  box b{args.in[0].dims, args.in[0].dims, args.out.dims, {}, {}};
-  for (int i = 0; i < args.out.dims.rank; ++i) b.to_first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
-  copy_box(args.out.data, args.in[0].data, b, size, context);
-}
-
-}  // namespace detail
+namespace tagma::device {
 
 template <>
-struct kernel<ir::key<op::slice>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice};
-};
-template <>
-struct kernel<ir::key<op::slice_gradient>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice_gradient};
-};
-template <>
-struct kernel<ir::key<op::pad>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::pad};
+struct movement<on_cpu> {
+  static void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,
+                       const shape& extents, const run_context& context) {
+    cpu::box b{extents, from.dims, to.dims, {}, {}};
+    for (int a = 0; a < extents.rank; ++a) {
+      b.from_first[a] = from_first[a];
+      b.to_first[a] = to_first[a];
+    }
+    cpu::copy_box(to.data, from.data, b, size_of(to.type), context);
+  }
+  static void clear(const operand& to, const run_context&) { cpu::fill_zero(to); }
+  static void spread(const operand& to, const operand& value, const run_context&) {
+    const std::size_t size = size_of(to.type), bytes = static_cast<std::size_t>(to.elements()) * size;
+    std::memcpy(to.data, value.data, size);
+    for (std::size_t done = size; done < bytes; done *= 2)
+      std::memcpy(to.data + done, to.data, done < bytes - done ? done : bytes - done);
+  }
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -6,11 +6,11 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/rows.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// What becomes of a row.
 enum class row_kind : std::uint8_t { softmax, log_softmax };
@@ -65,8 +65,8 @@ struct softmax_rows {
 
 template <class Body, class T>
 void over_rows(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   if (n == 0 || rows == 0) return;
   const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
   const auto some = [&](std::int64_t t) {
@@ -101,8 +101,8 @@ struct entropy_row {
 
 template <class T, class Label>
 void sparse_cross_entropy(const kernel_args& args, const run_context&) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = args.out.elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   const Label* labels = args.in[1].as<const Label>();
   for (std::int64_t r = 0; r < rows; ++r)
     dispatch<entropy_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n), args.out.as<T>() + r);
@@ -128,37 +128,37 @@ struct entropy_gradient_row {
 
 template <class T, class Label>
 void sparse_cross_entropy_gradient(const kernel_args& args, const run_context&) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = args.in[1].elements();
+  const row_extents x(args.in[0].dims);
+  const std::int64_t rows = x.rows, n = x.n;
   const Label* labels = args.in[1].as<const Label>();
   for (std::int64_t r = 0; r < rows; ++r)
     dispatch<entropy_gradient_row<T>>(args.in[0].as<const T>() + r * n, n, checked_label(labels, r, n),
                                       static_cast<compute_t<T>>(args.in[2].as<const T>()[r]), args.out.as<T>() + r * n);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::softmax>> {
+struct kernel<on_cpu, ir::key<op::softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::softmax>, stored<Out>>};
+      &cpu::detail::over_rows<cpu::detail::softmax_rows<stored<Out>, cpu::detail::row_kind::softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::log_softmax>> {
+struct kernel<on_cpu, ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      &detail::over_rows<detail::softmax_rows<stored<Out>, detail::row_kind::log_softmax>, stored<Out>>};
+      &cpu::detail::over_rows<cpu::detail::softmax_rows<stored<Out>, cpu::detail::row_kind::log_softmax>, stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
+struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy<stored<Out>, stored<Label>>};
 };
 template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
+struct kernel<on_cpu, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
   template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{&detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
+  static constexpr kernel_entry entry{&cpu::detail::sparse_cross_entropy_gradient<stored<Out>, stored<Label>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

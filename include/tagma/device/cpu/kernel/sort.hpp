@@ -8,11 +8,11 @@
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/device/ordered.hpp"
+#include "tagma/device/rows.hpp"
 #include "tagma/expr/op/sort.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// Puts the positions 0 to n - 1 in the order of their words, the lower position first of equal ones.
 /// @param word gives the word of a position
@@ -55,8 +55,8 @@ void order_by(const Word& word, std::int64_t n, std::int64_t* order, std::int64_
 
 template <class T>
 void argsort(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents in(args.in[0].dims);
+  const std::int64_t rows = in.rows, n = in.n;
   const auto flip = static_cast<word_of<T>>(args.attributes[0] != 0 ? ~std::uint64_t{0} : 0);
   std::int64_t* const other = static_cast<scratch<std::int64_t>*>(args.state)->data();
   over_pieces(rows, 128 * n, context, [&](std::int64_t first, std::int64_t last) {
@@ -68,15 +68,15 @@ void argsort(const kernel_args& args, const run_context& context) {
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::argsort>> {
+struct kernel<on_cpu, ir::key<op::argsort>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::argsort<stored<In>>,
+  static constexpr kernel_entry entry{&cpu::detail::argsort<stored<In>>,
                                       [](const kernel_args& args, const run_context&) -> owned<kernel_state> {
-                                        return make_owned<scratch<std::int64_t>>(args.out.elements());
+                                        return make_owned<cpu::scratch<std::int64_t>>(args.out.elements());
                                       }};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -9,21 +9,19 @@
 #include "tagma/base/config.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/state.hpp"
-#include "tagma/runtime/initial_value.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 inline void assign(const kernel_args& args, const run_context&) {
-  const std::size_t bytes = static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type);
+  const std::size_t bytes = args.out.bytes();
   if (bytes > 0) std::memcpy(args.out.data, args.in[1].data, bytes);
 }
 
 inline void initialize(const kernel_args& args, const run_context& context) {
-  runtime::write_initial_value(args.out.data, {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
-                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+  write_initial_value(args.out.data, args, context);
 }
 
 /// `to` += or -= `from`; `To` may be wider than the elements.
@@ -57,32 +55,32 @@ void scatter_add(const kernel_args& args, const run_context&) {
                                        args.in[2].as<const T>() + i * width, width);
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::assign>> {
+struct kernel<on_cpu, ir::key<op::assign>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::assign};
+  static constexpr kernel_entry entry{&cpu::detail::assign};
 };
 template <>
-struct kernel<ir::key<op::initialize>> {
+struct kernel<on_cpu, ir::key<op::initialize>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::initialize};
+  static constexpr kernel_entry entry{&cpu::detail::initialize};
 };
 template <>
-struct kernel<ir::key<op::assign_add>> {
+struct kernel<on_cpu, ir::key<op::assign_add>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, true>};
+  static constexpr kernel_entry entry{&cpu::detail::accumulate<stored<Out>, true>};
 };
 template <>
-struct kernel<ir::key<op::assign_sub>> {
+struct kernel<on_cpu, ir::key<op::assign_sub>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, false>};
+  static constexpr kernel_entry entry{&cpu::detail::accumulate<stored<Out>, false>};
 };
 template <>
-struct kernel<ir::key<op::scatter_add>> {
+struct kernel<on_cpu, ir::key<op::scatter_add>> {
   template <dtype Out, dtype, dtype Index, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_add<stored<Out>, stored<Index>>};
+  static constexpr kernel_entry entry{&cpu::detail::scatter_add<stored<Out>, stored<Index>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -7,11 +7,11 @@
 #include "tagma/device/cpu/copy.hpp"
 #include "tagma/device/cpu/indices.hpp"
 #include "tagma/device/cpu/kernel/kernel.hpp"
+#include "tagma/device/rows.hpp"
 #include "tagma/expr/op/top_k.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// True if the element at `a` comes before the one at `b`.
 template <class T>
@@ -58,8 +58,8 @@ void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t 
 
 template <class T>
 void top_k_indices(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents in(args.in[0].dims);
+  const std::int64_t rows = in.rows, n = in.n, k = args.attributes[0];
   over_pieces(rows, 4 * n * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t r = first; r < last; ++r)
       best_of_row(args.in[0].as<const T>() + r * n, n, args.out.as<std::int64_t>() + r * k, k);
@@ -88,22 +88,22 @@ void scatter_last(const kernel_args& args, const run_context&) {
   }
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::top_k_indices>> {
+struct kernel<on_cpu, ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>};
+  static constexpr kernel_entry entry{&cpu::detail::top_k_indices<stored<In>>};
 };
 template <>
-struct kernel<ir::key<op::gather_last>> {
+struct kernel<on_cpu, ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::gather_last<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::gather_last<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::scatter_last>> {
+struct kernel<on_cpu, ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::scatter_last<stored<Out>>};
+  static constexpr kernel_entry entry{&cpu::detail::scatter_last<stored<Out>>};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

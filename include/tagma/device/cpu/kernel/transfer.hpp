@@ -8,13 +8,13 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/plan/transfer.hpp"
 
-namespace tagma::device::cpu {
+namespace tagma::device {
 
 template <>
-struct kernel<ir::key<plan::transfer>> {
+struct kernel<on_cpu, ir::key<plan::transfer>> {
   static void run(const kernel_args& args, const run_context& context) {
     const auto size = static_cast<std::int64_t>(size_of(args.out.type));
-    over_pieces(args.out.elements(), size, context, [&](std::int64_t first, std::int64_t last) {
+    cpu::over_pieces(args.out.elements(), size, context, [&](std::int64_t first, std::int64_t last) {
       std::memcpy(args.out.data + first * size, args.in[0].data + first * size,
                   static_cast<std::size_t>((last - first) * size));
     });
@@ -24,4 +24,4 @@ struct kernel<ir::key<plan::transfer>> {
   static constexpr kernel_entry entry{&run};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -10,9 +10,8 @@
 #include "tagma/device/cpu/kernel/kernel.hpp"
 #include "tagma/expr/op/transpose.hpp"
 
-namespace tagma::device::cpu {
-
-namespace detail {
+namespace tagma::device {
+namespace cpu::detail {
 
 /// An axis of the result: its extent, and how far apart its neighbours are on both sides, in elements.
 struct moved_axis {
@@ -34,7 +33,7 @@ struct moved_axes {
     }
     for (int a = 0; a < out.rank; ++a) {
       if (out[a] == 1) continue;
-      const std::int64_t from = strides[order[static_cast<std::size_t>(a)]];
+      const std::int64_t from = strides[order[a]];
       if (count > 0 && axis[count - 1].from == from * out[a]) {
         axis[count - 1].count *= out[a];
         axis[count - 1].from = from;
@@ -139,12 +138,12 @@ inline void transpose(const kernel_args& args, const run_context& context) {
   });
 }
 
-}  // namespace detail
+}  // namespace cpu::detail
 
 template <>
-struct kernel<ir::key<op::transpose>> {
+struct kernel<on_cpu, ir::key<op::transpose>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::transpose};
+  static constexpr kernel_entry entry{&cpu::detail::transpose};
 };
 
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device

@@ -2,39 +2,15 @@
 #pragma once
 
 /// @file
-/// Concatenation and repetition on the GPU.
+/// Repetition on the GPU.
 
 #include "tagma/device/cuda/kernel/reduce.hpp"
+#include "tagma/device/cuda/kernel/slice.hpp"
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/concat.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
-
-inline void concat(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent to_first[max_rank]{};
-  for (const operand& o : args.in) {
-    move_box(o, at_the_front, args.out, to_first, o.dims, context);
-    to_first[axis] += o.dims[axis];
-  }
-}
-
-inline void part_of_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent first[max_rank]{};
-  first[axis] = op::concat_part::begin(args.in, args.attributes, args.in[0].dims, args.out.dims);
-  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
-}
-
-inline void part_into_whole(const kernel_args& args, const run_context& context) {
-  const auto axis = static_cast<int>(args.attributes[0]);
-  extent first[max_rank]{};
-  first[axis] = op::concat_part::begin(args.in, args.attributes, args.out.dims, args.in[0].dims);
-  clear_on_device(args.out, context);
-  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
-}
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void tile(const kernel_args& args, const run_context& context) {
   const shape &in = args.in[0].dims, &out = args.out.dims;
@@ -52,7 +28,7 @@ inline void tile(const kernel_args& args, const run_context& context) {
 [[nodiscard]] inline reduction_plan sum_of_copies(const kernel_args& args) {
   reduction_axes axes;
   for (int a = 0; a < args.out.dims.rank; ++a) {
-    axes.add(args.attributes[static_cast<std::size_t>(a)], true);
+    axes.add(args.attributes[a], true);
     axes.add(args.out.dims[a], false);
   }
   return reduction_plan(axes);
@@ -68,32 +44,18 @@ void tile_gradient(const kernel_args& args, const run_context& context) {
   reduce<join_sum<compute_t<T>>>(args.in[0].as<const T>(), args.out.as<T>(), sum_of_copies(args), context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::concat>> {
+struct kernel<on_cuda, ir::key<op::tile>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::concat};
+  static constexpr kernel_entry entry{&cuda::detail::tile};
 };
 template <>
-struct kernel<ir::key<op::part_of_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_of_whole};
-};
-template <>
-struct kernel<ir::key<op::part_into_whole>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::part_into_whole};
-};
-template <>
-struct kernel<ir::key<op::tile>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::tile};
-};
-template <>
-struct kernel<ir::key<op::tile_gradient>> {
+struct kernel<on_cuda, ir::key<op::tile_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::tile_gradient<stored<Out>>, &detail::prepare_tile_gradient<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::tile_gradient<stored<Out>>,
+                                      &cuda::detail::prepare_tile_gradient<stored<Out>>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -8,9 +8,8 @@
 #include "tagma/device/cuda/dnn_convolution.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Convolutions by plain loops. Of the gradient by the filter, a block makes an element; else a thread does.
 template <class T, conv_role Role>
@@ -126,14 +125,10 @@ struct add_bias_body {
   }
 };
 
-[[nodiscard]] inline conv_problem problem_of(const kernel_args& args, conv_role role) {
-  return {role, args.in[0].dims, args.in[1].dims, args.out.dims, args.attributes};
-}
-
 template <conv_role Role>
 owned<kernel_state> prepare_convolution(const kernel_args& args, const run_context& context) {
   auto state = make_owned<library_state<dnn_convolution>>();
-  const conv_problem p = problem_of(args, Role);
+  const conv_problem p = conv_problem(Role, args);
   if (libraries_answer() && p.input_elements() > 0 && p.output_elements() > 0 && p.filter_elements() > 0)
     state->library = dnn_convolution::make(p, Role, args.out.type, context);
   return state;
@@ -144,8 +139,8 @@ void convolve(const kernel_args& args, const run_context& context) {
   const dnn_convolution* const library = library_of<dnn_convolution>(args);
   const std::int64_t count = args.out.elements();
   if (count == 0) return;
-  const conv_problem p = problem_of(args, Role);
-  const bool biased = Role == conv_role::forward && args.in.size() == 3, relu = biased && args.attributes[3] != 0;
+  const conv_problem p = conv_problem(Role, args);
+  const auto [biased, relu] = conv_epilogue(Role, args);
   const T* bias = biased ? args.in[2].as<const T>() : nullptr;
   if (library != nullptr && library->run(args.in[0], args.in[1], args.out, context)) {
     if (biased)
@@ -165,15 +160,15 @@ struct conv_kernel {
   static constexpr kernel_entry entry{&convolve<stored<Out>, Role>, &prepare_convolution<Role>};
 };
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::conv2d>> : detail::conv_kernel<conv_role::forward> {};
+struct kernel<on_cuda, ir::key<op::conv2d>> : cuda::detail::conv_kernel<conv_role::forward> {};
 template <>
-struct kernel<ir::key<op::conv2d_bias>> : detail::conv_kernel<conv_role::forward> {};
+struct kernel<on_cuda, ir::key<op::conv2d_bias>> : cuda::detail::conv_kernel<conv_role::forward> {};
 template <>
-struct kernel<ir::key<op::conv2d_input_gradient>> : detail::conv_kernel<conv_role::input_gradient> {};
+struct kernel<on_cuda, ir::key<op::conv2d_input_gradient>> : cuda::detail::conv_kernel<conv_role::input_gradient> {};
 template <>
-struct kernel<ir::key<op::conv2d_filter_gradient>> : detail::conv_kernel<conv_role::filter_gradient> {};
+struct kernel<on_cuda, ir::key<op::conv2d_filter_gradient>> : cuda::detail::conv_kernel<conv_role::filter_gradient> {};
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -8,32 +8,14 @@
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/elementwise.hpp"
 
-namespace tagma::device::cuda {
+namespace tagma::device {
 
-#define TAGMA_BODY_OF_ONE(operation, ...)    \
-  template <>                                \
-  struct scalar_kernel<ir::key<operation>> { \
-    template <class Out, class P>            \
-    TAGMA_DEVICE static Out apply(P x) {     \
-      return static_cast<Out>(__VA_ARGS__);  \
-    }                                        \
-  };
-#define TAGMA_BODY_OF_TWO(operation, ...)     \
-  template <>                                 \
-  struct scalar_kernel<ir::key<operation>> {  \
-    template <class Out, class P>             \
-    TAGMA_DEVICE static Out apply(P a, P b) { \
-      return static_cast<Out>(__VA_ARGS__);   \
-    }                                         \
-  };
-TAGMA_ELEMENTWISE_BODIES(TAGMA_BODY_OF_ONE, TAGMA_BODY_OF_TWO)
-TAGMA_BODY_OF_TWO(op::divide, divide(a, b))
-TAGMA_BODY_OF_ONE(op::cast, convert<Out>(x))
-#undef TAGMA_BODY_OF_ONE
-#undef TAGMA_BODY_OF_TWO
+TAGMA_ELEMENTWISE_KERNELS(on_cuda, TAGMA_DEVICE)
+TAGMA_SCALAR_KERNEL_OF_TWO(on_cuda, TAGMA_DEVICE, op::divide, cuda::divide(a, b))
+TAGMA_SCALAR_KERNEL_OF_ONE(on_cuda, TAGMA_DEVICE, op::cast, cuda::convert<Out>(x))
 
 template <>
-struct scalar_kernel<ir::key<op::abs>> {
+struct scalar_kernel<on_cuda, ir::key<op::abs>> {
   template <class Out, class T>
   TAGMA_DEVICE static Out apply(T x) {
     if constexpr (std::is_floating_point_v<T>)
@@ -45,7 +27,7 @@ struct scalar_kernel<ir::key<op::abs>> {
   }
 };
 template <>
-struct scalar_kernel<ir::key<op::sign>> {
+struct scalar_kernel<on_cuda, ir::key<op::sign>> {
   template <class Out, class T>
   TAGMA_DEVICE static Out apply(T x) {
     if constexpr (std::is_signed_v<T> || std::is_floating_point_v<T>)
@@ -53,12 +35,5 @@ struct scalar_kernel<ir::key<op::sign>> {
     return x > T(0) ? Out(1) : x;
   }
 };
-template <>
-struct scalar_kernel<ir::key<op::select>> {
-  template <class Out, class C, class T>
-  TAGMA_DEVICE static Out apply(C condition, T a, T b) {
-    return condition ? a : b;
-  }
-};
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -2,32 +2,18 @@
 #pragma once
 
 /// @file
-/// Fused element-wise loops on the GPU. The type of a loop is its recipe, as on the CPU; extents and strides reach it
-/// as numbers. A thread takes a few neighbouring elements at a time, by loads of up to 16 bytes.
+/// Fused element-wise loops on the GPU. A thread takes a few neighbouring elements at a time, by loads of up to 16
+/// bytes.
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/device/kernel_then_loop.hpp"
+#include "tagma/device/loop.hpp"
 
-namespace tagma::device::cuda {
+namespace tagma::device {
 
-/// A tensor that a loop reads: its element type, and whether neighbours are neighbours in memory or all the same.
-template <dtype Type, bool Contiguous>
-struct load_of {
-  using stored_type = stored<Type>;
-  using value = compute_t<stored_type>;
-  static constexpr bool contiguous = Contiguous;
-};
-
-/// An operation of a loop. Operands count loads first, then earlier operations.
-template <const char& Operation, dtype Type, int A, int B, int C>
-struct operation_of {
-  using stored_type = stored<Type>;
-  using value = compute_t<stored_type>;
-};
-
-namespace detail {
+namespace cuda::detail {
 
 /// Elements that lie side by side in memory.
 template <class T, int Width>
@@ -60,22 +46,14 @@ struct neighbours {
   }
 };
 
-template <int Index, class Value>
-struct slot_of {
-  Value value;
-};
-template <class Indices, class... Values>
-struct slots_of;
-template <std::size_t... I, class... Values>
-struct slots_of<std::index_sequence<I...>, Values...> : slot_of<static_cast<int>(I), Values>... {};
-template <int I, class Value>
-TAGMA_DEVICE Value& slot(slot_of<I, Value>& s) {
-  return s.value;
-}
+/// What a load or an operation of a loop gives for each element.
+template <class Step>
+using loop_value = compute_t<typename Step::stored_type>;
 
 /// Calls the body of an operation with as many operands as it takes.
 template <class Body, class Out, int A, int B, int C, class Slots>
 TAGMA_DEVICE Out call_body(Slots& s) {
+  using device::detail::slot;
   if constexpr (requires { Body::template apply<Out>(slot<A>(s)); })
     return Body::template apply<Out>(slot<A>(s));
   else if constexpr (requires { Body::template apply<Out>(slot<A>(s), slot<B>(s)); })
@@ -83,14 +61,12 @@ TAGMA_DEVICE Out call_body(Slots& s) {
   else
     return Body::template apply<Out>(slot<A>(s), slot<B>(s), slot<C>(s));
 }
+
 template <int I, class Slots, const char& Operation, dtype Type, int A, int B, int C>
 TAGMA_DEVICE void compute_slot(Slots& s, operation_of<Operation, Type, A, B, C>) {
-  using out = typename operation_of<Operation, Type, A, B, C>::value;
-  slot<I>(s) = call_body<scalar_kernel<Operation>, out, A, B, C>(s);
+  using out = loop_value<operation_of<Operation, Type, A, B, C>>;
+  device::detail::slot<I>(s) = call_body<scalar_kernel<on_cuda, Operation>, out, A, B, C>(s);
 }
-
-/// The tensors that a loop may read.
-inline constexpr std::size_t most_loads = ir::max_group_loads + 4;
 
 /// Where a loop reads, and how far apart in bytes neighbours along the outer axes are, 0 where they are the same.
 struct loop_load {
@@ -135,26 +111,17 @@ struct loop_chunk {
   }
 };
 
-}  // namespace detail
-
-template <class Loads, class Operations>
-struct fused_loop;
+}  // namespace cuda::detail
 
 /// What the threads of a loop do.
 template <class... Load, class... Operation>
-struct fused_loop<types<Load...>, types<Operation...>> {
+struct fused_loop<on_cuda, types<Load...>, types<Operation...>> {
   static constexpr std::size_t load_count = sizeof...(Load), operation_count = sizeof...(Operation);
   static constexpr int last_slot = static_cast<int>(load_count + operation_count) - 1;
-  using arguments = detail::loop_arguments<load_count>;
-  using slots = detail::slots_of<std::make_index_sequence<load_count + operation_count>, typename Load::value...,
-                                 typename Operation::value...>;
-  template <class First, class... Rest>
-  struct last_of : last_of<Rest...> {};
-  template <class Only>
-  struct last_of<Only> {
-    using type = typename Only::stored_type;
-  };
-  using result = typename last_of<Operation...>::type;
+  using arguments = cuda::detail::loop_arguments<load_count>;
+  using slots = detail::loop_slots<std::make_index_sequence<load_count + operation_count>,
+                                   cuda::detail::loop_value<Load>..., cuda::detail::loop_value<Operation>...>;
+  using result = typename detail::last_of<Operation...>::stored_type;
 
   /// Elements that a thread takes at a time: 16 bytes of the widest tensor. Long recipes take fewer, since the
   /// operations of each element are written out.
@@ -168,9 +135,9 @@ struct fused_loop<types<Load...>, types<Operation...>> {
   }();
 
   template <class L>
-  using values_of = detail::neighbours<typename L::stored_type, L::contiguous ? width : 1>;
+  using values_of = cuda::detail::neighbours<typename L::stored_type, L::contiguous ? width : 1>;
 
-  TAGMA_DEVICE static void run(const place& at, const arguments& a) {
+  TAGMA_DEVICE static void run(const cuda::place& at, const arguments& a) {
     run_all(at, a, std::make_index_sequence<load_count>{}, std::make_index_sequence<operation_count>{});
   }
 
@@ -180,16 +147,16 @@ struct fused_loop<types<Load...>, types<Operation...>> {
 
  private:
   template <std::size_t... L, std::size_t... O>
-  TAGMA_DEVICE static void run_all(const place& at, const arguments& a, std::index_sequence<L...> l,
+  TAGMA_DEVICE static void run_all(const cuda::place& at, const arguments& a, std::index_sequence<L...> l,
                                    std::index_sequence<O...> o) {
     for (std::int64_t c = at.index(); c < a.chunks; c += at.count()) {
-      const detail::loop_chunk<load_count> chunk(a, c, width);
+      const cuda::detail::loop_chunk<load_count> chunk(a, c, width);
       const std::int64_t left = a.inner - chunk.inner;
       const bool whole = a.aligned && left >= width;
       const int n = left < width ? static_cast<int>(left) : width;
-      detail::slots_of<std::index_sequence<L...>, values_of<Load>...> in;
+      detail::loop_slots<std::index_sequence<L...>, values_of<Load>...> in;
       (read<Load>(detail::slot<static_cast<int>(L)>(in), a.loads[L].data + chunk.rows[L], chunk.inner, whole, n), ...);
-      detail::neighbours<result, width> out;
+      cuda::detail::neighbours<result, width> out;
       TAGMA_UNROLL
       for (int i = 0; i < width; ++i) out.element[i] = element(in, i, l, o);
       out.write(a.out + chunk.element * static_cast<std::int64_t>(sizeof(result)), whole, n);
@@ -206,49 +173,32 @@ struct fused_loop<types<Load...>, types<Operation...>> {
   TAGMA_DEVICE static result element(In& in, int i, std::index_sequence<L...>, std::index_sequence<O...>) {
     slots s;
     ((detail::slot<static_cast<int>(L)>(s) =
-          widen(detail::slot<static_cast<int>(L)>(in).element[Load::contiguous ? i : 0])),
+          cuda::widen(detail::slot<static_cast<int>(L)>(in).element[Load::contiguous ? i : 0])),
      ...);
-    (detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
-    return narrow<result>(detail::slot<last_slot>(s));
+    (cuda::detail::compute_slot<static_cast<int>(load_count + O)>(s, Operation{}), ...);
+    return cuda::narrow<result>(detail::slot<last_slot>(s));
   }
 };
 
-namespace detail {
+namespace cuda::detail {
 
 /// What a loop knows of its extents; addresses are those of the run.
 struct loop_state final : kernel_state {
   loop_arguments<most_loads> numbers;
 };
 
-/// Works out the strides of a loop, in the way of the CPU: by the declared shapes.
 /// @param width elements of a chunk
 TAGMA_COLD inline owned<kernel_state> prepare_loop(const kernel_args& args, int width) {
   auto state = make_owned<loop_state>();
   auto& numbers = state->numbers;
-  const shape &out = args.out.dims, &declared = args.declared_out;
-  const std::size_t loads = args.in.size();
-  const auto stretched = [&](std::size_t l, int axis) {
-    return plan::detail::is_stretched(args.declared[l], declared, axis);
-  };
-  const int joined = plan::detail::innermost_axes(declared, loads, stretched);
-  numbers.axes = out.rank - joined;
-  std::int64_t rows = 1;
-  for (int a = numbers.axes; a < out.rank; ++a) numbers.inner *= out[a];
-  for (int a = 0; a < numbers.axes; ++a) {
-    numbers.extents[a] = out[a];
-    rows *= out[a];
-  }
-  numbers.chunks_per_row = pieces(numbers.inner, width);
-  numbers.chunks = rows * numbers.chunks_per_row;
-  for (std::size_t l = 0; l < loads; ++l) {
-    const shape& in = args.in[l].dims;
-    auto stride = static_cast<std::int64_t>(size_of(args.in[l].type));
-    for (int a = in.rank - 1; a >= 0; --a) {
-      const int axis = a + out.rank - in.rank;
-      if (axis < numbers.axes) numbers.loads[l].strides[axis] = stretched(l, axis) ? 0 : stride;
-      stride *= in[a];
-    }
-  }
+  const loop_extents extents(args);
+  numbers.inner = extents.inner;
+  numbers.chunks_per_row = pieces(extents.inner, width);
+  numbers.chunks = extents.rows * numbers.chunks_per_row;
+  numbers.axes = extents.axes;
+  for (int a = 0; a < extents.axes; ++a) numbers.extents[a] = extents.extents[a];
+  for (std::size_t l = 0; l < args.in.size(); ++l)
+    for (int a = 0; a < extents.axes; ++a) numbers.loads[l].strides[a] = extents.strides[l][a];
   return state;
 }
 
@@ -279,50 +229,25 @@ template <std::size_t Loads>
   return a;
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <class... Load, class... Operation>
-owned<kernel_state> fused_loop<types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
-                                                                             const run_context&) {
-  return detail::prepare_loop(args, width);
+owned<kernel_state> fused_loop<on_cuda, types<Load...>, types<Operation...>>::prepare(const kernel_args& args,
+                                                                                      const run_context&) {
+  return cuda::detail::prepare_loop(args, width);
 }
 
 template <class... Load, class... Operation>
-void fused_loop<types<Load...>, types<Operation...>>::run_loop(const kernel_args& args, const run_context& context) {
+void fused_loop<on_cuda, types<Load...>, types<Operation...>>::run_loop(const kernel_args& args,
+                                                                        const run_context& context) {
   static constexpr bool contiguous[] = {Load::contiguous..., true};
-  const auto& numbers = static_cast<const detail::loop_state*>(args.state)->numbers;
+  const auto& numbers = static_cast<const cuda::detail::loop_state*>(args.state)->numbers;
   if (numbers.chunks == 0) return;
-  auto a = detail::with_loads<load_count>(numbers);
+  auto a = cuda::detail::with_loads<load_count>(numbers);
   a.out = args.out.data;
   for (std::size_t l = 0; l < load_count; ++l) a.loads[l].data = args.in[l].data;
-  a.aligned = detail::chunks_are_aligned(args, numbers, width, contiguous);
-  launch<fused_loop>(geometry::over(a.chunks), context, a);
+  a.aligned = cuda::detail::chunks_are_aligned(args, numbers, width, contiguous);
+  cuda::launch<fused_loop>(cuda::geometry::over(a.chunks), context, a);
 }
 
-/// A kernel that goes on with a loop over its result.
-template <const char& Key, class Loop, dtype Out, dtype... In>
-struct kernel_with_loop : kernel_then_loop<&kernel<Key>::template entry<Out, In...>, &Loop::entry, sizeof...(In)> {};
-
-/// What the GPU has.
-struct kernel_set {
-  template <const char& Key>
-  static constexpr bool has_kernel = !requires {
-    cuda::kernel<Key>::missing;
-  };
-  template <const char& Key>
-  static constexpr bool has_loop = !requires {
-    scalar_kernel<Key>::missing;
-  };
-  template <const char& Key>
-  using kernel = cuda::kernel<Key>;
-  template <dtype Type, bool Contiguous>
-  using load = load_of<Type, Contiguous>;
-  template <const char& Key, dtype Out, int A, int B, int C>
-  using operation = operation_of<Key, Out, A, B, C>;
-  template <class Loads, class Operations>
-  using loop = fused_loop<Loads, Operations>;
-  template <const char& Key, class Loop, dtype Out, dtype... In>
-  using kernel_with_loop = cuda::kernel_with_loop<Key, Loop, Out, In...>;
-};
-
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -9,9 +9,8 @@
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/gather.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Rows without a source are zero.
 template <class Word>
@@ -94,23 +93,24 @@ void one_hot(const kernel_args& args, const run_context& context) {
       {args.out.as<T>(), args.in[0].data, args.in[0].type, args.in[0].elements(), args.attributes[0]});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::gather>> {
+struct kernel<on_cuda, ir::key<op::gather>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::gather, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::gather, .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::scatter_rows>> {
+struct kernel<on_cuda, ir::key<op::scatter_rows>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      .run = &detail::scatter_rows<stored<Out>>, .prepare = &detail::prepare_scatter_rows, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::scatter_rows<stored<Out>>,
+                                      .prepare = &cuda::detail::prepare_scatter_rows,
+                                      .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::one_hot>> {
+struct kernel<on_cuda, ir::key<op::one_hot>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::one_hot<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::one_hot<stored<Out>>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -2,8 +2,7 @@
 #pragma once
 
 /// @file
-/// How a kernel of the GPU is registered: a specialisation of `kernel` for its operation, or of `scalar_kernel` for an
-/// element-wise one. Operations of a user's own are registered the same way, outside these headers.
+/// What kernels of the GPU share. They are registered for `on_cuda`, as device/kernel.hpp says.
 ///
 /// Operands are addresses of the device. A kernel puts its work on the stream of the run and returns: it neither waits
 /// nor allocates, so that a run can be recorded as a graph and replayed. What it needs beyond its operands is made by
@@ -11,6 +10,7 @@
 
 #include "tagma/device/cuda/libraries.hpp"
 #include "tagma/device/cuda/scalar.hpp"
+#include "tagma/device/kernel.hpp"
 
 /// nvcc 13 writes the name of a second variable among template arguments as `tagma::ir::tagma::ir::key`; with this name
 /// that is right, too.
@@ -18,20 +18,9 @@ namespace tagma::ir {
 namespace tagma = ::tagma;
 }
 
-namespace tagma::device::cuda {
+namespace tagma::device {
 
-/// The kernel of an operation on the GPU. A specialisation has
-/// `template <dtype Out, dtype... In> static constexpr kernel_entry entry`.
-template <const char& Operation>
-struct kernel {
-  static constexpr bool missing = true;
-};
+/// A GPU by way of CUDA, as the device of a kernel.
+struct on_cuda;
 
-/// The body of an element-wise operation: `template <class Out, class... In> TAGMA_DEVICE static Out apply(In...)` over
-/// single numbers, where 16-bit floats are float.
-template <const char& Operation>
-struct scalar_kernel {
-  static constexpr bool missing = true;
-};
-
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -9,12 +9,11 @@
 #include "tagma/device/cuda/blas.hpp"
 #include "tagma/device/cuda/kernel/fused.hpp"
 #include "tagma/device/cuda/move.hpp"
+#include "tagma/device/product.hpp"
 #include "tagma/expr/op/math.hpp"
-#include "tagma/expr/op/matmul.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// An axis over which products repeat, and how far apart its neighbours are.
 struct batch_axis {
@@ -30,15 +29,13 @@ struct batched_product {
   explicit batched_product(const kernel_args& args) {
     const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
     problem.type = args.out.type;
-    problem.transpose_a = args.attributes[0] != 0;
-    problem.transpose_b = args.attributes[1] != 0;
-    problem.m = out[out.rank - 2];
-    problem.n = out[out.rank - 1];
-    problem.k = x[x.rank - (problem.transpose_a ? 2 : 1)];
-    if (y.rank == 2 && !problem.transpose_a) {  // a batch of a is nothing but more rows
-      problem.m = out.sub(0, out.rank - 1).elements();
-      return;
-    }
+    const product_extents p(args);
+    problem.transpose_a = p.transpose_a;
+    problem.transpose_b = p.transpose_b;
+    problem.m = p.m;
+    problem.n = p.n;
+    problem.k = p.k;
+    if (p.one) return;
     collect(x, y, out);
     // The longest axis goes to the library, the others are walked.
     int longest = -1;
@@ -181,21 +178,24 @@ using relu_step = operation_of<ir::key<op::relu>, T, A, 0, 0>;
 template <class Loop>
 inline constexpr epilogue epilogue_of = epilogue::none;
 template <dtype T>
-inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>>, types<relu_step<T, 0>>>> = epilogue::relu;
-template <dtype T>
-inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>>>> =
-    epilogue::bias;
-template <dtype T>
-inline constexpr epilogue epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>>>> =
-    epilogue::bias;
+inline constexpr epilogue epilogue_of<fused_loop<on_cuda, types<load_of<T, true>>, types<relu_step<T, 0>>>> =
+    epilogue::relu;
 template <dtype T>
 inline constexpr epilogue
-    epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>, relu_step<T, 2>>>> =
-        epilogue::bias_relu;
+    epilogue_of<fused_loop<on_cuda, types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>>>> =
+        epilogue::bias;
 template <dtype T>
 inline constexpr epilogue
-    epilogue_of<fused_loop<types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>, relu_step<T, 2>>>> =
-        epilogue::bias_relu;
+    epilogue_of<fused_loop<on_cuda, types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>>>> =
+        epilogue::bias;
+template <dtype T>
+inline constexpr epilogue epilogue_of<
+    fused_loop<on_cuda, types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 0, 1>, relu_step<T, 2>>>> =
+    epilogue::bias_relu;
+template <dtype T>
+inline constexpr epilogue epilogue_of<
+    fused_loop<on_cuda, types<load_of<T, true>, load_of<T, true>>, types<sum_step<T, 1, 0>, relu_step<T, 2>>>> =
+    epilogue::bias_relu;
 
 /// A product with its bias and activation in one call, or one after the other where the library has no algorithm for
 /// both or the bias is not a row.
@@ -237,17 +237,18 @@ struct product_and_epilogue {
 template <dtype T, class Apart>
 struct product_and_epilogue<T, Apart, epilogue::none> : Apart {};
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::matmul>> {
+struct kernel<on_cuda, ir::key<op::matmul>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::matmul<stored<Out>>, &detail::prepare_matmul};
+  static constexpr kernel_entry entry{&cuda::detail::matmul<stored<Out>>, &cuda::detail::prepare_matmul};
 };
 
 template <class Loop, dtype T>
-struct kernel_with_loop<ir::key<op::matmul>, Loop, T, T, T>
-    : detail::product_and_epilogue<T, kernel_then_loop<&kernel<ir::key<op::matmul>>::entry<T, T, T>, &Loop::entry, 2>,
-                                   detail::epilogue_of<Loop>> {};
+struct kernel_with_loop<on_cuda, ir::key<op::matmul>, Loop, T, T, T>
+    : cuda::detail::product_and_epilogue<
+          T, kernel_then_loop<&kernel<on_cuda, ir::key<op::matmul>>::template entry<T, T, T>, &Loop::entry, 2>,
+          cuda::detail::epilogue_of<Loop>> {};
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -7,12 +7,11 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/state.hpp"
-#include "tagma/device/each_update.hpp"
 #include "tagma/device/update_rules.hpp"
+#include "tagma/device/updates.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Reads the numbers once for all threads of a block.
 template <class Update, class C>
@@ -170,33 +169,24 @@ inline void scheduled_rate(const kernel_args& args, const run_context& context) 
        static_cast<std::int64_t>(numbers.size() / sizeof(double)), static_cast<schedule_kind>(args.value->integer)});
 }
 
-/// A kernel table entry of an update.
+}  // namespace cuda::detail
+
 template <class Update>
-struct update_kernel {
+struct update_kernel<on_cuda, Update> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&apply_update<Update, stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::apply_update<Update, stored<Out>>};
 };
 template <class Update>
-struct row_update_kernel {
+struct row_update_kernel<on_cuda, Update> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      .run = &apply_rows<Update, stored<Out>>, .prepare = &prepare_rows<Update>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::apply_rows<Update, stored<Out>>,
+                                      .prepare = &cuda::detail::prepare_rows<Update>,
+                                      .reads_run = true};
 };
-
-}  // namespace detail
-
-#define TAGMA_UPDATE_KERNELS(Update)                                 \
-  template <>                                                        \
-  struct kernel<ir::key<Update>> : detail::update_kernel<Update> {}; \
-  template <>                                                        \
-  struct kernel<ir::key<op::apply_rows<Update>>> : detail::row_update_kernel<Update> {};
-TAGMA_EACH_UPDATE(TAGMA_UPDATE_KERNELS)
-#undef TAGMA_UPDATE_KERNELS
-
 template <>
-struct kernel<ir::key<op::scheduled_rate>> {
+struct kernel<on_cuda, ir::key<op::scheduled_rate>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::scheduled_rate, &detail::prepare_rate};
+  static constexpr kernel_entry entry{&cuda::detail::scheduled_rate, &cuda::detail::prepare_rate};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -11,9 +11,8 @@
 #include "tagma/device/cuda/dnn_pooling.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Where elements are. Windows belong to one image and one channel.
 template <class T>
@@ -41,8 +40,6 @@ struct pool_reader {
       }
   }
 };
-
-enum class pool_kind : std::uint8_t { maximum, mean, select, maximum_gradient, mean_gradient };
 
 template <class T, pool_kind Kind>
 struct pool_body {
@@ -107,7 +104,7 @@ template <pool_kind Kind>
 owned<kernel_state> prepare_pool(const kernel_args& args, const run_context&) {
   auto state = make_owned<library_state<dnn_pooling>>();
   if (libraries_answer() && args.out.elements() > 0)
-    state->library = dnn_pooling::make(pool_problem(args.in[0].dims, args.out.dims, args.attributes),
+    state->library = dnn_pooling::make(pool_problem(Kind, args),
                                        Kind == pool_kind::maximum ? dnn_pool::maximum : dnn_pool::mean, args.out.type);
   return state;
 }
@@ -122,42 +119,40 @@ void pool(const kernel_args& args, const run_context& context) {
     const dnn_pooling* const library = library_of<dnn_pooling>(args);
     if (library != nullptr && library->run(args.in[0].data, args.out.data, context)) return;
   }
-  const shape& x = Kind == pool_kind::mean_gradient ? args.out.dims : args.in[0].dims;
-  const shape& y = simple ? args.out.dims : Kind == pool_kind::mean_gradient ? args.in[0].dims : args.in[1].dims;
-  typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(x, y, args.attributes)};
+  typename body::arguments a{tensor(0), nullptr, nullptr, args.out.as<T>(), pool_problem(Kind, args)};
   if constexpr (Kind == pool_kind::mean_gradient) a.other = tensor(0);
   if constexpr (Kind == pool_kind::select || Kind == pool_kind::maximum_gradient) a.y = tensor(1), a.other = tensor(2);
   launch<body>(geometry::over(args.out.elements()), context, a);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::max_pool>> {
+struct kernel<on_cuda, ir::key<op::max_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum>,
-                                      &detail::prepare_pool<detail::pool_kind::maximum>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::maximum>,
+                                      &cuda::detail::prepare_pool<pool_kind::maximum>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_gradient>> {
+struct kernel<on_cuda, ir::key<op::max_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::maximum_gradient>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::maximum_gradient>};
 };
 template <>
-struct kernel<ir::key<op::max_pool_select>> {
+struct kernel<on_cuda, ir::key<op::max_pool_select>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::select>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::select>};
 };
 template <>
-struct kernel<ir::key<op::average_pool>> {
+struct kernel<on_cuda, ir::key<op::average_pool>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean>,
-                                      &detail::prepare_pool<detail::pool_kind::mean>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::mean>,
+                                      &cuda::detail::prepare_pool<pool_kind::mean>};
 };
 template <>
-struct kernel<ir::key<op::average_pool_gradient>> {
+struct kernel<on_cuda, ir::key<op::average_pool_gradient>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::pool<stored<Out>, detail::pool_kind::mean_gradient>};
+  static constexpr kernel_entry entry{&cuda::detail::pool<stored<Out>, pool_kind::mean_gradient>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -10,11 +10,11 @@
 #include "tagma/device/cuda/distributions.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/distributions.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/random.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 template <class T, distribution Which>
 struct random_body {
@@ -23,7 +23,7 @@ struct random_body {
     T* to;
     std::int64_t count;
     const run_parameters* run;
-    std::uint32_t stream;
+    std::int32_t node;
   };
   TAGMA_DEVICE static random_elements<C> draw(const random_key& key, std::uint64_t block) {
     if constexpr (Which == distribution::uniform)
@@ -35,8 +35,7 @@ struct random_body {
   }
   TAGMA_DEVICE static void run(const place& at, const arguments& a) {
     constexpr int width = random_width<C>;
-    // Runs count from 1: step 0 of every stream belongs to the initializers.
-    const random_key key{a.run->seed, a.stream, static_cast<std::uint32_t>(a.run->step + 1)};
+    const random_key key = key_of_run(a.run->seed, a.node, a.run->step);
     for (std::int64_t block = at.index(); block * width < a.count; block += at.count()) {
       const random_elements<C> x = draw(key, static_cast<std::uint64_t>(block));
       TAGMA_UNROLL
@@ -53,27 +52,29 @@ void random(const kernel_args& args, const run_context& context) {
   constexpr int width = random_width<compute_t<T>>;
   const std::int64_t n = args.out.elements();
   if (n == 0) return;
-  launch<random_body<T, Which>>(
-      geometry::over(pieces(n, width)), context,
-      {args.out.as<T>(), n, resources_of(context).parameters(), static_cast<std::uint32_t>(args.source)});
+  launch<random_body<T, Which>>(geometry::over(pieces(n, width)), context,
+                                {args.out.as<T>(), n, resources_of(context).parameters(), args.source});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::random_uniform>> {
+struct kernel<on_cuda, ir::key<op::random_uniform>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::uniform>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::uniform>,
+                                      .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::random_normal>> {
+struct kernel<on_cuda, ir::key<op::random_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::normal>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::normal>,
+                                      .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::truncated_normal>> {
+struct kernel<on_cuda, ir::key<op::truncated_normal>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::random<stored<Out>, distribution::truncated>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::random<stored<Out>, distribution::truncated>,
+                                      .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -9,9 +9,8 @@
 #include "tagma/device/cuda/kernel/reduce_axes.hpp"
 #include "tagma/expr/op/reduce.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// How two values join, and what joins with nothing. `load` makes a value of an element at position `r` among those
 /// that are joined.
@@ -184,58 +183,61 @@ void fraction(const kernel_args& args, const run_context& context) {
                        {args.out.as<T>(), 1, narrow<T>(static_cast<compute_t<T>>(1.0 / static_cast<double>(count)))});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::sum>> {
+struct kernel<on_cuda, ir::key<op::sum>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_sum<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_sum<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
 };
 template <>
-struct kernel<ir::key<op::product>> {
+struct kernel<on_cuda, ir::key<op::product>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_product<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_product<compute_t<stored<Out>>>, stored<Out>,
+                                     stored<Out>>::entry;
 };
 template <>
-struct kernel<ir::key<op::reduce_max>> {
+struct kernel<on_cuda, ir::key<op::reduce_max>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_max<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_max<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
 };
 template <>
-struct kernel<ir::key<op::reduce_min>> {
+struct kernel<on_cuda, ir::key<op::reduce_min>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_min<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_min<compute_t<stored<Out>>>, stored<Out>, stored<Out>>::entry;
 };
 template <>
-struct kernel<ir::key<op::fraction>> {
+struct kernel<on_cuda, ir::key<op::fraction>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::fraction<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::fraction<stored<Out>>};
 };
 template <>
-struct kernel<ir::key<op::all>> {
+struct kernel<on_cuda, ir::key<op::all>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_all, bool, bool>::entry;
+  static constexpr kernel_entry entry = cuda::detail::reduction_kernel<cuda::detail::join_all, bool, bool>::entry;
 };
 template <>
-struct kernel<ir::key<op::any>> {
+struct kernel<on_cuda, ir::key<op::any>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry = detail::reduction_kernel<detail::join_any, bool, bool>::entry;
+  static constexpr kernel_entry entry = cuda::detail::reduction_kernel<cuda::detail::join_any, bool, bool>::entry;
 };
 template <>
-struct kernel<ir::key<op::argmax>> {
+struct kernel<on_cuda, ir::key<op::argmax>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, true>, stored<In>, std::int64_t>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_positions<compute_t<stored<In>>, true>, stored<In>,
+                                     std::int64_t>::entry;
 };
 template <>
-struct kernel<ir::key<op::argmin>> {
+struct kernel<on_cuda, ir::key<op::argmin>> {
   template <dtype, dtype In, dtype...>
   static constexpr kernel_entry entry =
-      detail::reduction_kernel<detail::join_positions<compute_t<stored<In>>, false>, stored<In>, std::int64_t>::entry;
+      cuda::detail::reduction_kernel<cuda::detail::join_positions<compute_t<stored<In>>, false>, stored<In>,
+                                     std::int64_t>::entry;
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

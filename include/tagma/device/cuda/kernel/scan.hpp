@@ -10,9 +10,8 @@
 #include "tagma/expr/op/gather.hpp"
 #include "tagma/expr/op/scan.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Lines of `count` elements, `inner` elements apart, and how they are divided: a few lines into parts, whose sums are
 /// added up before the parts are run along.
@@ -146,13 +145,13 @@ void cumulative_sum(const kernel_args& args, const run_context& context) {
   launch_scan<T>(a, context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::cumulative_sum>> {
+struct kernel<on_cuda, ir::key<op::cumulative_sum>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::cumulative_sum<stored<Out>>,
-                                      &detail::prepare_cumulative_sum<stored<Out>>};
+  static constexpr kernel_entry entry{&cuda::detail::cumulative_sum<stored<Out>>,
+                                      &cuda::detail::prepare_cumulative_sum<stored<Out>>};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -6,21 +6,19 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/sort.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/shuffle.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Half of the random word of a position.
 struct random_keys {
   const run_parameters* run;
-  std::uint32_t stream;
+  std::int32_t node;
   int shift;
   TAGMA_DEVICE std::uint32_t key(std::uint32_t i) const {
-    // Runs count from 1, as for other random tensors.
-    return static_cast<std::uint32_t>(order_word({run->seed, stream, static_cast<std::uint32_t>(run->step + 1)}, i) >>
-                                      shift);
+    return static_cast<std::uint32_t>(order_word(key_of_run(run->seed, node, run->step), i) >> shift);
   }
 };
 
@@ -29,17 +27,17 @@ inline void random_permutation(const kernel_args& args, const run_context& conte
   if (n == 0) return;
   ordered_positions order(n, context);
   for (const int shift : {0, 32})
-    order.sort_by(random_keys{resources_of(context).parameters(), static_cast<std::uint32_t>(args.source), shift}, 32);
+    order.sort_by(random_keys{resources_of(context).parameters(), args.source, shift}, 32);
   launch<positions_body>(geometry::over(n), context, {order.get(), args.out.as<std::int64_t>(), n, n, n});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::random_permutation>> {
+struct kernel<on_cuda, ir::key<op::random_permutation>> {
   template <dtype, dtype...>
   static constexpr kernel_entry entry{
-      .run = &detail::random_permutation, .prepare = &detail::prepare_order, .reads_run = true};
+      .run = &cuda::detail::random_permutation, .prepare = &cuda::detail::prepare_order, .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

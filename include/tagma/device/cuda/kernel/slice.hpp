@@ -2,29 +2,15 @@
 #pragma once
 
 /// @file
-/// Slices and padding on the GPU; elements are moved, whatever their type.
+/// Boxes of elements on the GPU: slices, padding, concatenation.
 
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/move.hpp"
-#include "tagma/expr/op/slice.hpp"
+#include "tagma/device/movement.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
-
-inline void slice(const kernel_args& args, const run_context& context) {
-  extent first[max_rank]{};
-  op::slice::first_positions(args.in[0].dims, args.attributes, first);
-  move_box(args.in[0], first, args.out, at_the_front, args.out.dims, context);
-}
-
-inline void slice_gradient(const kernel_args& args, const run_context& context) {
-  extent first[max_rank]{};
-  op::slice::first_positions(args.out.dims, args.attributes, first);
-  clear_on_device(args.out, context);
-  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
-}
+namespace tagma::device {
+namespace cuda::detail {
 
 /// Writes one element everywhere.
 template <class Word>
@@ -40,35 +26,22 @@ struct spread_body {
   }
 };
 
-inline void pad(const kernel_args& args, const run_context& context) {
-  const std::int64_t count = args.out.elements();
-  if (count == 0) return;
-  with_word(size_of(args.out.type), [&](auto zero) {
-    using element = decltype(zero);
-    launch<spread_body<element>>(geometry::over(count), context,
-                                 {args.out.as<element>(), args.in[1].as<const element>(), count});
-  });
-  extent first[max_rank]{};
-  for (int i = 0; i < args.out.dims.rank; ++i) first[i] = args.attributes[2 * static_cast<std::size_t>(i)];
-  move_box(args.in[0], at_the_front, args.out, first, args.in[0].dims, context);
-}
-
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::slice>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice};
-};
-template <>
-struct kernel<ir::key<op::slice_gradient>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::slice_gradient};
-};
-template <>
-struct kernel<ir::key<op::pad>> {
-  template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::pad};
+struct movement<on_cuda> {
+  static void move_box(const operand& from, const extent* from_first, const operand& to, const extent* to_first,
+                       const shape& extents, const run_context& context) {
+    cuda::move_box(from, from_first, to, to_first, extents, context);
+  }
+  static void clear(const operand& to, const run_context& context) { cuda::clear_on_device(to, context); }
+  static void spread(const operand& to, const operand& value, const run_context& context) {
+    cuda::with_word(size_of(to.type), [&](auto zero) {
+      using element = decltype(zero);
+      cuda::launch<cuda::detail::spread_body<element>>(cuda::geometry::over(to.elements()), context,
+                                                       {to.as<element>(), value.as<const element>(), to.elements()});
+    });
+  }
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -8,11 +8,11 @@
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/dnn_softmax.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
+#include "tagma/device/rows.hpp"
 #include "tagma/expr/op/softmax.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// The threads that share a row.
 struct row_threads {
@@ -116,12 +116,6 @@ struct row_body {
   }
 };
 
-/// The rows of a tensor.
-struct row_extents {
-  std::int64_t rows, n;
-  explicit row_extents(const shape& dims) : rows(dims.sub(0, dims.rank - 1).elements()), n(dims[dims.rank - 1]) {}
-};
-
 template <row_kind Kind>
   requires(Kind == row_kind::softmax || Kind == row_kind::log_softmax)
 owned<kernel_state> prepare_rows(const kernel_args& args, const run_context&) {
@@ -154,31 +148,32 @@ void over_rows(const kernel_args& args, const run_context& context) {
       context, a);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::softmax>> {
+struct kernel<on_cuda, ir::key<op::softmax>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::softmax>,
-                                      &detail::prepare_rows<detail::row_kind::softmax>};
+  static constexpr kernel_entry entry{&cuda::detail::over_rows<stored<Out>, cuda::detail::row_kind::softmax>,
+                                      &cuda::detail::prepare_rows<cuda::detail::row_kind::softmax>};
 };
 template <>
-struct kernel<ir::key<op::log_softmax>> {
+struct kernel<on_cuda, ir::key<op::log_softmax>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::over_rows<stored<Out>, detail::row_kind::log_softmax>,
-                                      &detail::prepare_rows<detail::row_kind::log_softmax>};
+  static constexpr kernel_entry entry{&cuda::detail::over_rows<stored<Out>, cuda::detail::row_kind::log_softmax>,
+                                      &cuda::detail::prepare_rows<cuda::detail::row_kind::log_softmax>};
 };
 template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy>> {
-  template <dtype Out, dtype, dtype Label, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::over_rows<stored<Out>, detail::row_kind::entropy, stored<Label>>,
-                                      .reads_run = true};
-};
-template <>
-struct kernel<ir::key<op::sparse_softmax_cross_entropy_gradient>> {
+struct kernel<on_cuda, ir::key<op::sparse_softmax_cross_entropy>> {
   template <dtype Out, dtype, dtype Label, dtype...>
   static constexpr kernel_entry entry{
-      .run = &detail::over_rows<stored<Out>, detail::row_kind::entropy_gradient, stored<Label>>, .reads_run = true};
+      .run = &cuda::detail::over_rows<stored<Out>, cuda::detail::row_kind::entropy, stored<Label>>, .reads_run = true};
+};
+template <>
+struct kernel<on_cuda, ir::key<op::sparse_softmax_cross_entropy_gradient>> {
+  template <dtype Out, dtype, dtype Label, dtype...>
+  static constexpr kernel_entry entry{
+      .run = &cuda::detail::over_rows<stored<Out>, cuda::detail::row_kind::entropy_gradient, stored<Label>>,
+      .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

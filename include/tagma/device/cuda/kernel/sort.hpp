@@ -8,9 +8,8 @@
 #include "tagma/device/cuda/order.hpp"
 #include "tagma/expr/op/sort.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// For kernels whose result is an order of as many positions as it has elements.
 inline owned<kernel_state> prepare_order(const kernel_args& args, const run_context& context) {
@@ -23,12 +22,12 @@ void argsort(const kernel_args& args, const run_context& context) {
   order_rows<T>(args.in[0], args.out, args.attributes[0] != 0, context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::argsort>> {
+struct kernel<on_cuda, ir::key<op::argsort>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::argsort<stored<In>>, &detail::prepare_order};
+  static constexpr kernel_entry entry{&cuda::detail::argsort<stored<In>>, &cuda::detail::prepare_order};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

@@ -7,35 +7,31 @@
 #include "tagma/base/config.hpp"
 #include "tagma/device/cuda/kernel/kernel.hpp"
 #include "tagma/device/cuda/sparse_rows.hpp"
+#include "tagma/device/run_values.hpp"
 #include "tagma/expr/op/state.hpp"
-#include "tagma/runtime/initial_value.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void assign(const kernel_args& args, const run_context& context) {
-  copy_on_device(args.out.data, args.in[1].data, static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type),
-                 context);
+  copy_on_device(args.out.data, args.in[1].data, args.out.bytes(), context);
 }
 
-/// An initial value, worked out on the host when the kernel is prepared: it is the same in every run of a session, and
-/// on every device.
+/// An initial value, worked out on the host when the kernel is prepared.
 struct initial_state final : kernel_state {
   explicit initial_state(std::size_t size) : bytes(size) {}
   pinned_bytes bytes;
 };
 
 inline owned<kernel_state> prepare_initialize(const kernel_args& args, const run_context& context) {
-  auto state = make_owned<initial_state>(static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type));
-  runtime::write_initial_value(state->bytes.data(), {args.out.type, args.out.dims}, args.attributes[0], args.value, 0,
-                               {context.seed, static_cast<std::uint32_t>(args.attributes[1]), 0});
+  auto state = make_owned<initial_state>(args.out.bytes());
+  write_initial_value(state->bytes.data(), args, context);
   return state;
 }
 
 inline void initialize(const kernel_args& args, const run_context& context) {
   const std::byte* from = static_cast<const initial_state*>(args.state)->bytes.data();
-  const std::size_t bytes = static_cast<std::size_t>(args.out.elements()) * size_of(args.out.type);
+  const std::size_t bytes = args.out.bytes();
   if (bytes == 0) return;
   if (emulates())
     std::memcpy(args.out.data, from, bytes);
@@ -103,33 +99,33 @@ void scatter_add(const kernel_args& args, const run_context& context) {
   launch<add_rows_body<T>>(geometry::over(sorted.count * width), context, {args.out.as<T>(), parts, sorted, 1, width});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::assign>> {
+struct kernel<on_cuda, ir::key<op::assign>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::assign};
+  static constexpr kernel_entry entry{&cuda::detail::assign};
 };
 template <>
-struct kernel<ir::key<op::initialize>> {
+struct kernel<on_cuda, ir::key<op::initialize>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::initialize, &detail::prepare_initialize};
+  static constexpr kernel_entry entry{&cuda::detail::initialize, &cuda::detail::prepare_initialize};
 };
 template <>
-struct kernel<ir::key<op::assign_add>> {
+struct kernel<on_cuda, ir::key<op::assign_add>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, true>};
+  static constexpr kernel_entry entry{&cuda::detail::accumulate<stored<Out>, true>};
 };
 template <>
-struct kernel<ir::key<op::assign_sub>> {
+struct kernel<on_cuda, ir::key<op::assign_sub>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{&detail::accumulate<stored<Out>, false>};
+  static constexpr kernel_entry entry{&cuda::detail::accumulate<stored<Out>, false>};
 };
 template <>
-struct kernel<ir::key<op::scatter_add>> {
+struct kernel<on_cuda, ir::key<op::scatter_add>> {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{
-      .run = &detail::scatter_add<stored<Out>>, .prepare = &detail::prepare_scatter_add, .reads_run = true};
+      .run = &cuda::detail::scatter_add<stored<Out>>, .prepare = &cuda::detail::prepare_scatter_add, .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

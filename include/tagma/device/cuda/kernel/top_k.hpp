@@ -9,11 +9,11 @@
 #include "tagma/device/cuda/kernel/softmax.hpp"
 #include "tagma/device/cuda/kernel/state.hpp"
 #include "tagma/device/cuda/order.hpp"
+#include "tagma/device/rows.hpp"
 #include "tagma/expr/op/top_k.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 /// An element and its position in the row; no element has position -1.
 template <class C>
@@ -75,8 +75,8 @@ inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_cont
 
 template <class T>
 void top_k_indices(const kernel_args& args, const run_context& context) {
-  const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  const row_extents in(args.in[0].dims);
+  const std::int64_t rows = in.rows, n = in.n, k = args.attributes[0];
   if (rows == 0 || k == 0) return;
   if (is_worth_a_sort(k, rows * n)) return order_rows<T>(args.in[0], args.out, true, context);
   constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
@@ -175,23 +175,24 @@ void scatter_last(const kernel_args& args, const run_context& context) {
                            {args.out.as<T>(), parts, {order.keys(), order.get(), parts.total(), count}, 1, 1});
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::top_k_indices>> {
+struct kernel<on_cuda, ir::key<op::top_k_indices>> {
   template <dtype, dtype In, dtype...>
-  static constexpr kernel_entry entry{&detail::top_k_indices<stored<In>>, &detail::prepare_top_k};
+  static constexpr kernel_entry entry{&cuda::detail::top_k_indices<stored<In>>, &cuda::detail::prepare_top_k};
 };
 template <>
-struct kernel<ir::key<op::gather_last>> {
+struct kernel<on_cuda, ir::key<op::gather_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{.run = &detail::chosen<stored<Out>, true>, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::chosen<stored<Out>, true>, .reads_run = true};
 };
 template <>
-struct kernel<ir::key<op::scatter_last>> {
+struct kernel<on_cuda, ir::key<op::scatter_last>> {
   template <dtype Out, dtype...>
-  static constexpr kernel_entry entry{
-      .run = &detail::scatter_last<stored<Out>>, .prepare = &detail::prepare_scatter_last, .reads_run = true};
+  static constexpr kernel_entry entry{.run = &cuda::detail::scatter_last<stored<Out>>,
+                                      .prepare = &cuda::detail::prepare_scatter_last,
+                                      .reads_run = true};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device

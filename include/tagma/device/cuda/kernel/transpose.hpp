@@ -8,26 +8,25 @@
 #include "tagma/device/cuda/move.hpp"
 #include "tagma/expr/op/transpose.hpp"
 
-namespace tagma::device::cuda {
-
-namespace detail {
+namespace tagma::device {
+namespace cuda::detail {
 
 inline void transpose(const kernel_args& args, const run_context& context) {
   const shape &in = args.in[0].dims, &out = args.out.dims;
   moved_box box;
   for (int a = 0; a < out.rank; ++a) {
-    const auto from = static_cast<int>(args.attributes[static_cast<std::size_t>(a)]);
+    const auto from = static_cast<int>(args.attributes[a]);
     box.add(out[a], in.sub(from + 1, in.rank).elements(), out.sub(a + 1, out.rank).elements());
   }
   move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
 }
 
-}  // namespace detail
+}  // namespace cuda::detail
 
 template <>
-struct kernel<ir::key<op::transpose>> {
+struct kernel<on_cuda, ir::key<op::transpose>> {
   template <dtype, dtype...>
-  static constexpr kernel_entry entry{&detail::transpose};
+  static constexpr kernel_entry entry{&cuda::detail::transpose};
 };
 
-}  // namespace tagma::device::cuda
+}  // namespace tagma::device
