@@ -112,15 +112,15 @@ inline void start_receive(const runtime::kernel_args& args, const runtime::run_c
 
 }  // namespace tagma::test
 
-namespace tagma::device::cpu {
+namespace tagma::device {
 template <>
-struct kernel<ir::key<test::send_number>> {
+struct kernel<on_cpu, ir::key<test::send_number>> {
   template <dtype, dtype...>
   static constexpr runtime::kernel_entry entry{&test::run_send};
 };
 template <>
-struct kernel<ir::key<test::receive_number>> {
+struct kernel<on_cpu, ir::key<test::receive_number>> {
   template <dtype, dtype...>
   static constexpr runtime::kernel_entry entry{.prepare = &test::prepare_receive, .start = &test::start_receive};
 };
-}  // namespace tagma::device::cpu
+}  // namespace tagma::device
