@@ -96,8 +96,7 @@ class bound_plan {
       : bound_plan(plan, kernels, devices, others) {
     feed_dims_ = heap_array<shape>(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
-    written_ = heap_array<bool>(variables.size());
-    look_at_steps();
+    look_at_steps(variables);
     infer_extents(feeds);
     if (accelerated_) {
       if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr, true);
@@ -172,12 +171,8 @@ class bound_plan {
   }
   /// Another number whenever an operand has moved that is no feed.
   [[nodiscard]] std::uint64_t moved() const { return moved_; }
-  /// Calls `f(variable)` for the slot of each variable that a run writes.
-  template <class F>
-  void each_written(const F& f) const {
-    for (std::size_t i = 0; i < written_.size(); ++i)
-      if (written_[i]) f(i);
-  }
+  /// The variables that a run writes.
+  [[nodiscard]] array_view<stored_variable* const> written() const { return {written_.data(), written_count_}; }
   /// Begins an asynchronous step.
   void start_step(std::size_t s, const run_context& context, completion done) { waits_->start(s, context, done); }
   // For whoever runs the steps of devices:
@@ -314,14 +309,20 @@ class bound_plan {
   }
 
   /// What kinds of step there are.
-  TAGMA_COLD void look_at_steps() {
+  TAGMA_COLD void look_at_steps(array_view<const counted<stored_variable>> variables) {
+    written_ = heap_array<stored_variable*>(variables.size());
     for (const plan::plan_node& node : plan_.nodes)
       uses_variables_ = uses_variables_ || node.is_in(plan::storage_kind::variable);
     first_with_variable_ = plan_.steps.size();
     for (std::size_t s = plan_.steps.size(); s-- > 0;) {
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
       if (needs_variable(plan_, plan_.steps[s])) first_with_variable_ = s;
-      runtime::each_written(plan_, plan_.steps[s], [this](std::int32_t slot, int) { written_[slot] = true; });
+      each_written(plan_, plan_.steps[s], [&](std::int32_t slot, int) {
+        stored_variable* const v = variables[slot].get();
+        std::size_t i = 0;
+        while (i < written_count_ && written_[i] != v) ++i;
+        if (i == written_count_) written_[written_count_++] = v;
+      });
     }
     asynchronous_ = waiting_ != nullptr && !accelerated_;
   }
@@ -581,7 +582,8 @@ class bound_plan {
   heap_array<patch_place> patches_;
   std::size_t feed_patches_ = 0;             // from the second on
   heap_array<std::int32_t> variable_patch_;  // the first of each variable, or 0
-  heap_array<bool> written_;                 // of each variable, whether a run writes it
+  heap_array<stored_variable*> written_;
+  std::size_t written_count_ = 0;
   std::size_t first_with_variable_ = 0;
   std::uint64_t seen_moves_ = ~std::uint64_t{0};
   std::uint64_t moved_ = 0;

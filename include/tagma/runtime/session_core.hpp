@@ -69,6 +69,7 @@ class session_core {
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
     state_ = options.state.state() ? options.state.state() : counted<state_container>(new state_container);
+    gate_ = &state_->runs();
     find_variables(options.initialize);
   }
   session_core(const session_core&) = delete;
@@ -212,17 +213,17 @@ class session_core {
     }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
-      state_container& state = *session_.state_;
-      if (state.access() != nullptr) return;
-      state.runs().enter(plan_.writes_variables, control_.guard());
+      if (access_ != nullptr && session_.state_->access() != nullptr) return;
+      session_.gate_->enter(plan_.writes_variables, control_.guard());
       inside_ = true;
       if (access_ != nullptr) return;
-      if (plan_.writes_variables) bound_.each_written([&](std::size_t i) { session_.stored_[i]->own_alone(); });
+      for (stored_variable* const v : bound_.written())
+        if (v->is_read()) v->own_alone();
       bound_.follow(session_.stored_);
       if (!session_.all_initialized_) session_.require_initialized(plan_);
     }
     void leave() override {
-      if (inside_) session_.state_->runs().leave(plan_.writes_variables);
+      if (inside_) session_.gate_->leave(plan_.writes_variables);
       inside_ = false;
     }
     TAGMA_COLD void read_variables() override {
@@ -481,6 +482,7 @@ class session_core {
   placement_log log_;
   run_context context_;
   counted<state_container> state_;
+  gate* gate_ = nullptr;  // of the container
   heap_array<counted<stored_variable>> stored_;
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};

@@ -93,9 +93,12 @@ class stored_variable final : public resource {
   /// The new value was not written, or in part.
   void abandon_update() noexcept { mutex_.unlock(); }
 
+  /// True if somebody holds the current version.
+  [[nodiscard]] bool is_read() const {
+    return current_.load(memory_order::relaxed)->readers_.load(memory_order::acquire) != 0;
+  }
   /// Moves away from those who read the current version: updates may write over it. Only while nobody else pins it.
-  void own_alone() {
-    if (current_.load(memory_order::relaxed)->readers_.load(memory_order::acquire) == 0) return;
+  TAGMA_COLD void own_alone() {
     const bool had_value = initialized();
     static_cast<void>(begin_update(true));
     end_update();
