@@ -160,7 +160,7 @@ template <class Program>
 const double* variable_of(tg::session<Program>& session, const std::string& name) {
   auto& core = session.core();
   for (std::size_t i = 0; i < core.variables().size(); ++i)
-    if (core.variable_name(i) == name) return static_cast<const double*>(core.variable_value(i).data);
+    if (core.variable(i).name() == name) return static_cast<const double*>(core.variable(i).view().data);
   FAIL("there is no variable " << name);
   return nullptr;
 }

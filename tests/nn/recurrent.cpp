@@ -25,8 +25,8 @@ struct weights {
 
   [[nodiscard]] tg::tensor<double> get(const std::string& name) const {
     for (std::size_t i = 0; i < core.variables().size(); ++i)
-      if (core.variable_name(i) == name) {
-        const tg::raw_view v = core.variable_value(i);
+      if (core.variable(i).name() == name) {
+        const tg::raw_view v = core.variable(i).view();
         return {v.dims, {static_cast<const double*>(v.data), static_cast<std::size_t>(v.dims.elements())}};
       }
     FAIL("no variable " << name);
@@ -34,8 +34,8 @@ struct weights {
   }
   void set(const std::string& name, const tg::tensor<double>& value) const {
     for (std::size_t i = 0; i < core.variables().size(); ++i)
-      if (core.variable_name(i) == name)
-        core.set_variable(i, value.data());
+      if (core.variable(i).name() == name)
+        core.variable(i).assign(value.data());
   }
   /// [x, h] * kernel + bias.
   [[nodiscard]] row product(const row& in, const row& h, const std::string& name) const {

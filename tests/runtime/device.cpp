@@ -28,7 +28,7 @@ template <class Session>
 std::vector<float> variables_of(Session& session) {
   std::vector<float> all;
   for (std::size_t i = 0; i < session.core().variables().size(); ++i) {
-    const tg::raw_view v = session.core().variable_value(i);
+    const tg::raw_view v = session.core().variable(i).view();
     if (v.type != tg::dtype::float32) continue;
     const auto* first = static_cast<const float*>(v.data);
     all.insert(all.end(), first, first + v.dims.elements());

@@ -28,9 +28,11 @@ TEST_CASE("every task is done once, whatever the number of threads") {
 
 TEST_CASE("the first exception comes back, and the executor goes on") {
   const auto executor = tg::runtime::make_cpu_executor(2);
-  CHECK_THROWS_WITH(executor->parallel_for(100, [](std::int64_t i) {
-    if (i == 50) throw std::runtime_error("task 50");
-  }), "task 50");
+  CHECK_THROWS_WITH(executor->parallel_for(100,
+                                           [](std::int64_t i) {
+                                             if (i == 50) throw std::runtime_error("task 50");
+                                           }),
+                    "task 50");
   std::atomic<int> done{0};
   executor->parallel_for(100, [&](std::int64_t) { ++done; });
   CHECK(done == 100);

@@ -556,6 +556,28 @@ TEST_CASE("expressions of what stands outside of a template") {
   CHECK(sum_in_a_template<long>() == sum_in_a_template<int>());
 }
 
+/// What asks for a run says what its random operations draw from, so that several processes may share one run.
+TEST_CASE("random operations draw from the numbers that a request of a run has") {
+  const auto noise = tg::random_uniform<float, 8>();
+  const auto program = tg::compile([=] { return tg::outputs(noise); });
+  using graph = decltype(program)::graph;
+  using plan = tg::detail::compiled_plan<graph, 0>;
+  tg::session one(program, {.seed = 1}), two(program, {.seed = 2});
+  const auto draw = [](auto& session, const tg::runtime::run_numbers& numbers) {
+    tg::tensor<float> result;
+    const tg::source_line at;
+    session.core().run({plan::view, tg::runtime::kernels_of<plan>(), {}, {}, at, &numbers},
+                       [&](std::size_t, const tg::raw_view& value) { result = tg::tensor<float>(value.as<float>()); });
+    return result;
+  };
+  CHECK(draw(one, {7, 3}) == draw(two, {7, 3}));
+  CHECK(!(draw(one, {7, 3}) == draw(two, {7, 4})));
+  CHECK(!(draw(one, {7, 3}) == draw(two, {8, 3})));
+  tg::session same(program, {.seed = 1});
+  CHECK(one.run(noise) == same.run(noise));  // such runs are not counted
+  CHECK(draw(two, {1, 1}) == one.run(noise));
+}
+
 }  // namespace
 
 TEST_CASE("an error names the line that asked for the run") {

@@ -305,12 +305,22 @@ TEST_CASE("random waits, failures, cancellations and deadlines: a run ends once 
     for (std::size_t s = 0; s < inputs.size(); ++s)
       if (chance(3, s) % 4 == 0) runner.set_asynchronous(s);
     for (std::size_t s = inputs.size(); s-- > 0;) runner.set_cost(s, costs[s]);
-    if (seed % 3 == 0) runner.keep_back([&](std::size_t s) { return chance(4, s) % 16 == 0; });
+    using hold = step_runner::hold;
+    std::vector<hold> held(inputs.size());
+    if (seed % 3 == 0)
+      runner.hold_back([&](std::size_t s) {
+        const std::uint32_t r = chance(4, s) % 16;
+        return held[s] = r == 0 ? hold::last : r < 4 ? hold::reads : r < 6 ? hold::writes : hold::none;
+      });
     runner.set_threads(seed % 5 == 0 ? 1 : 3);
     for (std::uint32_t round = 0; round < 5; ++round, steps += inputs.size()) {
       std::vector<std::atomic<int>> done(inputs.size());
       std::atomic<int> running{0}, early{0};
+      std::atomic<bool> looked{false}, inside{false};
+      const std::thread::id caller = std::this_thread::get_id();
       const auto begin = [&](std::size_t s) {
+        if (held[s] == hold::reads && !looked) ++early;
+        if (held[s] == hold::writes && (!inside || std::this_thread::get_id() != caller)) ++early;
         for (const node_id in : inputs[s])
           if (done[static_cast<std::size_t>(in)] != 1) ++early;
         ++running;
@@ -318,10 +328,16 @@ TEST_CASE("random waits, failures, cancellations and deadlines: a run ends once 
       struct steps_of_run final : tg::runtime::run_steps {
         std::function<void(std::size_t)> do_step;
         std::function<void(std::size_t, tg::runtime::completion)> do_start;
+        std::atomic<bool>*looks = nullptr, *enters = nullptr;
+        void enter() override { *enters = true; }
+        void leave() override { *enters = false; }
+        void read_variables() override { *looks = true; }
         void step(std::size_t s) override { do_step(s); }
         void start(std::size_t s, tg::runtime::completion c) override { do_start(s, c); }
         std::exception_ptr named(std::size_t, std::exception_ptr e) noexcept override { return e; }
       } run;
+      run.looks = &looked;
+      run.enters = &inside;
       const bool fails = round == 1 || round == 2;
       run.do_step = [&](std::size_t s) {
         begin(s);
@@ -466,7 +482,7 @@ TEST_CASE("a run that has failed does not ask for the variables of the steps tha
   const auto executor = tg::runtime::make_cpu_executor(1);
   step_runner runner;
   runner.set_plan(plan.view);
-  runner.keep_back([](std::size_t s) { return s == 1; });
+  runner.hold_back([](std::size_t s) { return s == 1 ? step_runner::hold::last : step_runner::hold::none; });
   runner.set_threads(1);
   for (const std::size_t fails_at : {0u, 9u}) {
     failing steps;

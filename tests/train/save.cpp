@@ -40,7 +40,7 @@ auto bytes_of(auto& session) {
   std::vector<std::vector<std::byte>> all;
   auto& core = session.core();
   for (std::size_t i = 0; i < core.variables().size(); ++i) {
-    const tg::raw_view value = core.variable_value(i);
+    const tg::raw_view value = core.variable(i).view();
     const auto* first = static_cast<const std::byte*>(value.data);
     all.emplace_back(first, first + static_cast<std::size_t>(value.dims.elements()) * tg::size_of(value.type));
   }
@@ -105,7 +105,7 @@ TEST_CASE("what was saved is read by Python's standard library") {
   REQUIRE(std::system(command.c_str()) == 0);
   std::string expected = "count I64 [] 1\nlayer/kernel F32 [2, 3]";
   const auto bytes = bytes_of(session);
-  const auto& kernel = bytes[session.core().variable_name(0) == "count" ? 1 : 0];
+  const auto& kernel = bytes[session.core().variable(0).name() == "count" ? 1 : 0];
   for (std::size_t i = 0; i < kernel.size() / sizeof(float); ++i) {
     float value = 0;
     std::memcpy(&value, kernel.data() + i * sizeof value, sizeof value);

@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "tagma/base/array_view.hpp"
+#include "tagma/base/counted.hpp"
 #include "tagma/base/error.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/runtime/memory_place.hpp"
@@ -14,9 +15,6 @@
 namespace tagma {
 
 struct raw_view;
-namespace plan {
-struct plan_variable;
-}
 
 /// Up to sixteen numbers of devices, by value: `{1, 0}`.
 class device_list {
@@ -52,7 +50,6 @@ namespace runtime {
 struct run_context;
 class run_steps;
 class bound_plan;
-class device_table;
 
 /// Memory that an accelerator gave; destroyed, it is given back.
 class memory_block {
@@ -89,13 +86,8 @@ class accelerated_steps {
 };
 
 /// The devices of one kind besides CPUs. They are numbered from 0. No device is touched before memory is asked for.
-class accelerator {
+class accelerator : public counted_object {
  public:
-  accelerator() = default;
-  accelerator(const accelerator&) = delete;
-  accelerator& operator=(const accelerator&) = delete;
-  virtual ~accelerator() = default;
-
   /// As in names of devices: "GPU".
   [[nodiscard]] virtual std::string_view type() const = 0;
   [[nodiscard]] virtual int devices() = 0;
@@ -103,9 +95,6 @@ class accelerator {
   /// @param purpose what it is for, as errors tell it
   [[nodiscard]] virtual owned<memory_block> allocate(int device, std::int64_t bytes,
                                                      std::initializer_list<text_part> purpose) = 0;
-  /// Memory for the variables of the session, as long as this lives, and where each begins.
-  virtual void allocate_variables(array_view<const plan::plan_variable> variables, const device_table& devices,
-                                  array_view<std::byte*> begins) = 0;
   /// @param plan outlives the result
   [[nodiscard]] virtual owned<accelerated_memory> memory_of(const bound_plan& plan) = 0;
   /// Copies between a device and the host, any memory of it, and waits until it is done.

@@ -16,10 +16,12 @@
 #include "tagma/plan/transfer.hpp"
 #include "tagma/runtime/aligned_bytes.hpp"
 #include "tagma/runtime/caught.hpp"
+#include "tagma/runtime/container.hpp"
 #include "tagma/runtime/device.hpp"
-#include "tagma/runtime/gate.hpp"
 #include "tagma/runtime/step_runner.hpp"
+#include "tagma/runtime/stored_variable.hpp"
 #include "tagma/runtime/trace.hpp"
+#include "tagma/runtime/variable_access.hpp"
 #include "tagma/tensor/view.hpp"
 
 namespace tagma::runtime {
@@ -62,28 +64,52 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 
 }  // namespace detail
 
+/// True if a step reads or writes a variable.
+[[nodiscard]] inline bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
+  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
+  for (int k = 0; k < step.operands; ++k)
+    needs = needs || plan.nodes[plan.operands[step.first_operand + k]].is_in(plan::storage_kind::variable);
+  return needs;
+}
+/// Calls `f(slot, k)` for each variable that a step writes, where `k` is its operand: what it updates, and the slots
+/// of an optimizer.
+template <class F>
+void each_written(const plan::plan_view& plan, const plan::plan_step& step, const F& f) {
+  const plan::plan_node& n = plan.nodes[step.node];
+  if (!n.op->is(ir::op_kind::update) || !n.is_in(plan::storage_kind::variable)) return;
+  f(n.slot, 0);
+  for (int k = 1; k < step.operands; ++k) {
+    const plan::plan_node& in = plan.nodes[plan.operands[step.first_operand + k]];
+    if (in.is_in(plan::storage_kind::variable) && !in.suffix.empty() && in.slot != n.slot) f(in.slot, k);
+  }
+}
+
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
   /// @param others the devices that are no CPUs, or nullptr
+  /// @param versions what its runs do about variables, where they are not kept apart as a whole; may be nullptr
   TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-                        array_view<std::byte* const> variables, const carried& values, const run_context& context,
-                        const device_table& devices, accelerator* others)
+                        array_view<const counted<stored_variable>> variables, const carried& values,
+                        const run_context& context, const device_table& devices, accelerator* others,
+                        access_function versions)
       : bound_plan(plan, kernels, devices, others) {
     feed_dims_.allocate(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
-    look_at_steps();
+    look_at_steps(variables);
     infer_extents(feeds);
     if (accelerated_) {
-      if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr);
+      if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr, true);
       memory_ = others_->memory_of(*this);
       runner_.set_plan(plan_);
     } else {
-      share_steps(*context.threads, context.step_threads);
+      share_steps(*context.threads, context.step_threads, versions == nullptr);
     }
     place_memory();
     store_scalars(values);
     make_calls(variables, values);
+    if (uses_variables_ && versions == nullptr && waits_) versions = waits_->access();
+    if (uses_variables_ && versions != nullptr) access_ = versions(*this, variables);
     states_.allocate(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
@@ -103,8 +129,8 @@ class bound_plan {
 
   /// Points the operands at the feeds of this run.
   void patch(array_view<const raw_view> feeds) {
-    for (const patch_place& p : array_view<patch_place>(patches_.data(), patch_count_))
-      *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.feed].data));
+    for (const patch_place& p : array_view<patch_place>(patches_.data() + 1, feed_patches_))
+      *p.where = const_cast<std::byte*>(static_cast<const std::byte*>(feeds[p.index].data));
     if (memory_) memory_->stage(feeds);
   }
 
@@ -123,6 +149,30 @@ class bound_plan {
     kernels_[s].run(calls_[s], on_device(s, context));
     if (context.trace != nullptr) add_to_trace(s, context, begin);
   }
+  /// The first step that needs a variable; as many as there are steps if only a fetch does, or nothing.
+  [[nodiscard]] std::size_t first_with_variable() const { return first_with_variable_; }
+  /// What a run does about variables beside waiting its turn; nullptr where that is all.
+  [[nodiscard]] variable_access* access() const { return access_.get(); }
+  /// The same where each step is told of by itself.
+  [[nodiscard]] variable_access* step_access() const { return accelerated_ ? nullptr : access_.get(); }
+  /// Operands are where the current versions are. Only where nobody updates them meanwhile.
+  void follow(array_view<const counted<stored_variable>> variables) {
+    const std::uint64_t moves = stored_variable::moves();
+    if (moves == seen_moves_) return;
+    for (std::size_t i = 0; i < variable_patch_.size(); ++i)
+      if (variable_patch_[i] != 0) move_variable(i, variables[i]->data());
+    seen_moves_ = moves;
+  }
+  /// Points the operands at variable `slot`.
+  void move_variable(std::size_t slot, std::byte* data) {
+    if (variable_patch_[slot] == 0 || *patches_[variable_patch_[slot]].where == data) return;
+    for (std::int32_t p = variable_patch_[slot]; p != 0; p = patches_[p].index) *patches_[p].where = data;
+    ++moved_;
+  }
+  /// Another number whenever an operand has moved that is no feed.
+  [[nodiscard]] std::uint64_t moved() const { return moved_; }
+  /// The variables that a run writes.
+  [[nodiscard]] array_view<stored_variable* const> written() const { return {written_.data(), written_count_}; }
   /// Begins an asynchronous step.
   void start_step(std::size_t s, const run_context& context, completion done) { waits_->start(s, context, done); }
   // For whoever runs the steps of devices:
@@ -248,7 +298,7 @@ class bound_plan {
 
   struct patch_place {
     std::byte** where = nullptr;
-    std::int32_t feed = 0;
+    std::int32_t index = 0;  ///< of the feed; of a variable, of the next place that has it
   };
 
   [[nodiscard]] array_view<const ir::node_id> inputs_of(const plan::plan_node& n) const {
@@ -259,11 +309,21 @@ class bound_plan {
   }
 
   /// What kinds of step there are.
-  TAGMA_COLD void look_at_steps() {
+  TAGMA_COLD void look_at_steps(array_view<const counted<stored_variable>> variables) {
+    written_.allocate(variables.size());
     for (const plan::plan_node& node : plan_.nodes)
       uses_variables_ = uses_variables_ || node.is_in(plan::storage_kind::variable);
-    for (std::size_t s = 0; s < plan_.steps.size(); ++s)
+    first_with_variable_ = plan_.steps.size();
+    for (std::size_t s = plan_.steps.size(); s-- > 0;) {
       accelerated_ = accelerated_ || device_of(s).number >= 0 || source_of(s).number >= 0;
+      if (needs_variable(plan_, plan_.steps[s])) first_with_variable_ = s;
+      each_written(plan_, plan_.steps[s], [&](std::int32_t slot, int) {
+        stored_variable* const v = variables[slot].get();
+        std::size_t i = 0;
+        while (i < written_count_ && written_[i] != v) ++i;
+        if (i == written_count_) written_[written_count_++] = v;
+      });
+    }
     asynchronous_ = waiting_ != nullptr && !accelerated_;
   }
 
@@ -298,8 +358,7 @@ class bound_plan {
   [[nodiscard]] TAGMA_COLD heap_array<tensor_spec> input_specs(const plan::plan_node& n) const {
     const auto inputs = inputs_of(n);
     heap_array<tensor_spec> in(inputs.size());
-    for (std::size_t k = 0; k < in.size(); ++k)
-      in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
+    for (std::size_t k = 0; k < in.size(); ++k) in[k] = {plan_.nodes[inputs[k]].spec.type, dims_[inputs[k]]};
     return in;
   }
 
@@ -368,11 +427,11 @@ class bound_plan {
 
   /// Makes a runner if several threads that take a step each are quicker than all of them at one step after the other,
   /// or if a step may wait without a thread.
-  TAGMA_COLD void share_steps(const executor& e, int threads) {
+  TAGMA_COLD void share_steps(const executor& e, int threads, bool apart) {
     const std::size_t n = plan_.steps.size();
     if (!asynchronous_ && (threads < 2 || n < 2 || n > most_shared_steps)) return;
     runner_.set_plan(plan_);
-    if (asynchronous_) waits_ = waiting_(*this, &runner_);
+    if (asynchronous_) waits_ = waiting_(*this, &runner_, apart);
     double work = 0, in_order = 0;
     for (std::size_t s = n; s-- > 0;) {
       const double own = cost(plan_.steps[s]);
@@ -443,13 +502,13 @@ class bound_plan {
   }
 
   /// @param d the device that reads or writes it
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, array_view<std::byte* const> variables,
-                                              std::int16_t d) {
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n,
+                                              array_view<const counted<stored_variable>> variables, std::int16_t d) {
     switch (n.storage) {
       case plan::storage_kind::arena:
         return block_address_[n.slot];
       case plan::storage_kind::variable:
-        return variables[n.slot];
+        return variables[n.slot]->data();
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
         return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * n.slot;
@@ -458,20 +517,28 @@ class bound_plan {
     }
   }
 
-  TAGMA_COLD void make_calls(array_view<std::byte* const> variables, const carried& values) {
+  TAGMA_COLD void make_calls(array_view<const counted<stored_variable>> variables, const carried& values) {
     operands_.allocate(plan_.operands.size());
     declared_.allocate(plan_.operands.size());
     calls_.allocate(plan_.steps.size());
     fetch_address_.allocate(plan_.fetches.size());
-    patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size());
+    patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size() + 1);
+    variable_patch_.allocate(variables.size());
+    auto last = static_cast<std::int32_t>(patches_.size());
+    const auto patch_variable = [&](std::byte*& where, const plan::plan_node& n) {
+      std::int32_t& first = variable_patch_[n.slot];
+      patches_[--last] = {&where, first};
+      first = last;
+    };
     const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
       const plan::plan_node& n = plan_.nodes[id];
       o = {address(n, variables, device), n.spec.type, dims_[id]};
+      if (n.is_in(plan::storage_kind::variable)) patch_variable(o.data, n);
       if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
         o.data = memory_->feed(id);
       else
-        patches_[patch_count_++] = {&o.data, n.slot};
+        patches_[++feed_patches_] = {&o.data, n.slot};
     };
     for (std::size_t s = 0; s < plan_.steps.size(); ++s) {
       const plan::plan_step& step = plan_.steps[s];
@@ -493,7 +560,8 @@ class bound_plan {
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[plan_.fetches[f]];
       fetch_address_[f] = address(n, variables, 0);
-      if (n.is_in(plan::storage_kind::feed)) patches_[patch_count_++] = {&fetch_address_[f], n.slot};
+      if (n.is_in(plan::storage_kind::feed)) patches_[++feed_patches_] = {&fetch_address_[f], n.slot};
+      if (n.is_in(plan::storage_kind::variable)) patch_variable(fetch_address_[f], n);
     }
   }
 
@@ -502,7 +570,7 @@ class bound_plan {
   array_view<const kernel_entry> device_kernels_;
   const device_table& devices_;
   accelerator* others_;
-  owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*);
+  owned<waiting_steps> (*waiting_)(bound_plan&, step_runner*, bool);
   heap_array<shape> feed_dims_;
   heap_array<shape> dims_;
   step_runner runner_;
@@ -521,7 +589,14 @@ class bound_plan {
   bool uses_variables_ = false;
   heap_array<std::byte*> fetch_address_;
   heap_array<patch_place> patches_;
-  std::size_t patch_count_ = 0;
+  std::size_t feed_patches_ = 0;             // from the second on
+  heap_array<std::int32_t> variable_patch_;  // the first of each variable, or 0
+  heap_array<stored_variable*> written_;
+  std::size_t written_count_ = 0;
+  std::size_t first_with_variable_ = 0;
+  std::uint64_t seen_moves_ = ~std::uint64_t{0};
+  std::uint64_t moved_ = 0;
+  owned<variable_access> access_;
   owned<accelerated_steps> device_steps_;
 };
 

@@ -10,15 +10,21 @@
 
 namespace tagma::runtime {
 
-TAGMA_COLD inline void session_core::initialize(std::size_t i) {
+TAGMA_COLD inline void session_core::initialize(std::size_t i, stored_variable& to) {
   const plan::plan_variable& v = variables_[i];
-  const bool here = device_number(i) < 0;
+  const bool here = to.device() < 0;
   aligned_bytes made;
-  if (!here) made = room_for(i, "a copy of ");
-  write_initial_value(here ? address_[i] : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
-                      {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
-  if (!here) set_variable(i, made.data());
-  initialized_[i] = true;
+  if (!here) made = to.host_room("a copy of ");
+  std::byte* const where = to.begin_update(false);
+  try {
+    write_initial_value(here ? where : made.data(), v.spec, v.initializer, values_.find(v.value), v.number,
+                        {context_.seed, tagma::detail::stream_of(v.name, v.suffix), 0});
+    if (!here) to.write(where, made.data());
+  } catch (...) {
+    to.abandon_update();
+    throw;
+  }
+  to.end_update();
 }
 
 }  // namespace tagma::runtime

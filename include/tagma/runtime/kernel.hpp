@@ -10,6 +10,7 @@
 #include "tagma/plan/plan.hpp"
 #include "tagma/runtime/accelerator.hpp"
 #include "tagma/runtime/completion.hpp"
+#include "tagma/runtime/container.hpp"
 #include "tagma/runtime/executor.hpp"
 
 namespace tagma::runtime {
@@ -92,6 +93,8 @@ class waiting_steps {
   virtual ~waiting_steps() = default;
   /// Begins step `s`; `done` ends it.
   virtual void start(std::size_t s, const run_context& context, completion done) = 0;
+  /// What runs do about variables that they need before they wait; nullptr if they need none then.
+  [[nodiscard]] virtual access_function access() const = 0;
 };
 
 /// The kernels of the steps of a plan, in their order.
@@ -100,7 +103,8 @@ struct kernel_tables {
   array_view<const kernel_entry> accelerator{};  ///< empty if the program knows of CPUs alone
   /// Makes what begins the steps that may wait; nullptr if there are none, so that a program without does not compile
   /// it.
-  owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner) = nullptr;
+  /// @param apart whether runs are kept apart as a whole
+  owned<waiting_steps> (*waiting)(bound_plan& plan, step_runner* runner, bool apart) = nullptr;
   /// Does the steps of a plan with devices that are no CPUs; nullptr if the program knows of none.
   /// @param pool whose threads do them; nullptr: the thread that calls
   void (*run_on_devices)(accelerated_steps& steps, run_control& control, run_steps& host, const run_context& context,

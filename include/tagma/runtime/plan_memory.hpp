@@ -50,15 +50,4 @@ class plan_memory final : public accelerated_memory {
   heap_array<owned<memory_block>> feeds_;    // one a feed, where a copy to a device reads it
 };
 
-/// Memory for the variables of a session.
-[[nodiscard]] TAGMA_COLD inline heap_array<owned<memory_block>> allocate_variables(
-    accelerator& from, array_view<const plan::plan_variable> variables, const device_table& devices) {
-  heap_array<owned<memory_block>> blocks(variables.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const plan::plan_variable& v = variables[i];
-    blocks[i] = from.allocate(devices[v.device].number, bytes_of(v.spec), {"variable '", v.name, v.suffix, "'"});
-  }
-  return blocks;
-}
-
 }  // namespace tagma::runtime

@@ -240,8 +240,11 @@ class session {
       std::conditional_t<limit_count == 0, run_limits*, run_limits[limit_count + (limit_count == 0)]> limits{};
       [[maybe_unused]] taken_arguments taken{feeds, texts, limits, at};
       (take_argument<run_graph>(taken, arguments), ...);
-      core_.run(plan::view, runtime::kernels_of<plan>(), {feeds, placeholders},
-                {{limits, limit_count}, limit_count > 1 ? &runtime::join : nullptr}, at,
+      core_.run({plan::view,
+                 runtime::kernels_of<plan>(),
+                 {feeds, placeholders},
+                 {{limits, limit_count}, limit_count > 1 ? &runtime::join : nullptr},
+                 at},
                 [&results](std::size_t f, const raw_view& value) {
                   take_result<E...>(results, f, value, std::index_sequence_for<E...>{});
                 });

@@ -8,10 +8,11 @@
 #include "tagma/base/config.hpp"
 #include "tagma/base/owned.hpp"
 #include "tagma/base/random.hpp"
-#include "tagma/runtime/gate.hpp"
+#include "tagma/runtime/container.hpp"
 #include "tagma/runtime/placement_log.hpp"
 #include "tagma/runtime/plan_store.hpp"
 #include "tagma/runtime/session_pools.hpp"
+#include "tagma/runtime/stored_variable.hpp"
 
 namespace tagma {
 
@@ -30,9 +31,26 @@ struct session_options {
   gpu_options gpu{};                     ///< of a program that is compiled for GPUs
   std::int64_t plan_cache_bytes = 0;     /**< that plans may take which wait for their next run, on all devices; the one
                                               used last is kept in any case. 0: a quarter of the memory that there is */
+  container_option state{};              ///< whose variables it has; none: a container of its own
 };
 
 namespace runtime {
+
+/// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
+struct run_numbers {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;  ///< the number of the run
+};
+
+/// One run of a plan, as somebody asks for it.
+struct run_request {
+  const plan::plan_view& plan;
+  const kernel_tables& kernels;
+  array_view<const raw_view> feeds;
+  given_limits limits;
+  const source_line& at;
+  const run_numbers* numbers = nullptr;  ///< nullptr: the seed of the session, and the number of its next run
+};
 
 class session_core {
  public:
@@ -47,15 +65,12 @@ class session_core {
     devices_ = device_table(devices, options.cpu_devices, options.intra_op_threads,
                             pools_.any() && options.inter_op_threads >= 0 ? 1 : options.inter_op_threads,
                             options.allow_soft_placement, others_.get());
-    address_.allocate(variables.size());
-    initialized_.allocate(variables.size());
     context_.threads = &devices_.threads();
     context_.seed = options.seed;
     context_.step_threads = pools_.any() ? pools_.most_threads() : devices_.threads().step_threads();
-    allocate_variables();
-    if (options.initialize)
-      for (std::size_t i = 0; i < variables_.size(); ++i) initialize(i);
-    all_initialized_ = options.initialize;
+    state_ = options.state.state() ? options.state.state() : counted<state_container>(new state_container);
+    gate_ = &state_->runs();
+    find_variables(options.initialize);
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
@@ -66,56 +81,27 @@ class session_core {
   bool close(std::int64_t patience_ns) noexcept { return plans_.close(patience_ns); }
 
   [[nodiscard]] array_view<const plan::plan_variable> variables() const { return variables_; }
-  /// Variable `i` where it is, which may be a device that the host does not read.
-  [[nodiscard]] raw_view variable_value(std::size_t i) const {
-    return {address_[i], variables_[i].spec.type, variables_[i].spec.dims};
-  }
-  /// The same where the host reads it; only under the gate.
-  /// @param copy keeps the value of a variable that is elsewhere
-  [[nodiscard]] TAGMA_COLD raw_view read_variable(std::size_t i, aligned_bytes& copy) const {
-    raw_view value = variable_value(i);
-    if (device_number(i) < 0) return value;
-    copy = room_for(i, "a copy of ");
-    others_->copy({copy.data(), on_host}, {address_[i], device_number(i)}, bytes_of(i));
-    value.data = copy.data();
-    return value;
-  }
-  /// Overwrites variable `i`, only under the gate, exclusively.
-  /// @param from as many bytes as it has
-  TAGMA_COLD void set_variable(std::size_t i, const void* from) {
-    if (bytes_of(i) == 0) return;
-    if (device_number(i) >= 0)
-      others_->copy({address_[i], device_number(i)},
-                    {const_cast<std::byte*>(static_cast<const std::byte*>(from)), on_host}, bytes_of(i));
-    else
-      std::memcpy(address_[i], from, bytes_of(i));
-  }
-  [[nodiscard]] TAGMA_COLD std::string variable_name(std::size_t i) const {
-    return sentence({variables_[i].name, variables_[i].suffix});
-  }
+  [[nodiscard]] stored_variable& variable(std::size_t i) const { return *stored_[i]; }
   [[nodiscard]] const device_table& devices() const { return devices_; }
   [[nodiscard]] executor& threads() { return devices_.threads(); }
-  [[nodiscard]] bool is_initialized(std::size_t i) const { return initialized_[i]; }
-  /// Only under the gate, exclusively.
-  void mark_initialized(std::size_t i) { initialized_[i] = true; }
-
   /// Runs so far; random operations draw from the number of the run.
   [[nodiscard]] std::uint64_t step() const { return step_.load(memory_order::relaxed); }
   void set_step(std::uint64_t step) { step_.store(step, memory_order::relaxed); }
 
-  /// Holds the gate of the variables: shared while they are only read, exclusive while they are written. The session
-  /// does not end meanwhile.
+  /// Keeps runs that would meet it from the variables, where a container keeps runs apart: those that update them, and
+  /// if it is exclusive, all. The session does not end meanwhile.
   struct pass {
     /// Throws Cancelled if the session was or is closed.
     /// @param purpose what that error begins with
     TAGMA_COLD pass(session_core& session, bool exclusive, std::string_view purpose) : pass(session, exclusive) {
       session.plans_.enter(purpose);
       inside = true;
-      session.gate_.enter(exclusive, run_guard(no_limits, 0, &session.plans_.end()));
+      if (session.state_->access() != nullptr) return;
+      session.state_->runs().enter(exclusive, run_guard(no_limits, 0, &session.plans_.end()));
       holds_gate = true;
     }
     TAGMA_COLD ~pass() {
-      if (holds_gate) core.gate_.leave(exclusively);
+      if (holds_gate) core.state_->runs().leave(exclusively);
       if (inside) core.plans_.leave(nullptr);
     }
     pass(const pass&) = delete;
@@ -131,14 +117,13 @@ class session_core {
 
   /// Runs the initializer of variable `i`. Keyed by seed and name, so that the value does not depend on the rest of the
   /// graph.
-  void initialize(std::size_t i);
+  void initialize(std::size_t i, stored_variable& v);
 
   /// Runs a plan and hands each fetched value to `take(position, value)`.
   template <class Take>
-  void run(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-           const given_limits& limits, const source_line& at, Take take) {
+  void run(const run_request& request, Take take) {
     const receiver to{&take, [](void* t, std::size_t f, const raw_view& value) { (*static_cast<Take*>(t))(f, value); }};
-    run_at(plan, kernels, feeds, limits, at, to);
+    run_at(request, to);
   }
 
   /// Bytes of the arenas of the plans that wait for their next run.
@@ -148,26 +133,50 @@ class session_core {
   // What throws behind it is cleaned up by the destructor, not by code of its own for each member.
   session_core(array_view<const plan::plan_variable> variables, const carried& values, const session_options& options,
                owned<accelerator>& others)
-      : others_(static_cast<owned<accelerator>&&>(others)),
-        variables_(variables),
-        values_(values),
-        log_(options.log_device_placement) {}
+      : others_(others.release()), variables_(variables), values_(values), log_(options.log_device_placement) {}
 
+  /// Takes the variables of the program from the container, or puts them there.
+  /// Throws InvalidArgument that names a variable which is another one there.
+  TAGMA_COLD void find_variables(bool with_values) {
+    stored_.allocate(variables_.size());
+    for (std::size_t i = 0; i < stored_.size(); ++i) {
+      const plan::plan_variable& v = variables_[i];
+      const int device = devices_[v.device].number;
+      const std::string name = sentence({v.name, v.suffix});
+      const counted<resource> found = state_->find_or_add("variable", name, [&] {
+        const counted<stored_variable> made = make_variable(name, v.spec, device);
+        if (with_values) initialize(i, *made);
+        return counted<resource>(made.get());
+      });
+      stored_[i] = counted<stored_variable>(static_cast<stored_variable*>(found.get()));
+      check_variable(*stored_[i], v.spec, device);
+      if (with_values && !stored_[i]->initialized()) {
+        const pass alone(*this, true, {});
+        initialize(i, *stored_[i]);
+      }
+    }
+    all_initialized_ = with_values;
+  }
   /// Idle plans of other sessions go where there is no room.
-  TAGMA_COLD void allocate_variables() {
-    storage_.allocate(others_ ? 0 : variables_.size());
+  TAGMA_COLD counted<stored_variable> make_variable(const std::string& name, const tensor_spec& spec, int device) {
     for (;;) {
       try {
-        if (others_) return others_->allocate_variables(variables_, devices_, address_);
-        for (std::size_t i = 0; i < storage_.size(); ++i) {
-          storage_[i] = room_for(i, "");
-          address_[i] = storage_[i].data();
-        }
-        return;
+        return counted<stored_variable>(new stored_variable(name, spec, device, others_));
+      } catch (const no_memory& e) {
+        if (!plans_.let_one_go()) throw no_memory(e, {}, held_text());
       } catch (...) {
         if (!is_lack_of_memory(std::current_exception()) || !plans_.let_one_go()) throw;
       }
     }
+  }
+  TAGMA_COLD static void check_variable(const stored_variable& v, const tensor_spec& spec, int device) {
+    if (!(v.spec() == spec))
+      fail(status_code::invalid_argument,
+           {"the container has ", v.text(), ", the program one that is ", to_string(spec)});
+    if (v.device() != device)
+      fail(status_code::invalid_argument,
+           {"the container has ", v.text(), v.device() < 0 ? " on the host" : " on another device", ", the program ",
+            device < 0 ? "one on the host" : "one on its device"});
   }
 
   /// Whom the fetched values go to.
@@ -186,32 +195,61 @@ class session_core {
       context_.control = &control;
     }
     ~current_run() {
-      if (inside_) session_.gate_.leave(plan_.writes_variables);
+      if (access_ != nullptr) end_access();
+      leave();
     }
     current_run(const current_run&) = delete;
     current_run& operator=(const current_run&) = delete;
 
     /// What comes before the first step.
-    void begin() {
-      if (!bound_.asynchronous()) enter();
-      context_.step = session_.step_.fetch_add(1, memory_order::relaxed);
+    /// @param in_order the calling thread does the steps, one after the other
+    /// @param numbers of the run, or nullptr
+    void begin(bool in_order, const run_numbers* numbers) {
+      first_with_variable_ = in_order ? bound_.first_with_variable() : bound_.step_count();
+      if (access_ != nullptr) begin_access();
+      if (!in_order && !bound_.asynchronous()) enter();
+      context_.step = numbers != nullptr ? numbers->step : session_.step_.fetch_add(1, memory_order::relaxed);
+      if (numbers != nullptr) context_.seed = numbers->seed;
     }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
-      session_.gate_.enter(plan_.writes_variables, control_.guard());
+      if (access_ != nullptr && session_.state_->access() != nullptr) return;
+      session_.gate_->enter(plan_.writes_variables, control_.guard());
       inside_ = true;
+      if (access_ != nullptr) return;
+      for (stored_variable* const v : bound_.written())
+        if (v->is_read()) v->own_alone();
+      bound_.follow(session_.stored_);
       if (!session_.all_initialized_) session_.require_initialized(plan_);
     }
+    void leave() override {
+      if (inside_) session_.gate_->leave(plan_.writes_variables);
+      inside_ = false;
+    }
+    TAGMA_COLD void read_variables() override {
+      gate& runs = session_.state_->runs();
+      runs.enter(false, control_.guard());
+      try {
+        access_->read_now();
+      } catch (...) {
+        runs.leave(false);
+        throw;
+      }
+      runs.leave(false);
+    }
     void step(std::size_t s) override {
+      if (s == first_with_variable_) enter_at_step();
+      if (access_ != nullptr) return step_by_itself(s);
       if (plan_.writes_variables) take_before(s);
       bound_.run_step(s, context_);
     }
     void start(std::size_t s, completion done) override {
       if (plan_.writes_variables) take_now(s);
+      if (bound_.step_access() != nullptr) return start_by_itself(s, done);
       bound_.start_step(s, context_, done);
     }
     [[nodiscard]] std::exception_ptr named(std::size_t s, std::exception_ptr e) noexcept override {
-      return bound_.named(s, static_cast<std::exception_ptr&&>(e));
+      return entering_ ? e : bound_.named(s, static_cast<std::exception_ptr&&>(e));
     }
     [[nodiscard]] const run_context& context() const { return context_; }
     /// All steps have ended.
@@ -219,7 +257,8 @@ class session_core {
       control_.finish();
       enter();
       take_before(bound_.step_count());
-      if (!session_.all_initialized_ && plan_.writes_variables) session_.mark_overwritten(plan_);
+      if (!session_.all_initialized_ && plan_.writes_variables && access_ == nullptr) session_.mark_overwritten(plan_);
+      ended_ = true;
     }
 
    private:
@@ -230,10 +269,60 @@ class session_core {
     }
     void take(std::size_t f) const {
       try {
+        if (access_ != nullptr) return take_pinned(f);
         to_.take(to_.object, f, bound_.fetched(f));
       } catch (const no_memory& e) {
         throw no_memory(e, sentence({"the fetch of ", detail::describe(plan_.nodes[plan_.fetches[f]])}));
       }
+    }
+
+    /// What goes wrong at the gate is not the step's error.
+    void enter_at_step() {
+      entering_ = true;
+      enter();
+      entering_ = false;
+    }
+
+    // Where versions of variables are held.
+
+    TAGMA_COLD void begin_access() {
+      access_->begin_run();
+      if (bound_.step_access() == nullptr) access_->begin_all(), all_begun_ = true;
+    }
+    TAGMA_COLD void end_access() noexcept {
+      if (all_begun_) access_->end_all(ended_);
+      access_->end_run();
+    }
+    TAGMA_COLD void take_pinned(std::size_t f) const {
+      if (bound_.step_access() == nullptr) return to_.take(to_.object, f, bound_.fetched(f));
+      access_->begin_fetch(f);
+      try {
+        to_.take(to_.object, f, bound_.fetched(f));
+      } catch (...) {
+        access_->end_fetch(f);
+        throw;
+      }
+      access_->end_fetch(f);
+    }
+    /// Step `s` with the versions that it needs; `f` does it.
+    template <class F>
+    void with_versions(std::size_t s, const F& f) {
+      access_->begin(s);
+      try {
+        f();
+      } catch (...) {
+        access_->end(s, false);
+        throw;
+      }
+    }
+    TAGMA_COLD void step_by_itself(std::size_t s) {
+      if (plan_.writes_variables) take_before(s);
+      if (bound_.step_access() == nullptr) return bound_.run_step(s, context_);
+      with_versions(s, [&] { bound_.run_step(s, context_); });
+      access_->end(s, true);
+    }
+    TAGMA_COLD void start_by_itself(std::size_t s, completion done) {
+      with_versions(s, [&] { bound_.start_step(s, context_, done); });
     }
 
     /// The same where it is no matter how long a call takes.
@@ -245,36 +334,39 @@ class session_core {
     run_control& control_;
     const receiver& to_;
     run_context context_;
+    variable_access* const access_ = bound_.access();
+    std::size_t first_with_variable_ = 0;
     bool inside_ = false;
+    bool entering_ = false;
+    bool all_begun_ = false;
+    bool ended_ = false;
   };
 
-  [[gnu::noinline]] void run_at(const plan::plan_view& plan, const kernel_tables& kernels,
-                                array_view<const raw_view> feeds, const given_limits& limits, const source_line& at,
-                                const receiver& to) {
+  [[gnu::noinline]] void run_at(const run_request& request, const receiver& to) {
     try {
-      run_plan(plan, kernels, feeds, limits, to);
+      run_plan(request, to);
     } catch (...) {
-      rethrow_at(at);
+      rethrow_at(request.at);
     }
   }
 
-  TAGMA_INLINE void run_plan(const plan::plan_view& plan, const kernel_tables& kernels,
-                             array_view<const raw_view> feeds, const given_limits& given, const receiver& to) {
-    if (given.join != nullptr) given.join(given.all);
-    const run_limits& limits = given.all.empty() ? no_limits : given.all[0];
+  TAGMA_INLINE void run_plan(const run_request& request, const receiver& to) {
+    if (request.limits.join != nullptr) request.limits.join(request.limits.all);
+    const run_limits& limits = request.limits.all.empty() ? no_limits : request.limits.all[0];
     step_pool* const threads = pools_.find(limits.pool == run_limits::any_pool ? 0 : limits.pool, devices_.threads());
     const bool takes_part = threads == nullptr || threads == &devices_.threads();
     run_control control(limits, timeout_ns_, &plans_.end());
-    lease plan_lease(*this, plan, kernels, feeds, control.guard());
+    lease plan_lease(*this, request, control.guard());
     bound_plan& bound = *plan_lease.plan;
-    bound.patch(feeds);
-    current_run run(*this, plan, bound, control, to, limits.trace);
-    run.begin();
+    bound.patch(request.feeds);
+    current_run run(*this, request.plan, bound, control, to, limits.trace);
+    step_runner* runner = bound.device_steps() == nullptr ? bound.shared_steps() : nullptr;
+    if (runner != nullptr && threads == nullptr && !bound.asynchronous()) runner = nullptr;
+    run.begin(takes_part && runner == nullptr && bound.device_steps() == nullptr, request.numbers);
     const kernel_scope scope(devices_.threads());
     if (accelerated_steps* const steps = bound.device_steps(); steps != nullptr)
-      kernels.run_on_devices(*steps, control, run, run.context(), pools_, takes_part ? nullptr : threads);
-    else if (step_runner* const runner = bound.shared_steps();
-             runner != nullptr && (threads != nullptr || bound.asynchronous()))
+      request.kernels.run_on_devices(*steps, control, run, run.context(), pools_, takes_part ? nullptr : threads);
+    else if (runner != nullptr)
       runner->run(control, threads, takes_part, run);
     else if (takes_part)
       run_in_order(control, run, bound.step_count());
@@ -300,10 +392,8 @@ class session_core {
 
   /// A bound plan for one run. The session does not end meanwhile.
   struct lease {
-    lease(session_core& s, const plan::plan_view& p, const kernel_tables& kernels, array_view<const raw_view> feeds,
-          const run_guard& guard)
-        : lease(s, p, feeds) {
-      if (plan == nullptr) plan = s.bind(p, kernels, feeds, guard);
+    lease(session_core& s, const run_request& request, const run_guard& guard) : lease(s, request.plan, request.feeds) {
+      if (plan == nullptr) plan = s.bind(request.plan, request.kernels, request.feeds, guard);
     }
     ~lease() { store.leave(std::move(plan)); }
     lease(const lease&) = delete;
@@ -322,7 +412,8 @@ class session_core {
                                     array_view<const raw_view> feeds, const run_guard& guard) {
     try {
       owned<bound_plan> bound = plans_.bind(guard, [&] {
-        return make_owned<bound_plan>(plan, kernels, feeds, address_, values_, context_, devices_, others_.get());
+        return make_owned<bound_plan>(plan, kernels, feeds, stored_, values_, context_, devices_, others_.get(),
+                                      state_->access());
       });
       log_(*bound);
       return bound;
@@ -336,9 +427,9 @@ class session_core {
   [[nodiscard]] TAGMA_COLD std::string held_text() const {
     std::int64_t bytes = 0;
     std::size_t variables = 0;
-    for (std::size_t i = 0; i < variables_.size(); ++i) {
-      if (address_[i] == nullptr || device_number(i) >= 0) continue;
-      bytes += tagma::bytes_of(variables_[i].spec);
+    for (const counted<stored_variable>& v : stored_) {
+      if (!v || v->device() >= 0) continue;
+      bytes += static_cast<std::int64_t>(v->held_bytes());
       ++variables;
     }
     return sentence({"; the session holds ", bytes_text(bytes), " of ", variables,
@@ -358,13 +449,13 @@ class session_core {
 
   /// Every variable that a run reads has a value by then: from before, or from an update that overwrites it.
   TAGMA_COLD void require_initialized(const plan::plan_view& plan) const {
-    const heap_array<bool> ready(initialized_.size());
-    for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = initialized_[i];
+    const heap_array<bool> ready(stored_.size());
+    for (std::size_t i = 0; i < ready.size(); ++i) ready[i] = stored_[i]->initialized();
     const auto read = [&](ir::node_id id) {
       const plan::plan_node& n = plan.nodes[id];
       if (n.is_in(plan::storage_kind::variable) && !ready[n.slot])
         fail(status_code::failed_precondition,
-             {"attempting to use uninitialized variable '", variable_name(static_cast<std::size_t>(n.slot)), "'"});
+             {"attempting to use uninitialized variable '", stored_[n.slot]->name(), "'"});
     };
     const auto steps = static_cast<std::int32_t>(plan.steps.size());
     for (std::int32_t s = 0; s <= steps; ++s) {
@@ -379,28 +470,10 @@ class session_core {
   }
   TAGMA_COLD void mark_overwritten(const plan::plan_view& plan) {
     for (const plan::plan_step& step : plan.steps)
-      if (plan.nodes[step.node].op->overwrites) initialized_[plan.nodes[step.node].slot] = true;
+      if (const plan::plan_node& n = plan.nodes[step.node]; n.op->overwrites) stored_[n.slot]->set_initialized();
   }
 
-  /// Memory for as many bytes as variable `i` has. Throws `no_memory`.
-  /// @param what it is, as errors tell it: the variable itself, or "a copy of " it
-  [[nodiscard]] TAGMA_COLD aligned_bytes room_for(std::size_t i, std::string_view what) const {
-    const plan::plan_variable& v = variables_[i];
-    aligned_bytes room(bytes_of(i), std::nothrow);
-    if (room.failed())
-      throw no_memory(
-          no_memory(tagma::bytes_of(v.spec), sentence({what, "variable '", v.name, v.suffix, "' ", to_string(v.spec)})),
-          {}, held_text());
-    return room;
-  }
-
-  [[nodiscard]] std::size_t bytes_of(std::size_t i) const {
-    return static_cast<std::size_t>(tagma::bytes_of(variables_[i].spec));
-  }
-  /// Of the accelerator where variable `i` is, or `on_host`.
-  [[nodiscard]] int device_number(std::size_t i) const { return devices_[variables_[i].device].number; }
-
-  owned<accelerator> others_;  // first here: it outlives its memory
+  counted<accelerator> others_;  // first here: it outlives its memory
   array_view<const plan::plan_variable> variables_;
   carried values_;
   std::int64_t timeout_ns_ = 0;
@@ -408,12 +481,11 @@ class session_core {
   device_table devices_;
   placement_log log_;
   run_context context_;
-  heap_array<aligned_bytes> storage_;  // of variables, if `others_` has none
-  heap_array<std::byte*> address_;
-  heap_array<bool> initialized_;
+  counted<state_container> state_;
+  gate* gate_ = nullptr;  // of the container
+  heap_array<counted<stored_variable>> stored_;
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};
-  gate gate_;
   mutable plan_store plans_;
 };
 

@@ -22,9 +22,14 @@ class run_steps {
   virtual void start(std::size_t s, completion done) = 0;
   /// What went wrong in step `s`, in words that name it.
   [[nodiscard]] virtual std::exception_ptr named(std::size_t s, std::exception_ptr error) noexcept = 0;
-  /// Called by the thread that asked for the run, once all steps are done that need no variable and none is left but
-  /// those that do, or that wait for one which does; may wait and throw.
+  // Called by the thread that asked for the run; may wait and throw.
+
+  /// Before steps that were held back may use variables as they are then.
   virtual void enter() {}
+  /// Behind them, if others follow.
+  virtual void leave() {}
+  /// Before the first of the steps that read variables beside what other runs do with them.
+  virtual void read_variables() {}
 
  protected:
   ~run_steps() = default;
@@ -65,17 +70,24 @@ class step_runner final : public shared_work {
     expect_waits();
     steps_[s].asynchronous = steps_[s].cheap = true;
   }
-  /// Keeps back the steps that need a variable, and those behind them, until all others are done, and asks to `enter`
-  /// then: what waits for long keeps no other run from the variables meanwhile.
-  /// @param needs tells which steps they are
-  template <class Needs>
-  TAGMA_COLD void keep_back(const Needs& needs) {
+  /// What a step that needs a variable waits for, beside other steps.
+  enum class hold : std::uint8_t {
+    none,
+    last,    ///< until all others are done: what waits for long then keeps no run from the variables
+    reads,   ///< until the run has looked at the variables
+    writes,  ///< for the thread that asked for the run, which does it after `enter`
+  };
+  /// Holds steps back; also those behind one that comes last.
+  /// @param of tells what a step waits for
+  template <class Of>
+  TAGMA_COLD void hold_back(const Of& of) {
     expect_waits();
     for (std::size_t s = 0; s < graph_.size(); ++s) {
-      if (!steps_[s].late && !needs(s)) continue;
-      steps_[s].late = true;
+      step_state& own = steps_[s];
+      if (own.held != hold::last) own.held = of(s);
+      if (own.held != hold::last) continue;
       ++late_;
-      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) steps_[graph_[e].after].late = true;
+      for (std::int32_t e = graph_.first_edge(s); e != 0; e = graph_[e].next) steps_[graph_[e].after].held = hold::last;
     }
   }
   /// Roughly how long step `s` takes, in nanoseconds. Steps are asked for from the last to the first.
@@ -109,9 +121,10 @@ class step_runner final : public shared_work {
     most_helpers = takes_part ? sharing_ - 1 : 1 << 16;
     holds_back_ = late_ > 0;
     remaining_.store(static_cast<std::int32_t>(n) - late_, memory_order::relaxed);
+    if (waits_) waits_->begin();
     for (std::size_t s = 0; s < n; ++s) {
       steps_[s].pending.store(graph_.waits(s), memory_order::relaxed);
-      if (graph_.waits(s) == 0 && !steps_[s].late) insert(static_cast<step_id>(s));
+      if (graph_.waits(s) == 0 && may_go(static_cast<step_id>(s))) insert(static_cast<step_id>(s));
     }
     offered_ = threads_ != nullptr;  // before it is: helpers look
     if (offered_ && !threads_->offer(*this)) offered_ = false;
@@ -120,6 +133,7 @@ class step_runner final : public shared_work {
     for (;;) {
       const std::uint32_t seen = events_.load(memory_order::acquire);
       if (control.stopping() || takes_part_) help();
+      if (waits_ && waits_->serve()) continue;
       if (remaining_.load(memory_order::acquire) == 0) {
         if (!holds_back_ || control.stopping()) break;
         waits_->let_go();
@@ -153,7 +167,7 @@ class step_runner final : public shared_work {
     step_id ready = 0;  ///< an entry of the heap, not of this step
     bool cheap = false;
     bool asynchronous = false;
-    bool late = false;
+    hold held = hold::none;
   };
 
   /// Cheap steps that this thread does next.
@@ -163,25 +177,102 @@ class step_runner final : public shared_work {
     step_id last = -1;  ///< the step that this thread did before, if the run went on behind it
   };
 
-  /// What a runner does about asynchronous steps and those that it keeps back. A class of its own, so that a program
+  /// What a runner does about asynchronous steps and those that it holds back. A class of its own, so that a program
   /// without them does not compile it.
   class waits : public completion_target {
    public:
     virtual ~waits() = default;
-    /// Lets the steps go that were kept back.
+    virtual void begin() = 0;
+    /// A step is ready but for what it is held for. True if that is given already.
+    [[nodiscard]] virtual bool passes(step_id s) noexcept = 0;
+    /// Does what held steps wait for that are ready otherwise; false if there are none.
+    [[nodiscard]] virtual bool serve() = 0;
+    /// Lets the steps go that come last.
     virtual void let_go() = 0;
   };
   class waits_of_runner final : public waits {
    public:
-    explicit waits_of_runner(step_runner& runner) : runner_(runner) {}
+    explicit waits_of_runner(step_runner& runner) : runner_(runner), held_(runner.graph_.size()) {}
     /// An asynchronous step has ended, on a thread that need not be one of the run's.
     void complete(std::int32_t s, std::exception_ptr error) noexcept override {
       runner_.complete(s, static_cast<std::exception_ptr&&>(error));
     }
     void let_go() override { runner_.let_go(); }
 
+    void begin() override {
+      looked_ = false;
+      held_count_ = 0;
+    }
+    [[nodiscard]] bool passes(step_id s) noexcept override {
+      const hold held = runner_.steps_[s].held;
+      if (held == hold::last) return !runner_.holds_back_;
+      const mutex_lock lock(mutex_);
+      if (held == hold::reads && looked_) return true;
+      held_[held_count_++] = s;
+      runner_.events_.change(true);
+      return false;
+    }
+    TAGMA_COLD bool serve() override {
+      step_id s = take(false);
+      if (s < 0) return false;
+      for (bool inside = false; s >= 0; s = take(inside)) {
+        if (runner_.steps_[s].held == hold::reads) {
+          look();
+          runner_.share(s);
+          runner_.call_helpers(1);
+          continue;
+        }
+        if (!inside) inside = try_to([this] { runner_.run_->enter(); });
+        runner_.do_here(s);
+        if (inside && !more_writes()) {
+          runner_.run_->leave();
+          inside = false;
+        }
+      }
+      return true;
+    }
+
    private:
+    /// The step that was held first; of those that write, if `writing`.
+    [[nodiscard]] step_id take(bool writing) {
+      const mutex_lock lock(mutex_);
+      std::size_t i = 0;
+      while (i < held_count_ && writing && runner_.steps_[held_[i]].held != hold::writes) ++i;
+      if (i == held_count_) return -1;
+      const step_id s = held_[i];
+      for (--held_count_; i < held_count_; ++i) held_[i] = held_[i + 1];
+      return s;
+    }
+    [[nodiscard]] bool more_writes() {
+      const mutex_lock lock(mutex_);
+      for (std::size_t i = 0; i < held_count_; ++i)
+        if (runner_.steps_[held_[i]].held == hold::writes) return true;
+      return false;
+    }
+    void look() {
+      if (looked_) return;
+      static_cast<void>(try_to([this] { runner_.run_->read_variables(); }));
+      const mutex_lock lock(mutex_);
+      looked_ = true;
+    }
+    /// False if the run is stopped, or is by what `f` throws.
+    template <class F>
+    [[nodiscard]] bool try_to(const F& f) {
+      if (runner_.control_->stopping()) return false;
+      try {
+        f();
+        return true;
+      } catch (...) {
+        runner_.control_->failed(std::current_exception());
+        return false;
+      }
+    }
+
     step_runner& runner_;
+    mutex mutex_;
+    heap_array<step_id> held_;  // ready but for that
+    std::size_t held_count_ = 0;
+    bool looked_ = false;  // at the variables that steps read
   };
   void expect_waits() {
     if (!waits_) waits_ = owned<waits>(new waits_of_runner(*this));
@@ -259,8 +350,9 @@ class step_runner final : public shared_work {
   }
 
   [[nodiscard]] bool becomes_ready(step_id t) noexcept {
-    return steps_[t].pending.fetch_sub(1, memory_order::acq_rel) == 1 && !(holds_back_ && steps_[t].late);
+    return steps_[t].pending.fetch_sub(1, memory_order::acq_rel) == 1 && may_go(t);
   }
+  [[nodiscard]] bool may_go(step_id t) noexcept { return steps_[t].held == hold::none || waits_->passes(t); }
 
   /// A step has ended and made others ready for everybody.
   void ended(int shared) noexcept {
@@ -287,7 +379,19 @@ class step_runner final : public shared_work {
     holds_back_ = false;
     remaining_.store(late_, memory_order::relaxed);
     for (std::size_t s = 0; s < graph_.size(); ++s)
-      if (steps_[s].late && steps_[s].pending.load(memory_order::acquire) == 0) insert(static_cast<step_id>(s));
+      if (steps_[s].held == hold::last && steps_[s].pending.load(memory_order::acquire) == 0)
+        insert(static_cast<step_id>(s));
+    call_helpers(ready_count_.load(memory_order::relaxed));
+  }
+
+  /// Does a step on this thread, and leaves what becomes ready to whoever comes.
+  TAGMA_COLD void do_here(step_id s) noexcept {
+    local_steps local;
+    step_id next = finish(s, local);
+    while (next >= 0) {
+      share(next);
+      next = local.count > 0 ? local.steps[--local.count] : -1;
+    }
     call_helpers(ready_count_.load(memory_order::relaxed));
   }
 
@@ -331,7 +435,7 @@ class step_runner final : public shared_work {
   owned<waits> waits_;
   double longest_chain_ = 0;
   int sharing_ = 1;
-  std::int32_t late_ = 0;  ///< steps that are kept back
+  std::int32_t late_ = 0;  ///< steps that come last
   atomic<std::int32_t> ready_count_{0};
   atomic<std::int32_t> remaining_{0};
   wait_word events_;

@@ -17,7 +17,7 @@ std::vector<float> numbers_of(Session& session) {
   std::vector<float> all;
   for (std::size_t v = 0; v < session.core().variables().size(); ++v) {
     tg::runtime::aligned_bytes copy;
-    const tg::raw_view value = session.core().read_variable(v, copy);
+    const tg::raw_view value = session.core().variable(v).read(copy);
     if (value.type != tg::dtype::float32) continue;
     const auto* first = static_cast<const float*>(value.data);
     all.insert(all.end(), first, first + value.dims.elements());

@@ -43,7 +43,7 @@ std::vector<std::vector<std::byte>> bytes_of(Session& session) {
   auto& core = session.core();
   for (std::size_t i = 0; i < core.variables().size(); ++i) {
     tg::runtime::aligned_bytes copy;
-    const tg::raw_view v = core.read_variable(i, copy);
+    const tg::raw_view v = core.variable(i).read(copy);
     const auto* first = static_cast<const std::byte*>(v.data);
     all.emplace_back(first, first + static_cast<std::size_t>(v.dims.elements()) * tg::size_of(v.type));
   }

@@ -26,11 +26,6 @@ class accelerator : public runtime::accelerator, public kernel_source {
     if (device < 0) return make_owned<held<pinned_buffer>>(devices_.pinned().allocate(static_cast<std::size_t>(bytes)));
     return make_owned<held<device_block>>(devices_.pool(device).allocate(bytes, sentence(purpose)));
   }
-  TAGMA_COLD void allocate_variables(array_view<const plan::plan_variable> variables,
-                                     const runtime::device_table& devices, array_view<std::byte*> begins) override {
-    variables_ = runtime::allocate_variables(*this, variables, devices);
-    for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = variables_[i]->data;
-  }
   [[nodiscard]] TAGMA_COLD owned<runtime::accelerated_memory> memory_of(const runtime::bound_plan& plan) override {
     return make_owned<runtime::plan_memory>(*this, plan);
   }
@@ -72,7 +67,6 @@ class accelerator : public runtime::accelerator, public kernel_source {
   shared_devices::lease lease_;
   local_devices& devices_;
   gpu_options options_;
-  heap_array<owned<runtime::memory_block>> variables_;
 };
 
 }  // namespace tagma::device::stream

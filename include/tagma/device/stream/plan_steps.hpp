@@ -216,8 +216,9 @@ class plan_steps final : public runtime::accelerated_steps, step_functions {
                                                 : plan_.source_of(p);
     plan_.add_to_trace(p, *trace_, device.name, step_, queue, begin_ns, end_ns);
   }
-  /// Addresses are those of the plan in every run: feeds are copied to where copies to devices find them.
-  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return 1; }
+  /// Addresses are those of the plan, except of variables that moved: feeds are copied to where copies to devices find
+  /// them.
+  [[nodiscard]] std::uint64_t arguments(std::size_t, std::size_t) const override { return plan_.moved() + 1; }
 
   /// An asynchronous step of the host, for which the thread that runs the plan waits.
   class waiting_step final : public runtime::completion_target {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSL-1.0
+#pragma once
+
+/// @file
+/// Objects that several own; the last owner ends them.
+
+#include <utility>
+
+#include "tagma/base/atomic.hpp"
+#include "tagma/base/config.hpp"
+
+namespace tagma {
+
+template <class T>
+class counted;
+
+/// Base of what is owned through `counted`.
+class counted_object {
+ public:
+  counted_object() = default;
+  counted_object(const counted_object&) = delete;
+  counted_object& operator=(const counted_object&) = delete;
+  virtual ~counted_object() = default;
+
+ private:
+  template <class T>
+  friend class counted;
+  atomic<std::size_t> owners_{0};
+};
+
+/// One of the owners of an object, or of nothing. Copies are further owners; several threads may have one each.
+template <class T>
+class counted {
+ public:
+  constexpr counted() = default;
+  explicit counted(T* object) noexcept : object_(object) { keep(); }
+  counted(const counted& other) noexcept : object_(other.object_) { keep(); }
+  counted(counted&& other) noexcept : object_(other.object_) { other.object_ = nullptr; }
+  counted& operator=(counted other) noexcept {
+    T* const mine = object_;
+    object_ = other.object_;
+    other.object_ = mine;
+    return *this;
+  }
+  ~counted() {
+    if (object_ != nullptr) leave(object_);
+  }
+
+  [[nodiscard]] T* get() const { return object_; }
+  [[nodiscard]] T& operator*() const { return *object_; }
+  [[nodiscard]] T* operator->() const { return object_; }
+  [[nodiscard]] explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  void keep() const {
+    if (object_ != nullptr) object_->counted_object::owners_.fetch_add(1, memory_order::relaxed);
+  }
+  TAGMA_COLD static void leave(T* object) {
+    if (object->counted_object::owners_.fetch_sub(1, memory_order::acq_rel) == 1) delete object;
+  }
+
+  T* object_ = nullptr;
+};
+
+}  // namespace tagma

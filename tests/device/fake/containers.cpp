@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSL-1.0
+// Containers whose variables are on devices that are no CPUs.
+#include <array>
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "support/errors.hpp"
+#include "tagma/device/fake/provide.hpp"
+#include "tagma/tagma.hpp"
+
+namespace {
+
+namespace tg = tagma;
+using tg::gpu;
+using tg::isolation;
+
+constexpr auto x = tg::placeholder<"x", float, 4>();
+
+TEST_CASE("sessions share variables on a GPU") {
+  const auto v = tg::on<gpu<0>>(tg::variable<"v", float, 4>(tg::zeros));
+  const auto add = tg::on<gpu<0>>(tg::assign_add(v, x));
+  const auto twice = tg::on<gpu<0>>(v + v);
+  const auto program = tg::compile([=] { return tg::outputs(v, add, twice); });
+  for (const isolation kind : {isolation::runs, isolation::variables}) {
+    const tg::container state(kind);
+    tg::session one(program, {.state = state}), two(program, {.state = state});
+    const std::array<float, 4> ones{1, 1, 1, 1};
+    constexpr int runs = 200;
+    std::vector<std::thread> all;
+    std::atomic<int> torn{0};
+    for (int t = 0; t < 4; ++t)
+      all.emplace_back([&, t] {
+        auto& session = t % 2 == 0 ? one : two;
+        for (int i = 0; i < runs; ++i) {
+          if (t < 2) {
+            session.run(add, x = ones);
+          } else {
+            const auto seen = session.run(twice);
+            for (tg::extent k = 1; k < 4; ++k) torn += seen[k] != seen[0];
+          }
+        }
+      });
+    for (auto& t : all) t.join();
+    CHECK(torn == 0);
+    CHECK(one.run(v)[3] == 2 * runs);
+    CHECK(state.bytes() <= 16 * 6);
+  }
+}
+
+TEST_CASE("a variable that is elsewhere in the container is refused") {
+  const auto here = tg::on<tg::cpu<0>>(tg::variable<"v", float, 4>(tg::zeros));
+  const auto one = tg::compile([=] { return tg::outputs(here); });
+  const auto there = tg::on<gpu<0>>(tg::variable<"v", float, 4>(tg::zeros));
+  const auto two = tg::compile([=] { return tg::outputs(there); });
+  const tg::container state;
+  tg::session session(one, {.state = state});
+  CHECK_THROWS_WITH(tg::session(two, {.state = state}),
+                    "InvalidArgument: the container has variable 'v' float32 [4] on the host, the program one on its "
+                    "device");
+}
+
+}  // namespace
