@@ -30,7 +30,7 @@ struct forgets_rows {
     return nullptr;
   }
 };
-namespace tagma::device::cpu {
+namespace tagma::device {
 struct copying_kernel {
   template <dtype Out, dtype...>
   static constexpr kernel_entry entry{[](const kernel_args& args, const run_context&) {
@@ -38,10 +38,10 @@ struct copying_kernel {
   }};
 };
 template <>
-struct kernel<ir::key<guesses_rows>> : copying_kernel {};
+struct kernel<on_cpu, ir::key<guesses_rows>> : copying_kernel {};
 template <>
-struct kernel<ir::key<forgets_rows>> : copying_kernel {};
-}  // namespace tagma::device::cpu
+struct kernel<on_cpu, ir::key<forgets_rows>> : copying_kernel {};
+}  // namespace tagma::device
 
 namespace {
 
