@@ -21,6 +21,8 @@
 
 #include "tagma/expr/placeholder.hpp"
 
+#include "tagma/expr/resource.hpp"
+
 #include "tagma/expr/variable.hpp"
 
 #include "tagma/expr/op/elementwise.hpp"

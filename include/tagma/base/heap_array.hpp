@@ -44,7 +44,8 @@ class heap_array {
   /// Throws `no_memory`.
   /// @param size an integer of any type; one below 0 is more than there is
   template <class Count>
-  explicit heap_array(Count size) : data_(make(static_cast<std::size_t>(size))), size_(static_cast<std::size_t>(size)) {}
+  explicit heap_array(Count size)
+      : data_(make(static_cast<std::size_t>(size))), size_(static_cast<std::size_t>(size)) {}
   heap_array(heap_array&& other) noexcept : data_(other.data_), size_(other.size_) {
     other.data_ = nullptr;
     other.size_ = 0;

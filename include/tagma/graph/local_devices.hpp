@@ -22,6 +22,14 @@ struct accelerator_of {
   static constexpr bool exists = false;
 };
 
+/// True for nodes that only a host computes: what makes or takes strings, or a resource.
+[[nodiscard]] constexpr bool needs_host(const graph_view& g, node_id i) {
+  const auto is_of_host = [&](node_id n) { return g[n].spec.type == dtype::string || g.info(n).is(op_kind::resource); };
+  bool needs = is_of_host(i);
+  for (const node_id in : g.inputs(i)) needs = needs || is_of_host(in);
+  return needs;
+}
+
 /// The complete name of a device of this process.
 [[nodiscard]] constexpr device_spec local_device(std::string_view type, std::int32_t id) {
   device_spec name = local_task;

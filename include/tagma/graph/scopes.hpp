@@ -17,6 +17,7 @@ namespace tagma::ir {
     case op_kind::variable:
     case op_kind::literal:
     case op_kind::constant:
+    case op_kind::resource:
       return true;
     default:
       return op.stateful || op.single;

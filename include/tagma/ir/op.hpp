@@ -34,6 +34,7 @@ enum class op_kind : std::uint8_t {
   constant,     ///< a scalar that the compiler knows; attribute 0 holds the bits of a double
   update,       ///< writes the variable that is its first input, and hands out the new value
   control,      ///< no value, only an order
+  resource,     ///< a thing of the container that has no elements, such as a queue; kernels take it as an operand
   gradient,     ///< the gradient of input 0 by input 1; the graph compiler replaces it
   optimizer,    ///< updates of all trainable variables behind input 0; the graph compiler replaces it
   composition,  ///< several nodes, of which one is the result; the graph compiler replaces it

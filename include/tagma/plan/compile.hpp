@@ -97,7 +97,7 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
   node_id* const renumbered = renumbered_of.data();
   node_id* const inputs = p.inputs.data();
   attribute* const attributes = p.attributes.data();
-  std::int32_t literals = 0, placeholders = 0, variables = 0;
+  std::int32_t literals = 0, placeholders = 0, variables = 0, resources = 0;
   const int size = g.size();
   for (node_id i = 0; i < size; ++i) {
     const ir::node& n = graph_nodes[i];
@@ -110,6 +110,9 @@ template <std::size_t N, std::size_t E, std::size_t A, std::size_t F>
         break;
       case op_kind::variable:
         storage = storage_kind::variable, slot = variables++;
+        break;
+      case op_kind::resource:
+        storage = storage_kind::resource, slot = resources++;
         break;
       case op_kind::literal:
         storage = storage_kind::literal, slot = literals;

@@ -14,7 +14,7 @@ using ir::attribute;
 using ir::node_id;
 
 /// Where the bytes of a node live.
-enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant };
+enum class storage_kind : std::uint8_t { none, arena, feed, variable, literal, constant, resource };
 
 /// One node that a run needs; a node of which only the extents are needed has no storage.
 struct plan_node {
@@ -26,7 +26,7 @@ struct plan_node {
   std::int16_t inputs = 0;
   std::int16_t attribute_count = 0;
   storage_kind storage = storage_kind::none;
-  std::int32_t slot = 0;  ///< which arena block, variable, literal or feed; of a constant, its node
+  std::int32_t slot = 0;  ///< which arena block, variable, resource, literal or feed; of a constant, its node
   std::string_view name;
   std::string_view suffix;
   std::int32_t value = -1;    ///< the number of the run-time value that it takes, if it takes one
@@ -69,6 +69,15 @@ struct plan_variable {
   std::int16_t device = 0;  ///< a position in the devices of the program
   double number = 0;        ///< of a derived initializer
   std::int32_t value = -1;  ///< the number of a carried initializer
+  std::int32_t source = 0;
+};
+
+/// A resource that a program names.
+struct plan_resource {
+  const char* key = nullptr;  ///< of its operation
+  std::string_view kind;
+  std::string_view name;
+  ir::attribute_list attributes;
   std::int32_t source = 0;
 };
 

@@ -188,6 +188,8 @@ class plan_printer {
         return "feed";
       case storage_kind::variable:
         return "variable, " + std::to_string(bytes_of(i)) + " bytes";
+      case storage_kind::resource:
+        return std::string("resource '").append(n.name).append("'");
       case storage_kind::literal:
         return "literal";
       case storage_kind::constant: {

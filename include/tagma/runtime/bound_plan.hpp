@@ -22,6 +22,7 @@
 #include "tagma/runtime/stored_variable.hpp"
 #include "tagma/runtime/trace.hpp"
 #include "tagma/runtime/variable_access.hpp"
+#include "tagma/runtime/variable_steps.hpp"
 #include "tagma/tensor/view.hpp"
 
 namespace tagma::runtime {
@@ -64,52 +65,37 @@ TAGMA_COLD inline void store_scalar(std::byte* to, dtype type, double number, st
 
 }  // namespace detail
 
-/// True if a step reads or writes a variable.
-[[nodiscard]] inline bool needs_variable(const plan::plan_view& plan, const plan::plan_step& step) {
-  bool needs = plan.nodes[step.node].is_in(plan::storage_kind::variable);
-  for (int k = 0; k < step.operands; ++k)
-    needs = needs || plan.nodes[plan.operands[step.first_operand + k]].is_in(plan::storage_kind::variable);
-  return needs;
-}
-/// Calls `f(slot, k)` for each variable that a step writes, where `k` is its operand: what it updates, and the slots
-/// of an optimizer.
-template <class F>
-void each_written(const plan::plan_view& plan, const plan::plan_step& step, const F& f) {
-  const plan::plan_node& n = plan.nodes[step.node];
-  if (!n.op->is(ir::op_kind::update) || !n.is_in(plan::storage_kind::variable)) return;
-  f(n.slot, 0);
-  for (int k = 1; k < step.operands; ++k) {
-    const plan::plan_node& in = plan.nodes[plan.operands[step.first_operand + k]];
-    if (in.is_in(plan::storage_kind::variable) && !in.suffix.empty() && in.slot != n.slot) f(in.slot, k);
-  }
-}
+/// What a session has in containers.
+struct session_state {
+  array_view<const counted<stored_variable>> variables;
+  array_view<const counted<resource>> resources;
+  access_function access = nullptr;  ///< nullptr: runs are kept apart as a whole
+};
 
 /// One set of buffers and prepared kernels; used by one run at a time.
 class bound_plan {
  public:
   /// @param others the devices that are no CPUs, or nullptr
-  /// @param versions what its runs do about variables, where they are not kept apart as a whole; may be nullptr
   TAGMA_COLD bound_plan(const plan::plan_view& plan, const kernel_tables& kernels, array_view<const raw_view> feeds,
-                        array_view<const counted<stored_variable>> variables, const carried& values,
-                        const run_context& context, const device_table& devices, accelerator* others,
-                        access_function versions)
+                        const session_state& state, const carried& values, const run_context& context,
+                        const device_table& devices, accelerator* others)
       : bound_plan(plan, kernels, devices, others) {
     feed_dims_.allocate(feeds.size());
     for (std::size_t i = 0; i < feeds.size(); ++i) feed_dims_[i] = feeds[i].dims;
-    look_at_steps(variables);
+    look_at_steps(state.variables);
     infer_extents(feeds);
     if (accelerated_) {
       if (waiting_ != nullptr) waits_ = waiting_(*this, nullptr, true);
       memory_ = others_->memory_of(*this);
       runner_.set_plan(plan_);
     } else {
-      share_steps(*context.threads, context.step_threads, versions == nullptr);
+      share_steps(*context.threads, context.step_threads, state.access == nullptr);
     }
     place_memory();
     store_scalars(values);
-    make_calls(variables, values);
-    if (uses_variables_ && versions == nullptr && waits_) versions = waits_->access();
-    if (uses_variables_ && versions != nullptr) access_ = versions(*this, variables);
+    make_calls(state, values);
+    const access_function make = state.access == nullptr && waits_ ? waits_->access() : state.access;
+    if (uses_variables_ && make != nullptr) access_ = make(*this, state.variables);
     states_.allocate(plan_.steps.size());
     for (std::size_t s = 0; s < calls_.size(); ++s)
       if (device_of(s).number < 0) prepare(s, kernels_[s], on_device(s, context));
@@ -502,13 +488,14 @@ class bound_plan {
   }
 
   /// @param d the device that reads or writes it
-  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n,
-                                              array_view<const counted<stored_variable>> variables, std::int16_t d) {
+  [[nodiscard]] TAGMA_COLD std::byte* address(const plan::plan_node& n, const session_state& state, std::int16_t d) {
     switch (n.storage) {
       case plan::storage_kind::arena:
         return block_address_[n.slot];
       case plan::storage_kind::variable:
-        return variables[n.slot]->data();
+        return state.variables[n.slot]->data();
+      case plan::storage_kind::resource:
+        return reinterpret_cast<std::byte*>(state.resources[n.slot].get());
       case plan::storage_kind::literal:
       case plan::storage_kind::constant:
         return (device_at(d).number < 0 ? scalars_.data() : memory_->scalars(d, scalars_)) + 16 * n.slot;
@@ -517,13 +504,13 @@ class bound_plan {
     }
   }
 
-  TAGMA_COLD void make_calls(array_view<const counted<stored_variable>> variables, const carried& values) {
+  TAGMA_COLD void make_calls(const session_state& state, const carried& values) {
     operands_.allocate(plan_.operands.size());
     declared_.allocate(plan_.operands.size());
     calls_.allocate(plan_.steps.size());
     fetch_address_.allocate(plan_.fetches.size());
     patches_.allocate(operands_.size() + calls_.size() + fetch_address_.size() + 1);
-    variable_patch_.allocate(variables.size());
+    variable_patch_.allocate(state.variables.size());
     auto last = static_cast<std::int32_t>(patches_.size());
     const auto patch_variable = [&](std::byte*& where, const plan::plan_node& n) {
       std::int32_t& first = variable_patch_[n.slot];
@@ -532,7 +519,7 @@ class bound_plan {
     };
     const auto fill = [&](operand& o, ir::node_id id, std::int16_t device) {
       const plan::plan_node& n = plan_.nodes[id];
-      o = {address(n, variables, device), n.spec.type, dims_[id]};
+      o = {address(n, state, device), n.spec.type, dims_[id]};
       if (n.is_in(plan::storage_kind::variable)) patch_variable(o.data, n);
       if (!n.is_in(plan::storage_kind::feed)) return;
       if (device_at(device).number >= 0)
@@ -559,7 +546,7 @@ class bound_plan {
     }
     for (std::size_t f = 0; f < plan_.fetches.size(); ++f) {
       const plan::plan_node& n = plan_.nodes[plan_.fetches[f]];
-      fetch_address_[f] = address(n, variables, 0);
+      fetch_address_[f] = address(n, state, 0);
       if (n.is_in(plan::storage_kind::feed)) patches_[++feed_patches_] = {&fetch_address_[f], n.slot};
       if (n.is_in(plan::storage_kind::variable)) patch_variable(fetch_address_[f], n);
     }

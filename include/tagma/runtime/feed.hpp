@@ -92,6 +92,16 @@ struct graph_tables {
   }
   static constexpr auto variables = make_variables();
 
+  static constexpr auto make_resources() {
+    fixed_array<plan::plan_resource, count(ir::op_kind::resource)> list{};
+    std::size_t n = 0;
+    for (int i = 0; i < Graph::view.size(); ++i)
+      if (const ir::node& node = Graph::view[i]; node.op->info->is(ir::op_kind::resource))
+        list[n++] = {node.op->info->key, node.op->info->name, node.name, Graph::view.attributes(i), i};
+    return list;
+  }
+  static constexpr auto resources = make_resources();
+
   /// The rank of a placeholder among all.
   static constexpr int placeholder_position(ir::node_id placeholder) {
     int n = 0;

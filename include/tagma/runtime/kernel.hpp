@@ -25,6 +25,11 @@ struct operand {
   [[nodiscard]] T* as() const {
     return reinterpret_cast<T*>(data);
   }
+  /// The resource that this is instead of a tensor; its operation makes it sure that it is a `T`.
+  template <class T>
+  [[nodiscard]] T& resource() const {
+    return static_cast<T&>(*reinterpret_cast<runtime::resource*>(data));
+  }
   [[nodiscard]] extent elements() const { return dims.elements(); }
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(type); }
 };

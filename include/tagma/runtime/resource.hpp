@@ -9,6 +9,7 @@
 
 #include "tagma/base/config.hpp"
 #include "tagma/base/counted.hpp"
+#include "tagma/ir/op.hpp"
 
 namespace tagma::runtime {
 
@@ -29,6 +30,26 @@ class resource : public counted_object {
   std::string name_;
   std::uint64_t hash_ = 0;
   counted<resource> next_;  // of its bucket
+};
+
+/// What a program asks of a resource that it names.
+struct resource_request {
+  std::string_view kind;
+  std::string_view name;
+  ir::attribute_list attributes;
+};
+
+/// Makes the resources of the operation behind `Key`, which is of kind `resource`. Specialised for each of them:
+///   static counted<resource> make(const resource_request&)
+///   static void check(const resource& found, const resource_request&), which throws InvalidArgument that names both
+///   sides if what the container has under this name is another one
+template <const char& Key>
+struct resource_of;
+
+/// The functions of one `resource_of`.
+struct resource_functions {
+  counted<resource> (*make)(const resource_request&);
+  void (*check)(const resource&, const resource_request&);
 };
 
 }  // namespace tagma::runtime

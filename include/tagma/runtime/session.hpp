@@ -81,6 +81,49 @@ struct fetched_value<spec<string_element>> {
   static void take(type& to, const raw_view& from) { to = *static_cast<const string_element*>(from.data); }
 };
 
+/// A resource that a program names.
+template <class Tables, std::size_t I>
+struct named_resource {
+  static constexpr std::string_view kind = Tables::resources[I].kind;
+  using functions = runtime::resource_of<*Tables::resources[I].key>;
+};
+/// The kind of the first resource of a program that nothing makes, as a type; void if there is none.
+template <class Tables, std::size_t I = 0>
+constexpr auto find_unmade() {
+  if constexpr (I < Tables::resources.size()) {
+    using what = named_resource<Tables, I>;
+    if constexpr (requires { sizeof(typename what::functions); })
+      return find_unmade<Tables, I + 1>();
+    else
+      return spelled<fixed_copy<&what::kind>()>{};
+  }
+}
+
+/// Finds the resources of a program, each by the functions of its operation.
+template <class Tables, std::size_t... I>
+TAGMA_COLD heap_array<counted<runtime::resource>> find_resources(runtime::state_container& state,
+                                                                 std::index_sequence<I...>) {
+  constexpr runtime::resource_functions functions[] = {
+      {&named_resource<Tables, I>::functions::make, &named_resource<Tables, I>::functions::check}...};
+  heap_array<counted<runtime::resource>> found(sizeof...(I));
+  for (std::size_t i = 0; i < sizeof...(I); ++i) {
+    const plan::plan_resource& named = Tables::resources[i];
+    const runtime::resource_request request{named.kind, named.name, named.attributes};
+    found[i] = state.find_or_add(named.kind, named.name, [&] { return functions[i].make(request); });
+    functions[i].check(*found[i], request);
+  }
+  return found;
+}
+template <class Tables>
+[[nodiscard]] constexpr runtime::resource_finder finder_of_resources() {
+  if constexpr (Tables::resources.size() == 0 || !std::is_void_v<decltype(find_unmade<Tables>())>)
+    return nullptr;
+  else
+    return [](runtime::state_container& state) {
+      return find_resources<Tables>(state, std::make_index_sequence<Tables::resources.size()>{});
+    };
+}
+
 /// The result of a run: a tuple for a list, its only element for a single output.
 template <class What, class Results>
 [[nodiscard]] constexpr auto unwrap(Results&& results) {
@@ -91,6 +134,12 @@ template <class What, class Results>
 }
 
 }  // namespace detail
+
+namespace diagnose {
+/// There is no resource that nothing makes.
+template <class Kind>
+inline constexpr bool makes_resources = std::is_void_v<Kind>;
+}  // namespace diagnose
 
 /// Nothing is wrong with what a run fetches; with what it feeds; with all of it.
 #define TAGMA_NEEDS_A_FETCH(...)                            \
@@ -144,7 +193,12 @@ class session {
   /// Throws InvalidArgument if a device that the program asks for is missing, or an option makes no sense.
   explicit session(const Program& program, const session_options& options = {})
       : core_(tables::variables, runtime::devices_of<detail::placed_graph<graph>>(), program.values(), options,
-              runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu)) {}
+              runtime::start_accelerator<graph, detail::placed_graph<graph>::is_accelerated>(options.gpu),
+              detail::finder_of_resources<tables>()) {
+    static_assert(
+        diagnose::makes_resources<decltype(detail::find_unmade<tables>())>,
+        "TAGMA-E182 session: nothing makes a resource of this program: specialise tagma::runtime::resource_of");
+  }
 
   /// Computes one output, or several in one run: `run(loss, ...)`, `run(fetch(loss, accuracy), ...)`.
   /// @param what an output of the program, or a list of them

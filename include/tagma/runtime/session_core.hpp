@@ -36,6 +36,9 @@ struct session_options {
 
 namespace runtime {
 
+/// Finds the resources of a program in a container, or puts them there.
+using resource_finder = heap_array<counted<resource>> (*)(state_container& state);
+
 /// What random operations draw from, beside their place in the program: equal numbers give equal bytes in any process.
 struct run_numbers {
   std::uint64_t seed = 0;
@@ -55,8 +58,10 @@ struct run_request {
 class session_core {
  public:
   /// @param others the devices that are no CPUs, if the program knows of any
+  /// @param resources finds those that the program names; nullptr: none
   TAGMA_COLD session_core(array_view<const plan::plan_variable> variables, const wanted_devices& devices,
-                          const carried& values, const session_options& options, owned<accelerator> others = {})
+                          const carried& values, const session_options& options, owned<accelerator> others = {},
+                          resource_finder resources = nullptr)
       : session_core(variables, values, options, others) {
     timeout_ns_ = checked_option("operation_timeout in ns", options.operation_timeout.ns(), "no limit");
     const std::int64_t cache = checked_option("plan_cache_bytes", options.plan_cache_bytes, "a quarter of the memory");
@@ -71,6 +76,7 @@ class session_core {
     state_ = options.state.state() ? options.state.state() : counted<state_container>(new state_container);
     gate_ = &state_->runs();
     find_variables(options.initialize);
+    if (resources != nullptr) resources_ = resources(*state_);
   }
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
@@ -412,8 +418,8 @@ class session_core {
                                     array_view<const raw_view> feeds, const run_guard& guard) {
     try {
       owned<bound_plan> bound = plans_.bind(guard, [&] {
-        return make_owned<bound_plan>(plan, kernels, feeds, stored_, values_, context_, devices_, others_.get(),
-                                      state_->access());
+        return make_owned<bound_plan>(plan, kernels, feeds, session_state{stored_, resources_, state_->access()},
+                                      values_, context_, devices_, others_.get());
       });
       log_(*bound);
       return bound;
@@ -484,6 +490,7 @@ class session_core {
   counted<state_container> state_;
   gate* gate_ = nullptr;  // of the container
   heap_array<counted<stored_variable>> stored_;
+  heap_array<counted<resource>> resources_;
   bool all_initialized_ = false;
   atomic<std::uint64_t> step_{0};
   mutable plan_store plans_;

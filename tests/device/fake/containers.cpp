@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "support/counter.hpp"
 #include "support/errors.hpp"
 #include "tagma/device/fake/provide.hpp"
 #include "tagma/tagma.hpp"
@@ -57,6 +58,16 @@ TEST_CASE("a variable that is elsewhere in the container is refused") {
   CHECK_THROWS_WITH(tg::session(two, {.state = state}),
                     "InvalidArgument: the container has variable 'v' float32 [4] on the host, the program one on its "
                     "device");
+}
+
+TEST_CASE("resources are on the host, with what uses them") {
+  const auto next = tg::on<tg::cpu<0>>(tg::cast<float>(tg::test::next_of(tg::test::make_counter<"ids", 3>())));
+  const auto v = tg::on<gpu<0>>(tg::variable<"v", float>(tg::ones));
+  const auto sum = tg::on<gpu<0>>(tg::assign_add(v, next));
+  const auto program = tg::compile([=] { return tg::outputs(sum); });
+  tg::session session(program);
+  CHECK(session.run(sum) == 4);
+  CHECK(session.run(sum) == 8);
 }
 
 }  // namespace

@@ -59,9 +59,7 @@ namespace detail {
 template <class Graph, std::size_t I>
 [[nodiscard]] constexpr bool has_kernel_for() {
   constexpr const ir::op_info* info = Graph::flat.nodes[I].op->info;
-  if constexpr (Graph::flat.nodes[I].spec.type == dtype::string)
-    return false;
-  else if constexpr (info->is(ir::op_kind::elementwise))
+  if constexpr (info->is(ir::op_kind::elementwise))
     return has_scalar_kernel<on_cuda, *info->key>;
   else if constexpr (info->is(ir::op_kind::compute) || info->is(ir::op_kind::update))
     return has_kernel<on_cuda, *info->key>;
@@ -73,8 +71,7 @@ template <class Graph, std::size_t... I>
 constexpr fixed_array<bool, sizeof...(I)> find_kernels(std::index_sequence<I...>) {
   fixed_array<bool, sizeof...(I)> found{{has_kernel_for<Graph, I>()...}};
   for (ir::node_id i = 0; i < Graph::view.size(); ++i)
-    for (const ir::node_id in : Graph::view.inputs(i))
-      if (Graph::view[in].spec.type == dtype::string) found[i] = false;
+    if (ir::needs_host(Graph::view, i)) found[i] = false;
   return found;
 }
 

@@ -15,14 +15,9 @@ template <class Graph>
 struct ir::accelerator_of<Graph> {
   static constexpr bool exists = true;
   static constexpr std::string_view type = "GPU";
-  /// Strings stay on the host.
   static constexpr auto kernels = [] {
     fixed_array<bool, Graph::nodes> result{};
-    for (node_id i = 0; i < Graph::view.size(); ++i) {
-      result[i] = Graph::view[i].spec.type != dtype::string;
-      for (const node_id in : Graph::view.inputs(i))
-        result[i] = result[i] && Graph::view[in].spec.type != dtype::string;
-    }
+    for (node_id i = 0; i < Graph::view.size(); ++i) result[i] = !needs_host(Graph::view, i);
     return result;
   }();
   [[nodiscard]] static constexpr bool begins_loop(const op_info& info) { return device::begins_loop(info); }

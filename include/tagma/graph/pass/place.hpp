@@ -79,6 +79,8 @@ class placer {
     for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && g_.info(i).is(op_kind::update)) join_state(i);
     for (node_id i = 0; i < g_.size() && good(); ++i)
+      if (placed(i) && g_.info(i).is(op_kind::resource)) join_users(i);
+    for (node_id i = 0; i < g_.size() && good(); ++i)
       if (placed(i) && !is_generator(i)) choose(i);
     find_readers();
     for (node_id i = 0; i < g_.size() && good(); ++i)
@@ -156,6 +158,14 @@ class placer {
       if (good() && placed(in) && g_.info(in).is(op_kind::variable) && !g_[in].suffix.empty()) join(variable, in, true);
   }
 
+  /// What uses a resource is where that is.
+  constexpr void join_users(node_id resource) {
+    for (node_id i = resource + 1; i < g_.size() && good(); ++i)
+      if (placed(i))
+        for (const node_id in : g_.inputs(i))
+          if (in == resource && good()) join(resource, i, false);
+  }
+
   /// True if the first device is to be preferred: by type, then those of the caller's task, then by name, where numbers
   /// count as numbers.
   [[nodiscard]] constexpr bool better(const device_spec& a, const device_spec& b) const {
@@ -225,7 +235,9 @@ class placer {
 
   /// A node without inputs, of which a copy could be saved.
   [[nodiscard]] constexpr bool is_generator(node_id i) const {
-    return g_[i].inputs == 0 && !g_.info(i).is(op_kind::variable) && !g_.info(i).is(op_kind::control);
+    const op_info& info = g_.info(i);
+    return g_[i].inputs == 0 && !info.is(op_kind::variable) && !info.is(op_kind::resource) &&
+           !info.is(op_kind::control);
   }
   [[nodiscard]] constexpr bool inputs_decide(node_id i) const {
     if (g_[i].inputs == 0) return false;
