@@ -139,6 +139,25 @@ constexpr bool gradients_follow() {
 }
 static_assert(gradients_follow());
 
+/// Hands on its operand, and counts how often gradients pass it.
+struct passed : op::elementwise {
+  static constexpr std::string_view name = "passed";
+  static inline int times = 0;
+  static void gradient(ir::gradient_args& g) {
+    ++times;
+    g.set(0, g.upstream);
+  }
+};
+
+/// The walks backwards that some gradients take.
+template <expression... G>
+int walks_of(const G&... gradients) {
+  passed::times = 0;
+  const auto built = build_scoped(gradients...);
+  CHECK(built.status.problem == ir::build_problem::none);
+  return passed::times;
+}
+
 /// Colocation binds one node; scopes around it do not reach it, scopes inside do, and several hold together.
 constexpr bool colocation() {
   const auto bound = colocate_with(w)(tagma::tanh(tagma::exp(x)));
@@ -214,6 +233,28 @@ TEST_CASE("scopes and requests are the same in a running program") {
   CHECK(colocation());
   CHECK(setters_count());
   CHECK(problems());
+}
+
+TEST_CASE("gradients of one loss share a walk if they are in the same scopes") {
+  const auto loss = sum(make_operation<passed>(matmul(x, w)));
+  const auto by_x = gradient(loss, x);
+  const auto by_w = gradient(loss, w);
+  CHECK(walks_of(by_x, by_w) == 1);
+  CHECK(walks_of(on<"/job:a">(by_x), on<"/job:a">(by_w)) == 1);
+  CHECK(walks_of(on<"/job:b">(on<"/gpu:0">(by_x)), on<"/job:b">(on<"/gpu:0">(by_w))) == 1);
+  CHECK(walks_of(on<"/job:a">(by_x), on<"/job:b">(by_w)) == 2);
+  CHECK(walks_of(on<"/job:a">(by_x), by_w) == 2);
+  CHECK(walks_of(on<"/job:a">(by_x + by_x), by_w) == 2);
+  CHECK(walks_of(on<"/job:b">(on<"/gpu:0">(by_x)), on<"/gpu:0">(on<"/job:b">(by_w))) == 2);
+}
+
+TEST_CASE("a gradient that shares a walk is asked for what its scope says") {
+  const auto loss = sum(matmul(x, w));
+  const auto by_x = gradient(loss, x);
+  const auto by_w = gradient(loss, w);
+  const auto both = build_scoped(on<"/job:a">(by_x), on<"/job:a">(by_w));
+  CHECK(view_of(both).request(both.roots[0]) == device_string<"/job:a">);
+  CHECK(view_of(both).request(both.roots[1]) == device_string<"/job:a">);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@
 #define TAGMA_ELEMENTWISE_KERNELS(Device, FUNCTION) \
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::add, a + b) \
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::subtract, a - b) \
-  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::multiply, a* b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::multiply, a * b) \
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::maximum, max(a, b)) \
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::minimum, min(a, b)) \
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::power, pow(a, b)) \
@@ -46,12 +46,12 @@
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::less_equal, a <= b) \
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::greater, a > b) \
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::greater_equal, a >= b) \
-  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_and, a& b) \
+  TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_and, a & b) \
   TAGMA_SCALAR_KERNEL_OF_TWO(Device, FUNCTION, op::logical_or, a | b) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::logical_not, !x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::broadcast_like, x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::negate, -x) \
-  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::square, x* x) \
+  TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::square, x * x) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::floor, floor(x)) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::ceil, ceil(x)) \
   TAGMA_SCALAR_KERNEL_OF_ONE(Device, FUNCTION, op::round, round(x)) \

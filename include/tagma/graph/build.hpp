@@ -317,7 +317,7 @@ class graph_builder {
     if constexpr (Scoped) scopes_.set_ambient(at.self);
     switch (r.op->info->kind) {
       case op_kind::gradient:
-        return add_gradient(r, in);
+        return add_gradient(r, at, in);
       case op_kind::optimizer:
         return expand_optimizer(g_, r, in, {adjoint_, wanted_}, variables_, gradients_, pairs_, status_);
       case op_kind::composition:
@@ -352,19 +352,26 @@ class graph_builder {
     }
   }
 
-  /// The gradient `r`, and with it all gradients of the same node that are asked for: they share a walk backwards.
-  constexpr node_id add_gradient(const record& r, array_view<const node_id> in) {
+  /// The gradient `r`, and with it all gradients of the same node that are asked for, in the same scopes if in any:
+  /// they share a walk backwards.
+  constexpr node_id add_gradient(const record& r, const reached& at, array_view<const node_id> in) {
     scratch_array<const record*, 8> records(asked_.size() + 1);
     scratch_array<node_id, 8> by(asked_.size() + 1), results(asked_.size() + 1);
     records[0] = &r, by[0] = in[1], results[0] = no_node;
     std::size_t count = 1;
-    if constexpr (!Scoped)  // in a scope, each is asked for by its own
-      for (const record* other : asked_) {
-        if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
-        const node_id x = memo_.find(*other->inputs[1], 0);
-        if (x == no_node || memo_.find(*other, 0) != no_node) continue;
-        records[count] = other, by[count] = x, results[count++] = no_node;
+    for (const record* other : asked_) {
+      if (other == &r || other->inputs[0] != r.inputs[0] || !other->controls.empty()) continue;
+      if constexpr (Scoped) {
+        // What a gradient without scopes of its own is reached through is not known here.
+        const auto chains = scopes_.enter(0, *other);
+        if ((at.self != 0 && other->scopes == nullptr) || !other->colocated.empty() || chains.self != at.self ||
+            chains.operands != at.operands)
+          continue;
       }
+      const node_id x = memo_find(*other->inputs[1], at.operands);
+      if (x == no_node || memo_find(*other, 0) != no_node) continue;
+      records[count] = other, by[count] = x, results[count++] = no_node;
+    }
     differentiate(g_, in[0], by.view().first(count), results.view().first(count), {adjoint_, wanted_}, status_);
     if (!good()) return 0;
     if (results[0] == no_node) {
@@ -372,7 +379,7 @@ class graph_builder {
       return 0;
     }
     for (std::size_t i = 1; i < count; ++i)
-      if (results[i] != no_node) set(*records[i], {}, results[i]);
+      if (results[i] != no_node) set(*records[i], at, results[i]);
     return results[0];
   }
 

@@ -113,9 +113,18 @@ class scope_context : public request_source {
     device_counts counts;
   };
 
+  /// Each record in a scope has one of its own; what counts is what it asks for and where it ends.
+  [[nodiscard]] static constexpr bool is_one_scope(const scope& a, const scope& b) {
+    if (&a == &b) return true;
+    if (a.kind != b.kind || a.function != b.function || !(a.spec == b.spec) || a.outside.size() != b.outside.size())
+      return false;
+    for (std::size_t i = 0; i < a.outside.size(); ++i)
+      if (a.outside[i] != b.outside[i]) return false;
+    return true;
+  }
   constexpr chain_id link(chain_id outer, const scope& layer) {
     for (int c = 1; c < link_count_; ++c)
-      if (links_[c].layer == &layer && links_[c].outer == outer) return static_cast<chain_id>(c);
+      if (links_[c].outer == outer && is_one_scope(*links_[c].layer, layer)) return static_cast<chain_id>(c);
     if (link_count_ == most_links) return too_many();
     links_[link_count_] = {&layer, outer};
     return static_cast<chain_id>(link_count_++);
