@@ -312,8 +312,8 @@ class bound_plan {
 
   [[noreturn]] TAGMA_COLD void fail_size(const plan::plan_node& n, const shape& dims) const {
     const std::string size = sentence({size_text({n.spec.type, dims}), ", more than a process can address"});
-    if (n.inputs == 0) fail(status_code::resource_exhausted, {"feed of ", detail::describe(n), " is ", size});
-    fail(status_code::resource_exhausted, extents_text(n, sentence({"a result of ", size})));
+    if (n.inputs == 0) fail_never_fits({"feed of ", detail::describe(n), " is ", size});
+    fail_never_fits({extents_text(n, sentence({"a result of ", size}))});
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
@@ -403,8 +403,8 @@ class bound_plan {
                                     ? runner_.graph().place_blocks(bytes, offsets, device)
                                     : plan::plan_memory(plan_.blocks, bytes, offsets, live, device);
       if (size == too_many)
-        fail(status_code::resource_exhausted, {detail::describe(plan_), largest_tensors(device),
-                                               " takes more than 2^56 bytes, which no process can address"});
+        fail_never_fits({detail::describe(plan_), largest_tensors(device),
+                         " takes more than 2^56 bytes, which no process can address"});
       arena_bytes_ += static_cast<std::size_t>(size);
       if (accelerated_) {
         begins[d] = memory_->arena(device, size);

@@ -22,9 +22,12 @@ namespace tagma::runtime {
   return limit > 0 && limit / 4 < quarter ? limit / 4 : quarter;
 }
 
+/// True if there may be memory once others have given some back.
 [[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {
   try {
     std::rethrow_exception(e);
+  } catch (const never_fits&) {
+    return false;
   } catch (const error& known) {
     return known.code() == status_code::resource_exhausted;
   } catch (const std::bad_alloc&) {
