@@ -31,6 +31,10 @@ TEST_CASE("an error for lack of memory says who asked for how much, where, and w
                     "have it"));
 }
 
+TEST_CASE("what never fits is a lack of memory for callers") {
+  CHECK(text_of([] { tagma::fail_never_fits({"feed of ", "x"}); }) == "ResourceExhausted: feed of x");
+}
+
 TEST_CASE("an array on the heap that finds no memory says how much it asked for") {
   // Compilers leave out an allocation that nobody looks at.
   const auto make = [](std::size_t size) {

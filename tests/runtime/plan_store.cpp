@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/errors.hpp"
+#include "tagma/order.hpp"
 #include "tagma/tagma.hpp"
 
 namespace {
@@ -169,6 +170,34 @@ TEST_CASE("what is no lack of memory is not tried again") {
           }));
         }) == tg::status_code::invalid_argument);
   CHECK(calls == 1);
+}
+
+TEST_CASE("what is larger than all that there is lets nothing go") {
+  constexpr auto a = tg::placeholder<"a", float, tg::dyn, 1>();
+  constexpr auto b = tg::placeholder<"b", float, 1, tg::dyn>();
+  const auto all = tg::sum(tg::cumsum<0>(a + b));
+  tg::session session(tg::compile([=] { return tg::outputs(all); }));
+  const auto run = [&](tg::extent n) {
+    return code_of([&] { session.run(all, a = tg::tensor<float>({n, 1}), b = tg::tensor<float>({1, n})); });
+  };
+  CHECK(run(3) == tg::status_code::ok);
+  const std::size_t idle = session.core().arena_bytes();
+  CHECK(idle > 0);
+  CHECK(run(tg::extent{1} << 27) == tg::status_code::resource_exhausted);  // a sum of 2^56 bytes
+  CHECK(session.core().arena_bytes() == idle);
+
+  plan_store store;
+  store.enter({});
+  store.enter({});  // somebody else
+  int calls = 0;
+  CHECK(code_of([&] {
+          static_cast<void>(store.bind(unlimited, [&]() -> tg::owned<bound_plan> {
+            ++calls;
+            tg::fail_never_fits({"no such room"});
+          }));
+        }) == tg::status_code::resource_exhausted);
+  CHECK(calls == 1);
+  CHECK(session.core().arena_bytes() == idle);
 }
 
 TEST_CASE("who finds no memory waits for the others, within the limits of its run") {

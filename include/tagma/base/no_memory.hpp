@@ -35,6 +35,15 @@ class no_memory final : public error {
   static constexpr std::size_t code_length = to_string(status_code::resource_exhausted).size() + 2;
 };
 
+/// ResourceExhausted since there is never as much memory, whatever is given back.
+class never_fits final : public error {
+ public:
+  using error::error;
+};
+[[noreturn]] TAGMA_COLD inline void fail_never_fits(std::initializer_list<text_part> parts) {
+  throw never_fits(status_code::resource_exhausted, sentence(parts));
+}
+
 /// Throws `no_memory` for `count` things of `size` bytes each.
 [[noreturn]] TAGMA_COLD inline void fail_no_memory(std::size_t count, std::size_t size, std::string_view purpose) {
   constexpr auto most = static_cast<std::size_t>(INT64_MAX);

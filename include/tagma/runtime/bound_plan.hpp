@@ -360,8 +360,8 @@ class bound_plan {
 
   [[noreturn]] TAGMA_COLD void fail_size(const plan::plan_node& n, const shape& dims) const {
     const std::string size = sentence({size_text({n.spec.type, dims}), ", more than a process can address"});
-    if (n.inputs == 0) fail(status_code::resource_exhausted, {"feed of ", detail::describe(n), " is ", size});
-    fail(status_code::resource_exhausted, extents_text(n, sentence({"a result of ", size})));
+    if (n.inputs == 0) fail_never_fits({"feed of ", detail::describe(n), " is ", size});
+    fail_never_fits({extents_text(n, sentence({"a result of ", size}))});
   }
 
   /// An extent that varies never stretches, even if it happens to be 1: the loops are made for the declared shapes.
@@ -465,8 +465,7 @@ class bound_plan {
   [[noreturn]] TAGMA_COLD void fail_arena(std::int16_t device, std::int64_t size) const {
     const std::string largest = largest_tensors(device);
     if (size != too_many) throw no_memory(size, sentence({"its arena", largest}));
-    fail(status_code::resource_exhausted,
-         {detail::describe(plan_), largest, " takes more than 2^56 bytes, which no process can address"});
+    fail_never_fits({detail::describe(plan_), largest, " takes more than 2^56 bytes, which no process can address"});
   }
   TAGMA_COLD void store_scalars(const carried& values) {
     std::size_t count = 0;

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "tagma/base/config.hpp"
-#include "tagma/base/error.hpp"
+#include "tagma/base/no_memory.hpp"
 
 namespace tagma::runtime {
 
@@ -30,6 +30,7 @@ struct caught {
   std::string_view what = {};                ///< valid as long as the exception
   bool is_error = false;                     ///< a `tagma::error`
   bool is_known = false;                     ///< a std::exception, or one derived from it
+  bool never_fits = false;                   ///< more memory than there will ever be
 
   /// @param e not empty
   TAGMA_COLD explicit caught(const std::exception_ptr& e) noexcept {
@@ -38,6 +39,7 @@ struct caught {
     } catch (const error& one) {
       code = one.code();
       is_error = true;
+      never_fits = dynamic_cast<const tagma::never_fits*>(&one) != nullptr;
       see(one);
     } catch (const std::bad_alloc&) {
       code = status_code::resource_exhausted;

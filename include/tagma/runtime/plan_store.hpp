@@ -22,8 +22,10 @@ namespace tagma::runtime {
   return limit > 0 && limit / 4 < quarter ? limit / 4 : quarter;
 }
 
+/// True if there may be memory once others have given some back.
 [[nodiscard]] TAGMA_COLD inline bool is_lack_of_memory(const std::exception_ptr& e) noexcept {
-  return caught(e).code == status_code::resource_exhausted;
+  const caught seen(e);
+  return seen.code == status_code::resource_exhausted && !seen.never_fits;
 }
 
 /// Idle plans, the last used first. Not for several threads at once.

@@ -242,10 +242,12 @@ TEST_CASE("plans that are idle go before a run on a capped device fails for memo
     tg::session session(program, {.gpu = {.memory_fraction = 1, .memory_cap = 3 << 20}});
     CHECK(run_all_rows(session, true) == 0);
     CHECK(session.core().arena_bytes() > (std::size_t{1} << 20));  // it keeps what has room
-    // More than the cap fails, and says so; what fits goes on.
+    // More than the cap fails, says so, and lets nothing go; what fits goes on.
+    const std::size_t idle = session.core().arena_bytes();
     CHECK(thrown([&] {
             session.run(total, x = tg::tensor<float>(tg::shape{4000, 6}));
           }).code() == tg::status_code::resource_exhausted);
+    CHECK(session.core().arena_bytes() == idle);
     CHECK(run_all_rows(session, false) == 0);
   }
   {  // Sessions that live at the same time share the memory.
@@ -260,6 +262,14 @@ TEST_CASE("plans that are idle go before a run on a capped device fails for memo
     CHECK(second.run(sum) == 0);
     CHECK(run_all_rows(second, true) == 0);
     CHECK(run_all_rows(first, true) == 0);
+    // A variable that never fits costs other sessions nothing.
+    const std::size_t idle = first.core().arena_bytes();
+    const auto too_large = tg::variable<"too_large", float, 1024, 1024>(tg::zeros);
+    const auto of_it = tg::compile([=] { return tg::outputs(tg::sum(too_large)); });
+    CHECK(thrown([&] { tg::session third(of_it, {.gpu = {.memory_fraction = 1, .memory_cap = 3 << 20}}); }).code() ==
+          tg::status_code::resource_exhausted);
+    CHECK(idle > 0);
+    CHECK(first.core().arena_bytes() == idle);
   }
   // Two at once: first with room for both, then only for one at a time.
   for (const std::int64_t cap : {3 << 20, 400 << 10}) {

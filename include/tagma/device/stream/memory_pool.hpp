@@ -258,6 +258,7 @@ class memory_pool {
     if (is_capped()) text += "a larger cap; ";
     if (options_.fraction == 0) text += "fewer other processes on the device; ";
     text += "fewer plans kept for other extents; variables on several devices";
+    if (bytes > limit_) fail_never_fits({text});
     fail(status_code::resource_exhausted, text);
   }
 
