@@ -17,23 +17,14 @@ class gate {
   void enter(bool exclusive, const run_guard& guard) {
     mutex_.lock();
     if (exclusive) ++waiting_;
-    while (exclusive ? readers_ > 0 || writer_ : writer_ || waiting_ > 0) {
-      const std::uint32_t seen = changed_.load(memory_order::relaxed);
-      ++asleep_;
-      mutex_.unlock();
-      const status_code reason = guard.over();
-      if (reason == status_code::ok) guard.wait(changed_, seen);
-      mutex_.lock();
-      --asleep_;
-      if (reason != status_code::ok) give_up(exclusive, guard, reason);
-    }
+    if (is_closed(exclusive)) wait(exclusive, guard);
     if (exclusive)
       --waiting_, writer_ = true;
     else
       ++readers_;
     mutex_.unlock();
   }
-  void leave(bool exclusive) {
+  [[gnu::noinline]] void leave(bool exclusive) {
     const mutex_lock lock(mutex_);
     if (exclusive)
       writer_ = false;
@@ -43,6 +34,21 @@ class gate {
   }
 
  private:
+  [[nodiscard]] bool is_closed(bool exclusive) const {
+    return exclusive ? readers_ > 0 || writer_ : writer_ || waiting_ > 0;
+  }
+  TAGMA_COLD void wait(bool exclusive, const run_guard& guard) {
+    do {
+      const std::uint32_t seen = changed_.load(memory_order::relaxed);
+      ++asleep_;
+      mutex_.unlock();
+      const status_code reason = guard.over();
+      if (reason == status_code::ok) guard.wait(changed_, seen);
+      mutex_.lock();
+      --asleep_;
+      if (reason != status_code::ok) give_up(exclusive, guard, reason);
+    } while (is_closed(exclusive));
+  }
   [[noreturn]] TAGMA_COLD void give_up(bool exclusive, const run_guard& guard, status_code reason) {
     if (exclusive) --waiting_;
     if (asleep_ > 0) changed_.change(true);

@@ -197,7 +197,9 @@ class session_core {
       context_.step = session_.step_.fetch_add(1, memory_order::relaxed);
     }
     void enter() override {
-      if (inside_ || !bound_.uses_variables()) return;
+      if (!inside_ && bound_.uses_variables()) pass_gate();
+    }
+    [[gnu::noinline]] void pass_gate() {
       session_.gate_.enter(plan_.writes_variables, control_.guard());
       inside_ = true;
       if (!session_.all_initialized_) session_.require_initialized(plan_);

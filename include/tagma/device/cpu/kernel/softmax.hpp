@@ -66,7 +66,7 @@ struct softmax_rows {
 template <class Body, class T>
 void over_rows(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const std::int64_t n = dims[dims.rank - 1], rows = dims.elements(0, dims.rank - 1);
   if (n == 0 || rows == 0) return;
   const std::int64_t per_task = 1 + 8192 / n, tasks = pieces(rows, per_task);
   const auto some = [&](std::int64_t t) {

@@ -56,7 +56,7 @@ void order_by(const Word& word, std::int64_t n, std::int64_t* order, std::int64_
 template <class T>
 void argsort(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], rows = dims.sub(0, dims.rank - 1).elements();
+  const std::int64_t n = dims[dims.rank - 1], rows = dims.elements(0, dims.rank - 1);
   const auto flip = static_cast<word_of<T>>(args.attributes[0] != 0 ? ~std::uint64_t{0} : 0);
   std::int64_t* const other = static_cast<scratch<std::int64_t>*>(args.state)->data();
   over_pieces(rows, 128 * n, context, [&](std::int64_t first, std::int64_t last) {

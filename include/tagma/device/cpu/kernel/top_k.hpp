@@ -59,7 +59,7 @@ void best_of_row(const T* row, std::int64_t n, std::int64_t* heap, std::int64_t 
 template <class T>
 void top_k_indices(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.elements(0, dims.rank - 1);
   over_pieces(rows, 4 * n * static_cast<std::int64_t>(sizeof(T)), context, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t r = first; r < last; ++r)
       best_of_row(args.in[0].as<const T>() + r * n, n, args.out.as<std::int64_t>() + r * k, k);

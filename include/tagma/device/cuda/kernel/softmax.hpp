@@ -119,7 +119,7 @@ struct row_body {
 /// The rows of a tensor.
 struct row_extents {
   std::int64_t rows, n;
-  explicit row_extents(const shape& dims) : rows(dims.sub(0, dims.rank - 1).elements()), n(dims[dims.rank - 1]) {}
+  explicit row_extents(const shape& dims) : rows(dims.elements(0, dims.rank - 1)), n(dims[dims.rank - 1]) {}
 };
 
 template <row_kind Kind>

@@ -76,7 +76,7 @@ inline owned<kernel_state> prepare_top_k(const kernel_args& args, const run_cont
 template <class T>
 void top_k_indices(const kernel_args& args, const run_context& context) {
   const shape& dims = args.in[0].dims;
-  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.sub(0, dims.rank - 1).elements();
+  const std::int64_t n = dims[dims.rank - 1], k = args.attributes[0], rows = dims.elements(0, dims.rank - 1);
   if (rows == 0 || k == 0) return;
   if (is_worth_a_sort(k, rows * n)) return order_rows<T>(args.in[0], args.out, true, context);
   constexpr std::size_t shared = row_threads::of_block * sizeof(ranked<compute_t<T>>);
