@@ -19,7 +19,7 @@ struct product_extents {
       : transpose_a(args.attributes[0] != 0), transpose_b(args.attributes[1] != 0) {
     const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
     one = out.rank == 2 || (y.rank == 2 && !transpose_a);
-    m = one ? out.sub(0, out.rank - 1).elements() : out[out.rank - 2];
+    m = one ? out.elements(0, out.rank - 1) : out[out.rank - 2];
     n = out[out.rank - 1];
     k = x[x.rank - (transpose_a ? 2 : 1)];
   }

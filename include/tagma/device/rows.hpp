@@ -11,7 +11,7 @@ namespace tagma::device {
 /// The rows of a tensor of one axis or more, and the elements of each.
 struct row_extents {
   std::int64_t rows, n;
-  explicit row_extents(const shape& dims) : rows(dims.sub(0, dims.rank - 1).elements()), n(dims[dims.rank - 1]) {}
+  explicit row_extents(const shape& dims) : rows(dims.elements(0, dims.rank - 1)), n(dims[dims.rank - 1]) {}
 };
 
 }  // namespace tagma::device

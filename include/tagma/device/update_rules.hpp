@@ -166,7 +166,7 @@ struct row_update_operands {
     return {args, rows_type::slots, rows_type::index_input(args.in.size(), parts(), 0)};
   }
   /// Elements of a row of the variable.
-  [[nodiscard]] std::int64_t width() const { return args.out.dims.sub(1, args.out.dims.rank).elements(); }
+  [[nodiscard]] std::int64_t width() const { return args.out.dims.elements(1, args.out.dims.rank); }
 };
 
 }  // namespace tagma::device

@@ -15,7 +15,7 @@ namespace op {
 struct literal {
   static constexpr const char* name = "literal";
   static constexpr ir::op_kind kind = ir::op_kind::literal;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
+  static constexpr const char* infer(ir::infer_args&) { return "literal: its type is given, not inferred"; }
 };
 }  // namespace op
 

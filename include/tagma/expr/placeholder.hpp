@@ -34,9 +34,7 @@ namespace op {
 struct placeholder {
   static constexpr const char* name = "placeholder";
   static constexpr ir::op_kind kind = ir::op_kind::placeholder;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) {
-    return "placeholder: its type is given, not inferred";
-  }
+  static constexpr const char* infer(ir::infer_args&) { return "placeholder: its type is given, not inferred"; }
 };
 }  // namespace op
 

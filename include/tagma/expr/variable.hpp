@@ -55,7 +55,7 @@ namespace op {
 struct variable {
   static constexpr const char* name = "variable";
   static constexpr ir::op_kind kind = ir::op_kind::variable;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
+  static constexpr const char* infer(ir::infer_args&) { return "variable: its type is given, not inferred"; }
 };
 }  // namespace op
 

@@ -215,7 +215,7 @@ struct graph_storage {
 struct constant_op {
   static constexpr const char* name = "constant";
   static constexpr op_kind kind = op_kind::constant;
-  TAGMA_COLD static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
+  static constexpr const char* infer(infer_args&) { return "constant: its type is given, not inferred"; }
 };
 
 /// The node of a scalar constant.

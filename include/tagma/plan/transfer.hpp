@@ -13,7 +13,7 @@ namespace tagma::plan {
 struct transfer {
   static constexpr const char* name = "transfer";
   static constexpr op_kind kind = op_kind::compute;
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& args) {
+  static constexpr const char* infer(ir::infer_args& args) {
     args.out = args.in[0];
     return nullptr;
   }

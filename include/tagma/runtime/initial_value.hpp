@@ -21,7 +21,7 @@ struct fans {
 [[nodiscard]] TAGMA_COLD inline fans fans_of(const shape& dims) {
   if (dims.rank == 0) return {};
   if (dims.rank == 1) return {static_cast<double>(dims[0]), static_cast<double>(dims[0])};
-  const auto field = static_cast<double>(dims.sub(0, dims.rank - 2).elements());
+  const auto field = static_cast<double>(dims.elements(0, dims.rank - 2));
   return {field * static_cast<double>(dims[dims.rank - 2]), field * static_cast<double>(dims[dims.rank - 1])};
 }
 

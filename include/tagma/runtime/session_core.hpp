@@ -219,7 +219,9 @@ class session_core {
     }
     void enter() override {
       if (inside_ || !bound_.uses_variables()) return;
-      if (access_ != nullptr && session_.state_->access() != nullptr) return;
+      if (access_ == nullptr || session_.state_->access() == nullptr) pass_gate();
+    }
+    [[gnu::noinline]] void pass_gate() {
       session_.gate_->enter(plan_.writes_variables, control_.guard());
       inside_ = true;
       if (access_ != nullptr) return;

@@ -74,7 +74,7 @@ class tensor_printer {
   void each(int axis, extent first, const Some& some) const {
     if (axis == v_.dims().rank) return some(first);
     positions(axis, [&](extent i) {
-      if (i >= 0) each(axis + 1, first + i * v_.dims().sub(axis + 1, v_.dims().rank).elements(), some);
+      if (i >= 0) each(axis + 1, first + i * v_.dims().elements(axis + 1, v_.dims().rank), some);
     });
   }
 

@@ -91,9 +91,11 @@ struct shape {
   }
 
   /// The number of elements, 1 for a scalar; `too_many` where 63 bits do not hold it. Every extent must be known.
-  [[nodiscard]] constexpr extent elements() const {
+  [[nodiscard]] constexpr extent elements() const { return elements(0, rank); }
+  /// The same of axes `first` to `last`, exclusive.
+  [[nodiscard, gnu::noinline]] constexpr extent elements(int first, int last) const {
     extent n = 1;
-    for (int i = 0; i < rank; ++i) n = bounded_product(n, extents[i]);
+    for (int i = first; i < last; ++i) n = bounded_product(n, extents[i]);
     return n;
   }
 

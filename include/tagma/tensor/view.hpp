@@ -73,7 +73,7 @@ class view {
     if (first < 0 || last < first || last > dims_[0]) fail_rows(first, last);
     shape dims = dims_;
     dims[0] = last - first;
-    return {data_ + first * dims_.sub(1, dims_.rank).elements(), dims};
+    return {data_ + first * dims_.elements(1, dims_.rank), dims};
   }
 
   /// The same elements under another shape. Throws `invalid_argument` if the number of elements differs.

@@ -95,7 +95,7 @@ inline void copy_box(std::byte* to, const std::byte* from, const box& b, std::si
     bytes *= b.extents[outer];
     if (b.extents[outer] != b.from_dims[outer] || b.extents[outer] != b.to_dims[outer]) break;
   }
-  const std::int64_t rows = b.extents.sub(0, outer).elements();
+  const std::int64_t rows = b.extents.elements(0, outer);
   over_pieces(rows, bytes, context, [&](std::int64_t first, std::int64_t last) {
     extent at[max_rank]{};
     std::int64_t rest = first;

@@ -201,7 +201,7 @@ inline void move_box(const operand& from, const extent* from_first, const operan
   std::byte* target = to.data;
   moved_box box;
   for (int a = 0; a < extents.rank; ++a) {
-    const extent f = from.dims.sub(a + 1, from.dims.rank).elements(), t = to.dims.sub(a + 1, to.dims.rank).elements();
+    const extent f = from.dims.elements(a + 1, from.dims.rank), t = to.dims.elements(a + 1, to.dims.rank);
     source += from_first[a] * f * static_cast<std::int64_t>(size);
     target += to_first[a] * t * static_cast<std::int64_t>(size);
     box.add(extents[a], f, t);

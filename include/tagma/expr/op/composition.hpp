@@ -21,7 +21,7 @@ struct composition {
 /// Base of those whose result has the type of their first input.
 template <int Weight>
 struct elementwise_composition : composition<Weight> {
-  TAGMA_COLD static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
+  static constexpr const char* infer(ir::infer_args& a) { return infer_elementwise(a); }
 };
 
 }  // namespace tagma::op

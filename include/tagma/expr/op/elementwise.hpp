@@ -4,6 +4,7 @@
 /// @file
 /// What all element-wise operations share: shape inference by NumPy broadcasting, static rules, callable objects.
 
+#include "tagma/base/config.hpp"
 #include "tagma/base/diagnose.hpp"
 #include "tagma/expr/literal.hpp"
 

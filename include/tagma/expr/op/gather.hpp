@@ -16,9 +16,9 @@ namespace op {
 struct around_axis {
   extent outer, count, inner;
   constexpr around_axis(const shape& dims, ir::attribute axis)
-      : outer(dims.sub(0, static_cast<int>(axis)).elements()),
+      : outer(dims.elements(0, static_cast<int>(axis))),
         count(dims[static_cast<int>(axis)]),
-        inner(dims.sub(static_cast<int>(axis) + 1, dims.rank).elements()) {}
+        inner(dims.elements(static_cast<int>(axis) + 1, dims.rank)) {}
 };
 
 /// Zeros in the shape of input 2, to whose slices along the axis in attribute 0 the slices of input 0 are added: slice

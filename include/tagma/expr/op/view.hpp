@@ -181,7 +181,7 @@ template <expression E, class Place = TAGMA_FRESH_TYPE(E)>
   static_assert(diagnose::flattens<from>,
                 "TAGMA-E022 flatten: needs an axis, and every extent but the first must be static");
   if constexpr (diagnose::flattens<from>) {
-    constexpr extent joined = E::spec.dims.sub(1, E::rank).elements();
+    constexpr extent joined = E::spec.dims.elements(1, E::rank);
     return detail::make_node<op::reshape, ir::pack_attributes(E::spec.dims[0], joined), Place>(e);
   }
 }

@@ -110,28 +110,27 @@ inline void run_elements(const kernel_args& args, const loop_state& s, std::int6
   s.span(args.out.data + first * s.result_size, in, last - first);
 }
 
+/// A part of a loop, of elements or of rows: one copy of the code.
+[[gnu::noinline]] inline void run_part(const kernel_args& args, std::int64_t first, std::int64_t last) {
+  const auto& s = *static_cast<const loop_state*>(args.state);
+  if (s.extents.rows == 1)
+    run_elements(args, s, first, last);
+  else
+    run_rows(args, s, first, last);
+}
+
 /// Runs a loop, on several threads if it is long. The split depends on the extents alone.
 inline void run_loop(const kernel_args& args, const run_context& context) {
   const auto& s = *static_cast<const loop_state*>(args.state);
-  const bool one_row = s.extents.rows == 1;
-  const std::int64_t count = one_row ? s.extents.inner : s.extents.rows;
-  const std::int64_t each =
-      one_row ? task_elements : 1 + (task_elements - 1) / (s.extents.inner > 0 ? s.extents.inner : 1);
-  const auto some = [&](std::int64_t t) {
-    const std::int64_t first = t * each, last = first + each < count ? first + each : count;
-    if (one_row)
-      run_elements(args, s, first, last);
-    else
-      run_rows(args, s, first, last);
-  };
-  if (count <= 2 * each) {
-    if (one_row)
-      run_elements(args, s, 0, count);
-    else
-      run_rows(args, s, 0, count);
-    return;
-  }
-  context.threads->parallel_for(pieces(count, each), some);
+  const loop_extents& e = s.extents;
+  const bool one_row = e.rows == 1;
+  const std::int64_t count = one_row ? e.inner : e.rows;
+  const std::int64_t each = one_row ? task_elements : 1 + (task_elements - 1) / (e.inner > 0 ? e.inner : 1);
+  if (count <= 2 * each) return run_part(args, 0, count);
+  context.threads->parallel_for(pieces(count, each), [&](std::int64_t t) {
+    const std::int64_t first = t * each;
+    run_part(args, first, first + each < count ? first + each : count);
+  });
 }
 
 /// Works out the strides of a loop.

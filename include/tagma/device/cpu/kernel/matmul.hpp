@@ -38,6 +38,18 @@ template <class T>
   return g;
 }
 
+/// Where matrix `index` of the batch of `out` is in an operand, which may be stretched along it.
+[[nodiscard, gnu::noinline]] inline std::int64_t offset_in_batch(const shape& out, const shape& s, std::int64_t index) {
+  std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
+  for (int axis = out.rank - 3, own = s.rank - 3; own >= 0; --axis, --own) {
+    const std::int64_t i = index % out[axis];
+    index /= out[axis];
+    if (s[own] != 1) at += i * stride;
+    stride *= s[own];
+  }
+  return at;
+}
+
 template <class T>
 void matmul(const kernel_args& args, const run_context& context) {
   const shape &x = args.in[0].dims, &y = args.in[1].dims, &out = args.out.dims;
@@ -54,23 +66,10 @@ void matmul(const kernel_args& args, const run_context& context) {
 #endif
     return split_gemm(g, context);
   }
-  const shape batch = out.sub(0, out.rank - 2);
-  const auto offset = [&](const shape& s, std::int64_t index) {
-    std::int64_t at = 0, stride = s[s.rank - 1] * s[s.rank - 2];
-    for (int axis = batch.rank - 1; axis >= 0; --axis) {
-      const std::int64_t i = index % batch[axis];
-      index /= batch[axis];
-      const int own = axis - (out.rank - s.rank);
-      if (own < 0) continue;
-      if (s[own] != 1) at += i * stride;
-      stride *= s[own];
-    }
-    return at;
-  };
-  context.threads->parallel_for(batch.elements(), [&](std::int64_t i) {
+  context.threads->parallel_for(out.elements(0, out.rank - 2), [&](std::int64_t i) {
     gemm_args<T> one = g;
-    one.a = a + offset(x, i);
-    one.b = b + offset(y, i);
+    one.a = a + offset_in_batch(out, x, i);
+    one.b = b + offset_in_batch(out, y, i);
     one.c = c + i * g.m * g.n;
     gemm(one);
   });

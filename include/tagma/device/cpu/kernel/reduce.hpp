@@ -314,7 +314,7 @@ void arg_extreme(const kernel_args& args, const run_context&) {
   const shape& in = args.in[0].dims;
   int axis = 0;
   while (!((args.attributes[0] >> axis) & 1)) ++axis;
-  const std::int64_t n = in[axis], inner = in.sub(axis + 1, in.rank).elements(), outer = in.sub(0, axis).elements();
+  const std::int64_t n = in[axis], inner = in.elements(axis + 1, in.rank), outer = in.elements(0, axis);
   if (n == 0 && args.out.elements() > 0) fail(status_code::invalid_argument, "there is no extreme of no elements");
   const T* from = args.in[0].as<const T>();
   auto* to = args.out.as<std::int64_t>();

@@ -47,7 +47,7 @@ void accumulate(const kernel_args& args, const run_context&) {
 template <class T, class Index>
 void scatter_add(const kernel_args& args, const run_context&) {
   const shape& rows = args.out.dims;
-  const std::int64_t width = rows.sub(1, rows.rank).elements(), count = args.in[1].elements();
+  const std::int64_t width = rows.elements(1, rows.rank), count = args.in[1].elements();
   const Index* index = args.in[1].as<const Index>();
   check_indices(index, count, rows[0]);  // before the first write: a failing run leaves the variable as it was
   for (std::int64_t i = 0; i < count; ++i)

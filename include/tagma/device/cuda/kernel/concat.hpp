@@ -17,7 +17,7 @@ inline void tile(const kernel_args& args, const run_context& context) {
   if (args.out.elements() == 0) return;
   moved_box box;
   for (int a = 0; a < in.rank; ++a) {
-    const extent from = in.sub(a + 1, in.rank).elements(), to = out.sub(a + 1, out.rank).elements();
+    const extent from = in.elements(a + 1, in.rank), to = out.elements(a + 1, out.rank);
     box.add(out[a] / in[a], 0, to * in[a]);
     box.add(in[a], from, to);
   }

@@ -80,11 +80,11 @@ struct batched_product {
   void collect(const shape& x, const shape& y, const shape& out) {
     const auto own = [&](const shape& s, int axis) {
       const int i = axis - (out.rank - s.rank);
-      return i < 0 || s[i] == 1 ? std::int64_t{0} : s.sub(i + 1, s.rank).elements();
+      return i < 0 || s[i] == 1 ? std::int64_t{0} : s.elements(i + 1, s.rank);
     };
     for (int i = 0; i < out.rank - 2; ++i) {
       if (out[i] == 1) continue;
-      const batch_axis next{out[i], own(x, i), own(y, i), out.sub(i + 1, out.rank).elements()};
+      const batch_axis next{out[i], own(x, i), own(y, i), out.elements(i + 1, out.rank)};
       if (axes > 0 && outer[axes - 1].a == next.a * next.extent && outer[axes - 1].b == next.b * next.extent)
         outer[axes - 1] = {outer[axes - 1].extent * next.extent, next.a, next.b, next.c};
       else

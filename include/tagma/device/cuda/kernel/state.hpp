@@ -91,7 +91,7 @@ inline owned<kernel_state> prepare_scatter_add(const kernel_args& args, const ru
 template <class T>
 void scatter_add(const kernel_args& args, const run_context& context) {
   const shape& dims = args.out.dims;
-  const std::int64_t width = dims.sub(1, dims.rank).elements();
+  const std::int64_t width = dims.elements(1, dims.rank);
   if (args.in[2].elements() == 0) return;
   row_parts parts;
   parts.add(args.in[2], args.in[1]);

@@ -16,7 +16,7 @@ inline void transpose(const kernel_args& args, const run_context& context) {
   moved_box box;
   for (int a = 0; a < out.rank; ++a) {
     const auto from = static_cast<int>(args.attributes[a]);
-    box.add(out[a], in.sub(from + 1, in.rank).elements(), out.sub(a + 1, out.rank).elements());
+    box.add(out[a], in.elements(from + 1, in.rank), out.elements(a + 1, out.rank));
   }
   move(args.in[0].data, args.out.data, box, size_of(args.out.type), context);
 }
