@@ -113,9 +113,7 @@ class trace final : public runtime::trace_sink {
     ++size_;
   }
 
-  [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) {
-    return tagma::bytes_of({o.type, o.dims});
-  }
+  [[nodiscard]] static std::int64_t bytes_of(const runtime::operand& o) { return tagma::bytes_of({o.type, o.dims}); }
   /// "12.345".
   [[nodiscard]] static std::string microseconds(std::int64_t ns) {
     return sentence({ns / 1000, ".", std::to_string(1000 + ns % 1000).substr(1)});
